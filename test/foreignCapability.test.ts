@@ -1,5 +1,6 @@
 // A capability that the product does not have, built as docs/how-to says, through public seams alone: an event, a decision, a command, a
 // job with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
+
 import { expect } from 'chai';
 import type { Needs } from '../application/capabilities.ts';
 import { capability, each, job, jobKind, owedBy } from '../application/core/capability.ts';
@@ -7,19 +8,20 @@ import { jobsOf } from '../application/core/capabilityList.ts';
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
 import { metadataForProcess } from '../application/core/eventMetadata.ts';
 import { idOf, payloadOf } from '../application/core/payloads.ts';
-import { enqueue, paymentOf, processManager } from '../application/core/reactions.ts';
+import { enqueue, paymentOf, processManager, reacting } from '../application/core/reactions.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { LoggedEvent } from '../application/ports/loggedEvent.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
 import type { ReadModelName } from '../application/ports/readModels/progress.ts';
 import { type Sql, TextArray } from '../application/ports/sql.ts';
-import { SERDE } from '../domain/events.ts';
+import { SERDE } from '../domain/aggregates.ts';
+import { aggregate } from '../domain/kernel/aggregate.ts';
 import type { Decider, Decision } from '../domain/kernel/decider.ts';
-import type { Fact, StreamName } from '../domain/kernel/event.ts';
+import type { Fact } from '../domain/kernel/event.ts';
 import type { AccountId, Mode, PaymentId } from '../domain/kernel/ids.ts';
 import { record, type Serde, serdeOf, text, time } from '../domain/kernel/serde.ts';
 import type { Timestamp } from '../domain/kernel/time.ts';
-import type { KeyringEvent } from '../domain/keyring/keyring.ts';
+import { PAYMENT_GROUPS } from '../domain/payment/eventGroups.ts';
 import { described, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
 import { route } from '../http/kernel/route.ts';
 import { liveSchema, type Projection } from '../projections/engine/projection.ts';
@@ -52,9 +54,7 @@ const giveThanks =
 const thanksSerde: Serde<ThanksEvent> = serdeOf<ThanksEvent>({
   ThanksGiven: { version: 1, shape: record<Note>({ paymentId: text(), words: text(), at: time }), personal: [] },
 });
-/** The product's list of categories is closed; what is added from outside says so here once. */
-const THANKS = { category: 'thanks' as 'keyring', decider: thanks as unknown as Decider<ThanksState, KeyringEvent> };
-const streamOf = (paymentId: PaymentId): StreamName => `thanks-${paymentId}` as StreamName;
+const THANKS = aggregate<PaymentId>()({ category: 'thanks', idPrefix: null, decider: thanks, serde: thanksSerde });
 
 // The job: for each payment that was settled.
 const thank = jobKind({
@@ -66,8 +66,10 @@ const thanking = processManager({
   name: 'thanking',
   movesMoney: false,
   reactions: {
-    payment: (logged) =>
-      logged.event.type === 'TransactionSettled' ? [enqueue(thank, { paymentId: paymentOf(logged) })] : [],
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: { TransactionSettled: (logged) => [enqueue(thank, { paymentId: paymentOf(logged) })] },
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 
@@ -120,7 +122,7 @@ describe('a foreign capability', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
   let isAway = false;
-  const codec = new JsonEventCodec({ ...SERDE, [THANKS.category]: thanksSerde } as unknown as typeof SERDE);
+  const codec = new JsonEventCodec({ ...SERDE, [THANKS.category]: thanksSerde });
   const failed: string[] = [];
   const notesOf = async (where: string, values: readonly unknown[]): Promise<readonly Thanked[]> =>
     (
@@ -146,7 +148,7 @@ describe('a foreign capability', () => {
             const at = await accounts.now(tenant.accountId, tenant.mode);
             const why = metadataForProcess('thanking', tenant, paymentId, paymentId);
             const note = { paymentId, words: 'Obrigado!', at };
-            await commands.record(THANKS, streamOf(paymentId), giveThanks(note) as never, why);
+            await commands.record(THANKS, THANKS.stream(paymentId), giveThanks(note), why);
           }),
         places: { places: 4, perTarget: 4 },
         idle: 'awaited',

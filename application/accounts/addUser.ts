@@ -1,11 +1,10 @@
 // A user is added: the address is claimed and the hash of the password stored before the event that makes the user (architecture §1). What
 // a crash cut off is completed by a repeat: an address whose user does not exist yet is taken over.
-import { streamName } from '../../domain/kernel/event.ts';
-import { type AccountId, encodeRawId, type PasswordId, type UserId } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { type AccountId, idIn, type PasswordId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addUser as decideAddition, type Role, roleProblem } from '../../domain/user/user.ts';
+import { addUser as decideAddition, type KnownUser, type Role, roleProblem, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT, USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PasswordAsker, PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
@@ -31,16 +30,17 @@ export interface AddUserNeeds {
   readonly hasher: PasswordHasher;
 }
 
-const newId = (randomness: Randomness): string => encodeRawId(randomness.bytes(16));
+const newId = <I extends UserId | PasswordId>(randomness: Randomness, accountId: AccountId | null): I =>
+  idIn(accountId ?? PLATFORM_ACCOUNT, randomness.bytes(16));
 
 /** Stores the hash of a password under a new id, which an event is then to name. */
 export const keepPassword = async (
   { randomness, passwords, hasher }: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
-  userId: UserId,
+  { userId, accountId }: Pick<KnownUser, 'userId' | 'accountId'>,
   password: string,
   asker: PasswordAsker,
 ): Promise<PasswordId> => {
-  const passwordId = newId(randomness) as PasswordId;
+  const passwordId = newId<PasswordId>(randomness, accountId);
   await passwords.keep(passwordId, userId, await hasher.hash(password, asker));
   return passwordId;
 };
@@ -50,7 +50,7 @@ export const isUser =
   ({ commands, emails }: Pick<AddUserNeeds, 'commands' | 'emails'>) =>
   async (email: string): Promise<boolean> => {
     const userId = await emails.find(email);
-    return userId !== null && (await commands.load(USER, streamName.user(userId))).state.status !== 'absent';
+    return userId !== null && (await commands.load(USER, USER.stream(userId))).state.status !== 'absent';
   };
 
 export const TAKEN = reject('invalid_request', 'There is a user with this e-mail address already.', { param: 'email' });
@@ -69,15 +69,17 @@ export const addUser =
     const { accountId } = added;
     const problem = roleProblem(added.role, accountId);
     if (problem !== null) return problem;
-    if (accountId !== null && (await commands.load(ACCOUNT, streamName.account(accountId))).state.status === 'absent')
+    if (accountId !== null && (await commands.load(ACCOUNT, ACCOUNT.stream(accountId))).state.status === 'absent')
       return NO_ACCOUNT;
     if (await isUser(needs)(added.email)) return TAKEN;
-    const userId = await emails.claim(added.email, newId(randomness) as UserId);
+    const userId = await emails.claim(added.email, newId(randomness, accountId));
     const passwordId =
-      password === null ? null : await keepPassword(needs, userId, password, { email: added.email, address: null });
+      password === null
+        ? null
+        : await keepPassword(needs, { userId, accountId }, password, { email: added.email, address: null });
     const decide = decideAddition({ userId, ...added, passwordId, at: accounts.realNow() });
     const metadata = metadataForChange(by, added.accountId, userId);
-    const done = await commands.execute(USER, streamName.user(userId), decide, metadata);
+    const done = await commands.execute(USER, USER.stream(userId), decide, metadata);
     if (isRejection(done)) return done;
     return done.reply === 'added' ? userId : TAKEN;
   };

@@ -1,11 +1,9 @@
 // Whom a presented key belongs to. What was looked up is remembered, and relied on under an access lease alone (ADR 0009).
 import { LRUCache } from 'lru-cache';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { findKey } from '../../domain/keyring/keyring.ts';
+import { findKey, KEYRING } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { KeyUses } from '../ports/keyUses.ts';
@@ -89,7 +87,7 @@ export class ApiKeys {
   async #works({ accountId, keyId }: KnownKey): Promise<boolean> {
     const { commands, accounts } = this.#needs;
     const [{ state: keyring }, account] = await Promise.all([
-      commands.load(KEYRING, streamName.keyring(accountId)),
+      commands.load(KEYRING, KEYRING.stream(accountId)),
       accounts.refresh(accountId),
     ]);
     return account.suspendedAt === null && !isRejection(findKey(keyring, keyId));

@@ -1,13 +1,11 @@
 // Accounts: merchants, their keys and users, and what was agreed with them. Opening an account, issuing its keys, logging in and changing
 // its settings is done at once for whoever asks, and nothing follows from it; links by mail are sent by a job. Its test clock is moved in
 // the sandbox.
-import type { OpenAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, type OpenAccount } from '../../domain/account/account.ts';
 import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
-import type { KnownUser } from '../../domain/user/user.ts';
+import { type KnownUser, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT, USER } from '../core/aggregates.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
@@ -150,7 +148,7 @@ export const accounts = capability({
       listAccounts: views.accounts.list,
       /** As its stream is now; null: there is no such account. */
       findAccount: async (id: AccountId): Promise<OpenAccount | null> => {
-        const { state } = await commands.load(ACCOUNT, streamName.account(id));
+        const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(id));
         return state.status === 'open' ? state : null;
       },
       suspendAccount: suspend(needs),
@@ -160,7 +158,7 @@ export const accounts = capability({
       listUsers: views.users.list,
       /** As its stream is now; null: there is no such user. */
       findUser: async (id: UserId): Promise<KnownUser | null> => {
-        const { state } = await commands.load(USER, streamName.user(id));
+        const { state } = await commands.load(USER, USER.stream(id));
         return state.status === 'absent' ? null : state;
       },
       /** Who has the e-mail address; null: nobody. */

@@ -1,11 +1,9 @@
 // What is agreed with a merchant changes, all of it by the operator, some of it by the merchant (rules O1, O2, O3).
-import type { AccountSettings } from '../../domain/account/account.ts';
+import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
@@ -24,7 +22,7 @@ export interface SettingsNeeds {
 export const changeAccountSettings =
   ({ commands, accounts, leases }: SettingsNeeds) =>
   async (accountId: AccountId, change: SettingsChange, by: Changer): Promise<AccountSettings | Rejection> => {
-    const stream = streamName.account(accountId);
+    const stream = ACCOUNT.stream(accountId);
     if ((await commands.load(ACCOUNT, stream)).state.status !== 'open')
       return reject('not_found', 'There is no such account.');
     const decide = changeSettings(change, accounts.realNow());

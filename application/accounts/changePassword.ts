@@ -1,10 +1,8 @@
 // A user changes its password: the new hash is stored, then one event names it, and with that every other session of the user is over in
 // every process. Cut off between the two, nothing has changed.
-import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
-import { changePassword as decideChange } from '../../domain/user/user.ts';
-import { USER } from '../core/aggregates.ts';
+import { changePassword as decideChange, USER } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { LoginFailures, Sessions } from '../ports/sessions.ts';
 import { type AddUserNeeds, keepPassword } from './addUser.ts';
@@ -33,7 +31,7 @@ export const changePassword =
     const { commands, accounts, passwords, hasher, sessions, failures } = needs;
     const problem = passwordProblem(wanted);
     if (problem !== null) return reject('invalid_request', `new_password ${problem}.`, { param: 'new_password' });
-    const stream = streamName.user(userId);
+    const stream = USER.stream(userId);
     const { state } = await commands.load(USER, stream);
     if (state.status === 'absent') throw new Error(`a session of ${userId}, who does not exist`);
     const { email, passwordId: replaces, secondFactorId } = state;
@@ -46,7 +44,7 @@ export const changePassword =
       await failures.record(email);
       return reject('invalid_request', 'current_password is wrong.', { param: 'current_password' });
     }
-    const passwordId = await waits.apart(keepPassword(needs, userId, wanted, asker));
+    const passwordId = await waits.apart(keepPassword(needs, state, wanted, asker));
     const decide = decideChange({ passwordId, replaces }, accounts.realNow());
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
     if (isRejection(done)) return done;

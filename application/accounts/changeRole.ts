@@ -1,11 +1,9 @@
 // An operator gives a user another role (rule D2). Every request of a session reads the role from the user's stream: the new one counts in
 // every process at once.
-import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { changeRole as decideRole, type KnownUser, type Role } from '../../domain/user/user.ts';
+import { changeRole as decideRole, type KnownUser, type Role, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UserViews } from '../ports/readModels/views.ts';
@@ -22,7 +20,7 @@ interface Needs {
 const hasOtherOwner = async ({ commands, users }: Needs, accountId: AccountId, userId: UserId): Promise<boolean> => {
   for (const other of await users.list(accountId)) {
     if (other.userId === userId) continue;
-    const { state } = await commands.load(USER, streamName.user(other.userId));
+    const { state } = await commands.load(USER, USER.stream(other.userId));
     if (state.status === 'active' && state.role === 'OWNER') return true;
   }
   return false;
@@ -36,7 +34,7 @@ export const changeRole =
   (needs: Needs) =>
   async (userId: UserId, role: Role, by: Changer): Promise<KnownUser | Rejection> => {
     const { commands, accounts, withTenantLock } = needs;
-    const stream = streamName.user(userId);
+    const stream = USER.stream(userId);
     const { state } = await commands.load(USER, stream);
     const accountId = state.status === 'absent' ? null : state.accountId;
     const change = async (isLastOwner: boolean): Promise<KnownUser | Rejection> => {

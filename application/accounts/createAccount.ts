@@ -1,8 +1,9 @@
 // A new account with its first keys and its OWNER (rule O1). What is shown once is returned once, and kept nowhere.
 import { defaultSettings } from '../../domain/account/account.ts';
 import { settingProblems } from '../../domain/account/settingProblems.ts';
-import { type AccountId, encodeRawId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
+import { type AccountId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { newAccountId } from '../core/derivedIds.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import { type AddUserNeeds, addUserWithPassword, isUser, TAKEN } from './addUser.ts';
@@ -35,7 +36,7 @@ export const createAccount =
     // Sent twice at once, one of them would leave an account without an owner behind.
     return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {
       if (await isUser(needs)(email)) return TAKEN;
-      const accountId = encodeRawId(randomness.bytes(16)) as AccountId;
+      const accountId = newAccountId(randomness.bytes(16));
       const [testApiKey, liveApiKey] = [newApiKey('test', randomness), newApiKey('live', randomness)];
       await openAccountWithKeys(needs)({
         accountId,

@@ -1,7 +1,8 @@
 // What other processes write about accounts and keys, and this one remembers. It hears of it in two ways: by announcements under the
 // lease, and in the log, which it follows from its head on, because a process that was killed between an append and its announcement tells
 // nobody (ADR 0009).
-import { readStreamName, streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { readStreamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
@@ -16,7 +17,7 @@ export const forgetAnnounced = (
 ): void =>
   leases.onChange((account) => {
     if (account === null) commands.forgetAll();
-    else commands.forget(streamName.account(account));
+    else commands.forget(ACCOUNT.stream(account));
   });
 
 interface FollowingOptions {

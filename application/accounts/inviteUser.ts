@@ -1,8 +1,8 @@
 // A user is added without a password, and a link goes out by which it sets one.
-import { streamName } from '../../domain/kernel/event.ts';
+
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { USER } from '../core/aggregates.ts';
+import { USER } from '../../domain/user/user.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { PasswordLinks } from '../ports/passwordLinks.ts';
 import { type AddUserNeeds, addUser, type UserAddition } from './addUser.ts';
@@ -29,7 +29,7 @@ const waitingUser = async (
 ): Promise<UserId | null> => {
   const userId = await emails.find(email);
   if (userId === null) return null;
-  const { state } = await commands.load(USER, streamName.user(userId));
+  const { state } = await commands.load(USER, USER.stream(userId));
   const isWaiting =
     state.status === 'active' && state.passwordId === null && state.accountId === accountId && state.role === role;
   return isWaiting ? userId : null;

@@ -1,12 +1,17 @@
 // Logging in and out (rule D1). An address that is not known and a wrong password are answered alike: by the same words after the same
 // work, one hash and the same reads.
 import type { OpenAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { encodeRawId, type PasswordId, type SessionId, type UserId } from '../../domain/kernel/ids.ts';
+import {
+  encodeRawId,
+  idIn,
+  type PasswordId,
+  PLATFORM_ACCOUNT,
+  type SessionId,
+  type UserId,
+} from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { KnownUser, UserState } from '../../domain/user/user.ts';
+import { type KnownUser, USER, type UserState } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -117,7 +122,7 @@ export const logIn =
           return WRONG_CODE;
         }
       }
-      const sessionId = encodeRawId(randomness.bytes(16)) as SessionId;
+      const sessionId = idIn<SessionId>(accountId ?? PLATFORM_ACCOUNT, randomness.bytes(16));
       const session = { sessionId, userId, accountId, passwordId, secondFactorId };
       await sessions.begin(session, SESSION_SECONDS);
       const token = await tokens.issue({ ...session, role: user.role }, SESSION_SECONDS);
@@ -133,7 +138,7 @@ const userOf = async (
 ): Promise<(Pick<LoggedIn, 'user' | 'account'> & { readonly passwordId: PasswordId }) | null> => {
   const unknownId = encodeRawId(randomness.bytes(16));
   const userId = (await emails.find(email)) ?? (unknownId as UserId);
-  const { state: user } = await commands.load(USER, streamName.user(userId));
+  const { state: user } = await commands.load(USER, USER.stream(userId));
   const passwordId = user.status === 'absent' ? null : user.passwordId;
   const hash = await passwords.find(passwordId ?? (unknownId as PasswordId));
   const isRight = await apart(hasher.isRight(password, hash, { email, address }));
@@ -155,7 +160,7 @@ export const findSession =
     const named = await tokens.read(token);
     const session = named === null ? null : await sessions.find(named);
     if (session === null) return null;
-    const { state: user } = await commands.load(USER, streamName.user(session.userId));
+    const { state: user } = await commands.load(USER, USER.stream(session.userId));
     if (user.status !== 'active' || user.passwordId !== session.passwordId) return null;
     if (user.secondFactorId !== session.secondFactorId) return null;
     const account = await accountOf(accounts, user);

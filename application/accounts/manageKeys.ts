@@ -1,12 +1,18 @@
 // What an account's managers and its operator do with its API keys (contract.md API key management). What ends a key answers when no
 // process takes it any more; what makes one, when every process does.
-
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId, KeyId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { type ApiKey, findKey, issueKey, revokeKey, rotateKey, workingKeys } from '../../domain/keyring/keyring.ts';
+import {
+  type ApiKey,
+  findKey,
+  issueKey,
+  KEYRING,
+  revokeKey,
+  rotateKey,
+  workingKeys,
+} from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { pollUntil } from '../core/quiescence.ts';
@@ -63,12 +69,12 @@ export const issueApiKey =
     { mode, label }: { readonly mode: Mode; readonly label: string | null },
     by: Changer,
   ): Promise<NewKey | Rejection> => {
-    const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
+    const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
     if (state.status !== 'open') return NO_ACCOUNT;
     const cleartext = newApiKey(mode, randomness);
     const key = { ...keyOf(cleartext, { accountId, mode, at: accounts.realNow() }), label };
     const metadata = metadataOf(by, accountId, mode, key.keyId);
-    const done = await commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), metadata);
+    const done = await commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), metadata);
     if (isRejection(done)) return done;
     await whenFound(key.fingerprint);
     return { key, cleartext };
@@ -78,7 +84,7 @@ export const issueApiKey =
 export const rotateApiKey =
   ({ commands, accounts, randomness, leases, whenFound }: KeyNeeds) =>
   async (accountId: AccountId, keyId: KeyId, label: string | undefined, by: Changer): Promise<NewKey | Rejection> => {
-    const stream = streamName.keyring(accountId);
+    const stream = KEYRING.stream(accountId);
     const old = findKey((await commands.load(KEYRING, stream)).state, keyId);
     if (isRejection(old)) return ended(leases, accountId, old);
     const { mode } = old;
@@ -95,7 +101,7 @@ export const rotateApiKey =
 export const revokeApiKey =
   ({ commands, accounts, leases }: Pick<KeyNeeds, 'commands' | 'accounts' | 'leases'>) =>
   async (accountId: AccountId, keyId: KeyId, by: Changer): Promise<ApiKey | Rejection> => {
-    const stream = streamName.keyring(accountId);
+    const stream = KEYRING.stream(accountId);
     const old = findKey((await commands.load(KEYRING, stream)).state, keyId);
     if (isRejection(old)) return ended(leases, accountId, old);
     const metadata = metadataOf(by, accountId, old.mode, keyId);
@@ -115,4 +121,4 @@ const ended = async (leases: AccessLeases, accountId: AccountId, refused: Reject
 export const listApiKeys =
   ({ commands }: Pick<KeyNeeds, 'commands'>) =>
   async (accountId: AccountId): Promise<readonly ApiKey[]> =>
-    workingKeys((await commands.load(KEYRING, streamName.keyring(accountId))).state);
+    workingKeys((await commands.load(KEYRING, KEYRING.stream(accountId))).state);

@@ -1,6 +1,6 @@
 // A new API key: what is shown once, and what is kept of it (contract.md Authentication).
 import { hash } from 'node:crypto';
-import { type AccountId, encodeRawId, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
+import { type AccountId, idIn, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -18,12 +18,12 @@ export const shownFingerprint = (fingerprint: string): string => fingerprint.sli
 export const newApiKey = (mode: Mode, { bytes }: Pick<Randomness, 'bytes'>): string =>
   `ak_${mode}_${Buffer.from(bytes(RANDOM_BYTES)).toString('base64url')}`;
 
-/** Returns what is kept of a cleartext. Its id follows from the fingerprint, so that the same cleartext is the same key. */
+/** Returns what is kept of a cleartext. Its id follows from the fingerprint, so that the same cleartext is the same key of the account. */
 export const keyOf = (
   cleartext: string,
   { accountId, mode, at }: { readonly accountId: AccountId; readonly mode: Mode; readonly at: Timestamp },
 ): Omit<ApiKey, 'label'> => {
   const fingerprint = keyFingerprint(cleartext);
-  const keyId = encodeRawId(Buffer.from(fingerprint, 'hex').subarray(0, 16)) as KeyId;
+  const keyId = idIn<KeyId>(accountId, Buffer.from(fingerprint, 'hex').subarray(0, 16));
   return { keyId, accountId, mode, fingerprint, prefix: cleartext.slice(0, PREFIX_LENGTH), issuedAt: at };
 };

@@ -1,10 +1,8 @@
 // Opening an account with its first keys. Repeating it with the same secrets completes what a crash cut off (S2).
-import { openAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, openAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { issueKey } from '../../domain/keyring/keyring.ts';
+import { issueKey, KEYRING } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForChange } from '../core/eventMetadata.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
@@ -32,12 +30,12 @@ export const openAccountWithKeys =
     });
     await commands.record(
       ACCOUNT,
-      streamName.account(accountId),
+      ACCOUNT.stream(accountId),
       openAccount({ accountId, name, email, idSeed, at }),
       metadata('live'),
     );
     for (const { mode, cleartext, label } of keys) {
       const key = { ...keyOf(cleartext, { accountId, mode, at }), label };
-      await commands.record(KEYRING, streamName.keyring(accountId), issueKey(key), metadata(mode));
+      await commands.record(KEYRING, KEYRING.stream(accountId), issueKey(key), metadata(mode));
     }
   };

@@ -2,12 +2,10 @@
 // after the same work, whether the address is known or not: the request is written down, and a job finds out.
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { streamName } from '../../domain/kernel/event.ts';
 import { encodeRawId, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
-import { changePassword, type KnownUser } from '../../domain/user/user.ts';
-import { USER } from '../core/aggregates.ts';
+import { changePassword, type KnownUser, USER } from '../../domain/user/user.ts';
 import { jobKind, type OwedSource } from '../core/capability.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -62,7 +60,7 @@ export const sendPasswordLink =
     if (request === null) return;
     const { purpose, email } = request;
     const userId = await emails.find(email);
-    const user = userId === null ? null : (await commands.load(USER, streamName.user(userId))).state;
+    const user = userId === null ? null : (await commands.load(USER, USER.stream(userId))).state;
     if (user !== null && user.status !== 'absent' && mayHaveLink(user, purpose)) {
       const token = links.tokenOf(requestId);
       const isBegun = (await links.find(token)) !== null;
@@ -97,12 +95,12 @@ export const setPassword =
     const problem = passwordProblem(password);
     if (problem !== null) return reject('invalid_request', `password ${problem}.`, { param: 'password' });
     const { userId, replaces } = link;
-    const stream = streamName.user(userId);
+    const stream = USER.stream(userId);
     const { state } = await commands.load(USER, stream);
     // A dead link costs no hash.
     if (state.status !== 'active' || state.passwordId !== replaces) return DEAD;
     const passwordId = await waits.apart(
-      keepPassword(needs, userId, password, { email: state.email, address: waits.address }),
+      keepPassword(needs, state, password, { email: state.email, address: waits.address }),
     );
     const by: Changer = { actor: `user:usr_${userId}`, requestId };
     const decide = changePassword({ passwordId, replaces }, accounts.realNow());

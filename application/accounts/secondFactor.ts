@@ -1,11 +1,9 @@
 // A user's second factor (rule D4): enrolled in two steps, so that a user whose app did not take the secret is not shut out. The event that
 // names the factor puts it in force, and ends every other session of the user in every process.
-import { streamName } from '../../domain/kernel/event.ts';
-import { encodeRawId, type SecondFactorId, type UserId } from '../../domain/kernel/ids.ts';
+import { encodeRawId, idIn, PLATFORM_ACCOUNT, type SecondFactorId, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser } from '../../domain/user/user.ts';
+import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -43,7 +41,7 @@ export const useSecondFactor = async (
 };
 
 const userOf = async ({ commands }: Pick<Needs, 'commands'>, userId: UserId): Promise<KnownUser> => {
-  const { state } = await commands.load(USER, streamName.user(userId));
+  const { state } = await commands.load(USER, USER.stream(userId));
   if (state.status === 'absent') throw new Error(`a session of ${userId}, who does not exist`);
   return state;
 };
@@ -62,12 +60,12 @@ const NOTHING_PENDING = reject(
 export const enrolTotp =
   (needs: Needs) =>
   async (userId: UserId, code: string | undefined): Promise<NewSecondFactor | Rejection> => {
-    const { email, secondFactorId: inForce } = await userOf(needs, userId);
+    const { accountId, email, secondFactorId: inForce } = await userOf(needs, userId);
     if (inForce !== null) {
       if (code === undefined) return NO_CODE;
       if (!(await useSecondFactor(needs, inForce, code))) return WRONG_CODE;
     }
-    const secondFactorId = encodeRawId(needs.randomness.bytes(16)) as SecondFactorId;
+    const secondFactorId = idIn<SecondFactorId>(accountId ?? PLATFORM_ACCOUNT, needs.randomness.bytes(16));
     return needs.secondFactors.begin({ secondFactorId, userId, label: email });
   };
 
@@ -97,7 +95,7 @@ export const confirmTotp =
     if (!(await secondFactors.confirm(secondFactorId, recoveryCodes))) return NOTHING_PENDING;
     const decide = enrolSecondFactor({ secondFactorId, replaces }, accounts.realNow());
     const metadata = metadataForChange(by, accountId, userId);
-    const done = await commands.execute(USER, streamName.user(userId), decide, metadata);
+    const done = await commands.execute(USER, USER.stream(userId), decide, metadata);
     if (isRejection(done)) return done;
     await sessions.carryOver({ sessionId, passwordId, secondFactorId });
     if (replaces !== null) await secondFactors.forget(replaces);
@@ -113,7 +111,7 @@ export const resetSecondFactor =
   ) =>
   async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
     const { commands, accounts, secondFactors, sessions } = needs;
-    const stream = streamName.user(userId);
+    const stream = USER.stream(userId);
     const { state } = await commands.load(USER, stream);
     const metadata = metadataForChange(by, state.status === 'absent' ? null : state.accountId, userId);
     const done = await commands.execute(USER, stream, decideReset(accounts.realNow()), metadata);

@@ -1,11 +1,9 @@
 // Suspending an account and opening it again (rule O1). Its keys and logins are refused meanwhile; its payments go on, cash-outs wait.
-import { reopenAccount, suspendAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
@@ -27,7 +25,7 @@ export const suspend =
   async (accountId: AccountId, by: Changer): Promise<{ readonly since: Timestamp } | Rejection> => {
     const decide = suspendAccount(accounts.realNow());
     const why = metadataForChange(by, accountId, accountId);
-    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
     if (isRejection(done)) return done;
     await Promise.all([leases.announce(accountId), sessions.endOfAccount(accountId)]);
     return done.reply;
@@ -40,11 +38,11 @@ export const suspend =
 export const reopen =
   ({ commands, accounts, leases, sessions }: Needs) =>
   async (accountId: AccountId, by: Changer): Promise<'reopened' | 'already_open' | Rejection> => {
-    const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
+    const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
     if (state.status === 'open' && state.suspendedAt !== null) await sessions.endOfAccount(accountId);
     const decide = reopenAccount(accounts.realNow());
     const why = metadataForChange(by, accountId, accountId);
-    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
     if (isRejection(done)) return done;
     await leases.announce(accountId);
     return done.reply;

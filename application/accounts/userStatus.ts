@@ -1,15 +1,16 @@
 // An operator shuts a user out, and lets it in again. Both are facts of the user's stream, which every request of a session reads: what is
 // shut out is out in every process at once.
-import { streamName } from '../../domain/kernel/event.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import {
   disableUser as decideDisabling,
   enableUser as decideEnabling,
   type KnownUser,
+  USER,
+  type UserEvent,
+  type UserState,
 } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { Sessions } from '../ports/sessions.ts';
@@ -28,10 +29,10 @@ const record = async (
   decide: Decide,
   by: Changer,
 ): Promise<KnownUser | Rejection> => {
-  const stream = streamName.user(userId);
+  const stream = USER.stream(userId);
   const { state } = await commands.load(USER, stream);
   const metadata = metadataForChange(by, state.status === 'absent' ? null : state.accountId, userId);
-  const done = await commands.execute<'user', typeof state, unknown>(
+  const done = await commands.execute<UserState, UserEvent, unknown>(
     USER,
     stream,
     decide(accounts.realNow()),
@@ -53,7 +54,7 @@ export const disableUser =
 export const enableUser =
   (needs: Needs) =>
   async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
-    const { state } = await needs.commands.load(USER, streamName.user(userId));
+    const { state } = await needs.commands.load(USER, USER.stream(userId));
     if (state.status === 'disabled') await needs.sessions.endOfUser(userId);
     return record(needs, userId, decideEnabling, by);
   };

@@ -1,10 +1,8 @@
 // Accounts as commands and processes need them: settings, seed and clock, always from the account's own stream.
-import { accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/clock.ts';
-import { ACCOUNT } from './aggregates.ts';
 import type { CommandHandler } from './commandHandler.ts';
 
 /** The most by which the clocks of two processes may differ. They all follow the database's clock, and differ by far less. */
@@ -23,7 +21,7 @@ export class Accounts {
    * Returns the account as this process remembers it; changes by other processes are followed (application/accounts/followChanges).
    */
   async get(id: AccountId): Promise<OpenAccount> {
-    const { state } = await this.#commands.loadRecent(ACCOUNT, streamName.account(id));
+    const { state } = await this.#commands.loadRecent(ACCOUNT, ACCOUNT.stream(id));
     if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
     return state;
   }
@@ -35,7 +33,7 @@ export class Accounts {
 
   /** Returns the account as its stream is now, with what other processes wrote. */
   async refresh(id: AccountId): Promise<OpenAccount> {
-    const { state } = await this.#commands.load(ACCOUNT, streamName.account(id));
+    const { state } = await this.#commands.load(ACCOUNT, ACCOUNT.stream(id));
     if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
     return state;
   }

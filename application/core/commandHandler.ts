@@ -1,8 +1,9 @@
 // Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (architecture §3).
+
 import { LRUCache } from 'lru-cache';
-import type { EventOf } from '../../domain/events.ts';
-import type { Decider, Decision } from '../../domain/kernel/decider.ts';
-import type { Category, StreamName } from '../../domain/kernel/event.ts';
+import type { Aggregate } from '../../domain/kernel/aggregate.ts';
+import type { Decision } from '../../domain/kernel/decider.ts';
+import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
@@ -10,12 +11,6 @@ import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { KeyedLock } from './keyedLock.ts';
-
-/** What the handler knows of an aggregate: the category of its streams and the decider that folds them. */
-export interface Aggregate<C extends Category, State> {
-  readonly category: C;
-  readonly decider: Decider<State, EventOf[C]>;
-}
 
 export interface Loaded<State> {
   readonly state: State;
@@ -92,13 +87,16 @@ export class CommandHandler {
   }
 
   /** Returns the stream's state as the store has it now. Throws StreamUnreadable, EventStoreUnavailable. */
-  async load<C extends Category, State>({ decider }: Aggregate<C, State>, stream: StreamName): Promise<Loaded<State>> {
+  async load<State, Event extends Fact<string, unknown>>(
+    { decider }: Aggregate<State, Event>,
+    stream: StreamName,
+  ): Promise<Loaded<State>> {
     const generation = this.#generation;
     const cached = this.#cache.get(stream) as Loaded<State> | undefined;
     let { state, revision } = cached ?? { state: decider.initial, revision: EMPTY_STREAM };
     for await (const page of readDecoded(this.#log, stream, { from: revision + 1 }))
       for (const logged of page.map(readable)) {
-        state = decider.evolve(state, logged.event as EventOf[C]);
+        state = decider.evolve(state, logged.event as Event);
         revision = logged.revision;
       }
     const isNewest = (this.#cache.peek(stream)?.revision ?? EMPTY_STREAM) < revision;
@@ -107,24 +105,25 @@ export class CommandHandler {
   }
 
   /** Returns the event at `revision` with the states around it, as they were then; null when the stream has no such event. */
-  async loadAround<C extends Category, State>(
-    aggregate: Aggregate<C, State>,
+  async loadAround<State, Event extends Fact<string, unknown>>(
+    aggregate: Aggregate<State, Event>,
     stream: StreamName,
     revision: number,
-  ): Promise<Around<State, EventOf[C]> | null> {
+  ): Promise<Around<State, Event> | null> {
     for await (const around of this.loadSteps(aggregate, stream)) if (around.revision === revision) return around;
     return null;
   }
 
   /** Yields every event of the stream, from the first one on, with the states around it. */
-  async *loadSteps<C extends Category, State>(
-    { decider }: Aggregate<C, State>,
+  async *loadSteps<State, Event extends Fact<string, unknown>>(
+    { decider }: Aggregate<State, Event>,
     stream: StreamName,
-  ): AsyncIterable<Around<State, EventOf[C]>> {
+  ): AsyncIterable<Around<State, Event>> {
     let before = decider.initial;
     for await (const page of readDecoded(this.#log, stream))
       for (const decoded of page) {
-        const { event, revision } = readable(decoded) as LoggedEvent<C>;
+        const { event: logged, revision } = readable(decoded);
+        const event = logged as Event;
         const after = decider.evolve(before, event);
         yield { before, event, after, revision };
         before = after;
@@ -147,18 +146,18 @@ export class CommandHandler {
   }
 
   /** Returns what this process last saw of the stream, which may be old: good for choosing an effect, never for an answer. */
-  async loadRecent<C extends Category, State>(
-    aggregate: Aggregate<C, State>,
+  async loadRecent<State, Event extends Fact<string, unknown>>(
+    aggregate: Aggregate<State, Event>,
     stream: StreamName,
   ): Promise<Loaded<State>> {
     return (this.#cache.get(stream) as Loaded<State> | undefined) ?? this.load(aggregate, stream);
   }
 
   /** Runs a decision that records what happened and refuses nothing, like `execute`; a refusal breaks an invariant and throws. */
-  async record<C extends Category, State, Reply>(
-    aggregate: Aggregate<C, State>,
+  async record<State, Event extends Fact<string, unknown>, Reply>(
+    aggregate: Aggregate<State, Event>,
     stream: StreamName,
-    decide: Decision<State, EventOf[C], Reply>,
+    decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
     options: { creates?: boolean } = {},
   ): Promise<Outcome<State, Reply>> {
@@ -172,10 +171,10 @@ export class CommandHandler {
    * not read first. Throws CommandContention, StreamUnreadable, EventStoreUnavailable, AppendOutcomeUnknown: nothing is half done, and a
    * repeat is safe.
    */
-  execute<C extends Category, State, Reply>(
-    aggregate: Aggregate<C, State>,
+  execute<State, Event extends Fact<string, unknown>, Reply>(
+    aggregate: Aggregate<State, Event>,
     stream: StreamName,
-    decide: Decision<State, EventOf[C], Reply>,
+    decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
     { creates = false }: { creates?: boolean } = {},
   ): Promise<Outcome<State, Reply> | Rejection> {
@@ -183,14 +182,14 @@ export class CommandHandler {
     return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, creates));
   }
 
-  async #run<C extends Category, State, Reply>(
-    aggregate: Aggregate<C, State>,
+  async #run<State, Event extends Fact<string, unknown>, Reply>(
+    aggregate: Aggregate<State, Event>,
     stream: StreamName,
-    decide: Decision<State, EventOf[C], Reply>,
+    decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
     creates: boolean,
   ): Promise<Outcome<State, Reply> | Rejection> {
-    const { category, decider } = aggregate;
+    const { decider, serde } = aggregate;
     const commandId = this.#randomness.bytes(16).toString('hex');
     const guess =
       (this.#cache.get(stream) as Loaded<State> | undefined) ??
@@ -210,7 +209,7 @@ export class CommandHandler {
       }
       const { store, codec } = this.#log;
       const after = loaded.revision;
-      const events = await codec.encode({ category, stream, after, events: decided.events, commandId, metadata });
+      const events = await codec.encode({ serde, stream, after, events: decided.events, commandId, metadata });
       if (era !== this.#era) {
         era = this.#era;
         loaded = await this.load(aggregate, stream);

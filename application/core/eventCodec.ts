@@ -1,8 +1,9 @@
 // The codec of the log: facts as JSON, in the stored form of their serde. What one process has decoded or encoded it need not read again.
+
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type AnyEvent, SERDE } from '../../domain/events.ts';
-import { type Category, readStreamName } from '../../domain/kernel/event.ts';
+import { type AnyEvent, type Category, SERDE } from '../../domain/aggregates.ts';
+import { type Fact, readStreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { type Json, MalformedEvent, type Serde } from '../../domain/kernel/serde.ts';
 import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
@@ -12,7 +13,8 @@ import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 /** What the log says of an event, apart from where it stands. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
 
-type Serdes = typeof SERDE;
+/** By category. */
+type Serdes = { readonly [category: string]: Pick<Serde<Fact<string, unknown>>, 'decode'> };
 
 interface Encoded {
   /** In the order of its shape, as reading the stored text would give it. */
@@ -30,21 +32,14 @@ export class JsonEventCodec implements EventCodec {
 
   readonly #serdes: Serdes;
 
-  /** `serdes`: by category; default: those of the domain. */
+  /** `serdes`: those that stored events are read with; default: those of the domain. */
   constructor(serdes: Serdes = SERDE) {
     this.#serdes = serdes;
   }
 
   // Both are synchronous inside: a batch costs one promise, an event none.
 
-  async encode<C extends Category>({
-    category,
-    stream,
-    events,
-    commandId,
-    metadata,
-  }: EventsToEncode<C>): Promise<readonly NewEvent[]> {
-    const serde = this.#serdes[category] as unknown as Serde<AnyEvent>;
+  async encode({ serde, stream, events, commandId, metadata }: EventsToEncode): Promise<readonly NewEvent[]> {
     const around = { ...metadata, subject: readStreamName(stream).id };
     return events.map((event, index) => {
       const form = serde.encode(event);
@@ -67,7 +62,7 @@ export class JsonEventCodec implements EventCodec {
       if (!this.#isCategory(category)) throw new MalformedEvent(`${stream}: no such category`);
       const encodedHere = this.#encodedHere(recorded);
       const { event, account, mode, correlationId } =
-        encodedHere ?? contentOf(recorded, subject, this.#serdes[category]);
+        encodedHere ?? contentOf(recorded, subject, this.#serdes[category] as Serdes[string]);
       const logged = {
         category,
         stream,
@@ -137,7 +132,8 @@ const contentOf = ({ type, data, metadata }: RecordedEvent, subject: string, ser
     const meta = JSON.parse(metadata) as StoredMetadata;
     const { account, mode, $correlationId: correlationId = subject, v: version = 1 } = meta;
     const stored = { type, version, data: JSON.parse(data) as unknown };
-    return { event: serde.decode(stored, { subject, account, mode, correlationId }), account, mode, correlationId };
+    const event = serde.decode(stored, { subject, account, mode, correlationId }) as AnyEvent;
+    return { event, account, mode, correlationId };
   } catch (error) {
     if (error instanceof MalformedEvent) throw error;
     // What a parser says quotes the text, which may hold personal data.

@@ -1,8 +1,15 @@
-// How a process manager is defined: by its reaction to each type of event of the streams that it consumes. A new type of event does not
-// compile until every process that consumes its streams has handled or ignored it.
+// How a process manager is defined: by its reactions to the events of the streams that it consumes. A new type of event does not compile
+// until every process that reads its group has said what it means to it.
 
-import type { EventOf } from '../../domain/events.ts';
-import type { Category } from '../../domain/kernel/event.ts';
+import type { Category, EventOf } from '../../domain/aggregates.ts';
+import {
+  type GroupName,
+  type Groups,
+  type Partition,
+  type Reading,
+  type TypesOf,
+  typesOf,
+} from '../../domain/kernel/eventGroups.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobKind, JobPayload } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
@@ -10,30 +17,52 @@ import type { EffectHandler, ProcessManager, Reaction, Subscriptions } from '../
 import type { Sql } from '../ports/sql.ts';
 import { type TimedKind, type Timer, timerKey, timerOf } from '../ports/timers.ts';
 
-type TypeOf<C extends Category> = EventOf[C]['type'];
-type Logged<C extends Category, T extends TypeOf<C>> = Omit<LoggedEvent<C>, 'event'> & {
-  readonly event: Extract<EventOf[C], { readonly type: T }>;
+interface Typed {
+  readonly type: string;
+}
+type Logged<E> = Omit<LoggedEvent, 'event'> & { readonly event: E };
+type ReactTo<E> = (logged: Logged<E>, subscriptions: Subscriptions) => readonly Reaction[];
+type ReactionsTo<E extends Typed, Type extends E['type']> = {
+  readonly [T in Type]: ReactTo<Extract<E, { readonly type: T }>>;
 };
 
-type ReactTo<C extends Category, T extends TypeOf<C>> = (
-  logged: Logged<C, T>,
-  subscriptions: Subscriptions,
-) => readonly Reaction[];
+declare const isTotal: unique symbol;
+/** Reactions to all events of an aggregate, which only `reacting` makes. */
+type TotalReactions<E> = ReactTo<E> & { readonly [isTotal]: true };
 
-/** By type of event; one function where a total rule of the domain tells the types apart. */
-type ReactionsTo<C extends Category> = { readonly [T in TypeOf<C>]: ReactTo<C, T> } | ReactTo<C, TypeOf<C>>;
+/** The reaction to a single type that means nothing to a process, in a group that it reads. */
+export const nothing = (): readonly Reaction[] => [];
 
-const nothing = (): readonly Reaction[] => [];
+/** Returns the same reaction to all events that a rule of the domain reads. */
+export const following = <E extends Typed, Read extends E['type'], Silent extends E['type']>(
+  { types, silent }: Reading<E, Read, Silent>,
+  react: ReactTo<Extract<E, { readonly type: Read }>>,
+): ReactionsTo<E, Read | Silent> =>
+  Object.fromEntries([...types.map((type) => [type, react]), ...silent.map((type) => [type, nothing])]);
 
-/** The types of event that a process leaves alone. */
-export const ignoring = <T extends string>(...types: readonly T[]): { readonly [K in T]: () => readonly Reaction[] } =>
-  Object.fromEntries(types.map((type) => [type, nothing])) as { [K in T]: typeof nothing };
+/** Returns the reactions of a process: it ignores whole groups, and says for each type of the others what follows from it. */
+export const reacting = <E extends Typed, G extends Groups, Ignored extends GroupName<G> = never>(
+  { groups }: Partition<E, G>,
+  process: {
+    readonly reads: ReactionsTo<E, Exclude<E['type'], TypesOf<G, Ignored>>>;
+    /** Default: none. */
+    readonly ignores?: readonly Ignored[];
+  },
+): TotalReactions<E> => {
+  const byType = new Map<string, unknown>([
+    ...typesOf(groups, process.ignores ?? []).map((type) => [type, nothing] as const),
+    ...Object.entries(process.reads),
+  ]);
+  const react: ReactTo<E & Typed> = (logged, subscriptions) =>
+    (byType.get(logged.event.type) as ReactTo<E>)(logged, subscriptions);
+  return react as TotalReactions<E>;
+};
 
 export const processManager = (
   description: Pick<ProcessManager, 'name' | 'movesMoney'> & {
     /** Default: the event alone. */
     readonly decidesOn?: ProcessManager['decidesOn'];
-    readonly reactions: { readonly [C in Category]?: ReactionsTo<C> };
+    readonly reactions: { readonly [C in Category]?: TotalReactions<EventOf[C]> };
   },
 ): ProcessManager => {
   const { name, movesMoney, decidesOn = 'event', reactions } = description;
@@ -42,12 +71,8 @@ export const processManager = (
     movesMoney,
     decidesOn,
     categories: Object.keys(reactions) as Category[],
-    react: (logged, subscriptions) => {
-      const those = reactions[logged.category];
-      if (those === undefined) return [];
-      const react = typeof those === 'function' ? those : those[logged.event.type as keyof typeof those];
-      return (react as ReactTo<Category, TypeOf<Category>>)(logged, subscriptions);
-    },
+    react: (logged, subscriptions) =>
+      (reactions[logged.category] as ReactTo<EventOf[Category]> | undefined)?.(logged, subscriptions) ?? [],
   };
 };
 

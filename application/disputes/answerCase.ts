@@ -1,14 +1,13 @@
 // What the merchant answers to a case, and what the platform does with it. The payment is told at once, so that the answer finds its money
 // where it belongs; a process tells it when that was cut off.
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { acceptCase, appealCase, requestEvidence, reviewCase } from '../../domain/dispute/decisions.ts';
 import type { MedCase, MedCaseEvent, MedCaseState } from '../../domain/dispute/medCase.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
@@ -47,7 +46,7 @@ export const answerCase =
     const decide = decisionOf(answer, announcesOutcomes(account, mode), at);
     const actor = { actor: by.actor, requestId: by.requestId ?? id };
     const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
-    const done = await commands.execute(MED_CASE, streamName.medCase(id), decide, metadata);
+    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata);
     if (isRejection(done)) return done;
     // What is recorded is answered: a store that went away since is no reason to tell the merchant that nothing happened.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);

@@ -1,5 +1,7 @@
 // The mails about a dispute case, in Portuguese: what happened, the facts of the case, and where to read how to answer (Q7).
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase, MedCaseEvent, MoneyOutcome } from '../../domain/dispute/medCase.ts';
+import { reading } from '../../domain/kernel/eventGroups.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
 import type { Mail } from '../ports/mail.ts';
@@ -43,8 +45,16 @@ const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string,
   `Após uma análise, ${formatAmount(amount, currency, 'pt')} foram retidos até o resultado da disputa.`,
 ];
 
+/** Of these events there are mails. */
+export const isMailed = reading(MED_CASE_GROUPS, {
+  reads: ['course', 'deadline', 'end'],
+  nothing: ['MedCaseAppealed'],
+  ignores: ['evidence', 'review', 'reports'],
+});
+
 /** Subject and sentence of what happened; null: no mail tells of it. */
 const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string, string] | null => {
+  if (!isMailed.isRead(type)) return null;
   switch (type) {
     case 'MedCaseOpened':
       return [
@@ -66,15 +76,6 @@ const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string,
       return medCase.moneyOutcome === null ? null : ended(medCase);
     case 'MedCaseSettled':
       return medCase.moneyOutcome === null ? held(medCase) : ended(medCase);
-    case 'MedCaseAppealed':
-    case 'MedCaseEvidenceConfirmed':
-    case 'MedCaseReviewRequested':
-    case 'MedCaseReviewApproved':
-    case 'MedCaseReviewRefused':
-    case 'MedCaseReportNotTaken':
-    case 'MedCaseReportDismissed':
-    case 'MedCaseLateReported':
-      return null;
     default:
       return type satisfies never;
   }

@@ -2,20 +2,20 @@
 // mail for each event (Q7).
 
 import Type from 'typebox';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
+import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { caseMailIdOf } from '../core/derivedIds.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import { enqueue, following, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { MailSender } from '../ports/mail.ts';
-import { caseMail } from './caseMail.ts';
+import { caseMail, isMailed } from './caseMail.ts';
 
 export const mailCase = jobKind({
   name: 'mailCase',
@@ -32,25 +32,10 @@ export const caseMailing = processManager({
   name: 'caseMailing',
   movesMoney: false,
   reactions: {
-    medCase: {
-      MedCaseOpened: mail,
-      MedCaseEvidenceRequested: mail,
-      MedCaseDeadlineNeared: mail,
-      MedCaseAccepted: mail,
-      MedCaseRejected: mail,
-      MedCaseClosed: mail,
-      MedCaseSettled: mail,
-      ...ignoring(
-        'MedCaseAppealed',
-        'MedCaseEvidenceConfirmed',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseLateReported',
-        'MedCaseReportNotTaken',
-        'MedCaseReportDismissed',
-      ),
-    },
+    medCase: reacting(MED_CASE_GROUPS, {
+      reads: following(isMailed, mail),
+      ignores: ['evidence', 'review', 'reports'],
+    }),
   },
 });
 
@@ -69,11 +54,11 @@ export const sendCaseMail =
     readonly publicUrl: string;
   }) =>
   async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {
-    const around = await commands.loadAround(MED_CASE, streamName.medCase(caseId), revision);
+    const around = await commands.loadAround(MED_CASE, MED_CASE.stream(caseId), revision);
     if (around === null || around.after.status === 'absent') return;
     const medCase: MedCase = around.after;
     const { paymentId, accountId } = medCase.terms;
-    const { charge, transaction } = assertExists((await commands.load(PAYMENT, streamName.payment(paymentId))).state);
+    const { charge, transaction } = assertExists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     const method = dispute?.caseId === caseId ? dispute.method : null;
     const words = caseMail(around.event.type, medCase, { metadata: charge.terms.metadata, method }, publicUrl);

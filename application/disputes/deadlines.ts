@@ -1,15 +1,15 @@
 // A day before the deadline of a case the merchant is reminded of it (Q2). A deadline that passes changes nothing.
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { nearDeadline } from '../../domain/dispute/decisions.ts';
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const remindOfDeadline = timedKind({
@@ -25,28 +25,21 @@ export const caseDeadlines = processManager({
   name: 'caseDeadlines',
   movesMoney: false,
   reactions: {
-    medCase: {
-      MedCaseOpened: (logged) => {
-        const at = reminderAt(medCase.evolve(medCase.initial, logged.event));
-        return at === null ? [] : [setTimer(remindOfDeadline, caseOf(logged), logged, at)];
+    medCase: reacting(MED_CASE_GROUPS, {
+      reads: {
+        MedCaseOpened: (logged) => {
+          const at = reminderAt(medCase.evolve(medCase.initial, logged.event));
+          return at === null ? [] : [setTimer(remindOfDeadline, caseOf(logged), logged, at)];
+        },
+        MedCaseAppealed: answered,
+        MedCaseAccepted: answered,
+        MedCaseRejected: answered,
+        MedCaseClosed: answered,
+        MedCaseSettled: answered,
+        MedCaseEvidenceRequested: nothing,
       },
-      MedCaseAppealed: answered,
-      MedCaseAccepted: answered,
-      MedCaseRejected: answered,
-      MedCaseClosed: answered,
-      MedCaseSettled: answered,
-      ...ignoring(
-        'MedCaseEvidenceRequested',
-        'MedCaseDeadlineNeared',
-        'MedCaseEvidenceConfirmed',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseLateReported',
-        'MedCaseReportNotTaken',
-        'MedCaseReportDismissed',
-      ),
-    },
+      ignores: ['deadline', 'evidence', 'review', 'reports'],
+    }),
   },
 });
 
@@ -54,7 +47,7 @@ export const caseDeadlines = processManager({
 export const recordNearDeadline =
   ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
   async ({ caseId }: PayloadOf<typeof remindOfDeadline>): Promise<void> => {
-    const stream = streamName.medCase(caseId);
+    const stream = MED_CASE.stream(caseId);
     const { state } = await commands.load(MED_CASE, stream);
     const dueAt = reminderAt(state);
     if (state.status === 'absent' || dueAt === null) return;

@@ -1,14 +1,13 @@
 // The files that a merchant adds to a case: granted, sent to the storage, confirmed once they were judged, and shown by links (rules Q6,
 // E9).
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { confirmEvidence, type Evidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
 import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { type EvidenceId, encodeRawId, type MedCaseId } from '../../domain/kernel/ids.ts';
+import { type EvidenceId, idIn, type MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { KeyedLock } from '../core/keyedLock.ts';
@@ -76,7 +75,7 @@ export const grantUpload =
     const { accountId, mode } = tenant;
     const now = fromMillis(clock.now());
     const at = await accounts.now(accountId, mode);
-    const evidenceId = encodeRawId(randomness.bytes(16)) as EvidenceId;
+    const evidenceId = idIn<EvidenceId>(accountId, randomness.bytes(16));
     const expiresAt = addSeconds(at, grantSeconds);
     const ref = { accountId, mode, evidenceId, caseId };
     const grant = { ...ref, ...file, at, expiresAt, endsAt: addSeconds(now, grantSeconds) };
@@ -193,7 +192,7 @@ const completeOnce = async (
   const file = { evidenceId, fileName, fileSize, mimeType, uploadedBy: 'merchant' as const };
   const confirm = confirmEvidence({ ...file, sha256: verdict.sha256, grantedAt, at });
   const metadata = metadataForRequest(by, tenant, own.terms.paymentId);
-  const done = await commands.execute(MED_CASE, streamName.medCase(caseId), confirm, metadata);
+  const done = await commands.execute(MED_CASE, MED_CASE.stream(caseId), confirm, metadata);
   if (isRejection(done)) return done;
   await grants.forget(evidenceId);
   return done.reply;

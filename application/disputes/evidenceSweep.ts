@@ -1,8 +1,7 @@
 // Files whose grant ended without a confirmation are removed within a minute of real time (rule E9).
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { findEvidence } from '../../domain/dispute/evidence.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { addMillis, addSeconds, DAY_MS, fromMillis } from '../../domain/kernel/time.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceGrants, KeptGrant } from '../ports/evidenceGrants.ts';
@@ -41,7 +40,7 @@ export const removeUnconfirmed = async (needs: SweepNeeds): Promise<void> => {
 };
 
 const removeOne = async ({ commands, evidence, grants }: SweepNeeds, grant: KeptGrant): Promise<void> => {
-  const { state } = await commands.load(MED_CASE, streamName.medCase(grant.caseId));
+  const { state } = await commands.load(MED_CASE, MED_CASE.stream(grant.caseId));
   // A process was killed between the confirmation and its end.
   if (findEvidence(state, grant.evidenceId) !== null) return grants.forget(grant.evidenceId);
   await evidence.remove(grant);

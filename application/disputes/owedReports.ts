@@ -1,13 +1,11 @@
 // Reports of disputes that a payment could not take when they came are taken when it can (Q10).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
-import { PAYMENT } from '../core/aggregates.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
+import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import { followSettling } from './settleCase.ts';
 import { type TakeCasesNeeds, takeProviderCases } from './takeProviderCases.ts';
@@ -25,41 +23,16 @@ export const caseSettling = processManager({
   name: 'caseSettling',
   movesMoney: true,
   reactions: {
-    payment: {
-      TransactionDisputeSettled: (logged) => [
-        enqueue(followSettling, { paymentId: paymentOf(logged), revision: logged.revision }),
-      ],
-      TransactionDisputeResolved: take,
-      TransactionHeldReleased: take,
-      ...ignoring(
-        'ChargeCreated',
-        'ChargePixIssued',
-        'ChargeInstrumentIssued',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeCancelRequested',
-        'ChargeCancelled',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionSettled',
-        'TransactionHeld',
-        'TransactionHeldRejected',
-        'TransactionPaymentRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeReturned',
-      ),
-    },
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        TransactionDisputeSettled: (logged) => [
+          enqueue(followSettling, { paymentId: paymentOf(logged), revision: logged.revision }),
+        ],
+        TransactionDisputeResolved: take,
+        TransactionHeldReleased: take,
+      },
+      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case'],
+    }),
   },
 });
 
@@ -67,6 +40,6 @@ export const caseSettling = processManager({
 export const takeOwedReportsOf =
   (needs: TakeCasesNeeds) =>
   async ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> => {
-    const { state } = await needs.commands.loadRecent(PAYMENT, streamName.payment(paymentId));
+    const { state } = await needs.commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId));
     if (needs.providers.of(assertExists(state).charge.terms.mode) !== null) await takeProviderCases(needs)(paymentId);
   };

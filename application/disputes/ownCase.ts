@@ -1,10 +1,9 @@
 // Dispute cases as their own tenant sees them: of all others there is none.
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 
@@ -14,7 +13,7 @@ export const ownCase = async (
   tenant: Tenant,
   id: MedCaseId,
 ): Promise<MedCase | Rejection> => {
-  const { state } = await commands.load(MED_CASE, streamName.medCase(id));
+  const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
   if (state.status === 'absent') return NO_CASE;
   const { accountId, mode } = state.terms;
   return accountId === tenant.accountId && mode === tenant.mode ? state : NO_CASE;

@@ -1,11 +1,10 @@
 // Dispute cases that wait for an operator, and what operators do with them (rules Q1, Q3, Q10).
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { CaseStatus, MedCase, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { type MedCaseId, type Mode, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
@@ -101,7 +100,7 @@ export const caseReviews = (needs: ReviewNeeds) => ({
   }),
   /** Has the outcome that is reviewed count, or refuses it. `not_found`; `case_not_open`: none waits. */
   reviewCase: async (id: MedCaseId, approve: boolean, by: Changer): Promise<Reviewed | Rejection> => {
-    const { state } = await needs.commands.load(MED_CASE, streamName.medCase(id));
+    const { state } = await needs.commands.load(MED_CASE, MED_CASE.stream(id));
     if (state.status === 'absent') return NO_CASE;
     return reviewedOf(id, await answerCase(needs)(state.terms, id, { kind: 'review', approve }, by));
   },

@@ -1,13 +1,14 @@
 // What operators decide about reports that no rule can: how a mismatch is settled (Q1), and which reports need nothing more (Q11).
+
 import Type from 'typebox';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { dismissReport, NO_CASE, notSettleable, recordSettled } from '../../domain/dispute/decisions.ts';
 import type { MedCase, SettlingVerdict } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { settleDispute } from '../../domain/payment/dispute.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange, metadataForProcess } from '../core/eventMetadata.ts';
@@ -29,7 +30,7 @@ export const settleCase =
   (needs: Needs) =>
   async (id: MedCaseId, verdict: SettlingVerdict, reason: string, by: Changer): Promise<MedCase | Rejection> => {
     const { commands, accounts } = needs;
-    const { state } = await commands.load(MED_CASE, streamName.medCase(id));
+    const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
     const refusal = notSettleable(state, verdict.verdict);
     if (refusal !== null) return refusal;
     if (state.status === 'absent') return NO_CASE;
@@ -38,10 +39,10 @@ export const settleCase =
     const settling = { ...verdict, caseId: id, reason, by: by.actor, announced };
     const at = await accounts.now(accountId, mode);
     const metadata = { ...metadataForChange(by, accountId, paymentId), mode };
-    const done = await commands.execute(PAYMENT, streamName.payment(paymentId), settleDispute(settling, at), metadata);
+    const done = await commands.execute(PAYMENT, PAYMENT.stream(paymentId), settleDispute(settling, at), metadata);
     if (isRejection(done)) return done;
     await followSettlingOf(needs)({ paymentId, revision: done.revision });
-    return (await commands.load(MED_CASE, streamName.medCase(id))).state as MedCase;
+    return (await commands.load(MED_CASE, MED_CASE.stream(id))).state as MedCase;
   };
 
 export const followSettling = jobKind({
@@ -55,14 +56,14 @@ export const followSettling = jobKind({
 export const followSettlingOf =
   ({ commands }: { readonly commands: CommandHandler }) =>
   async ({ paymentId, revision }: PayloadOf<typeof followSettling>): Promise<void> => {
-    const around = await commands.loadAround(PAYMENT, streamName.payment(paymentId), revision);
+    const around = await commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), revision);
     if (around?.event.type !== 'TransactionDisputeSettled') return;
     const { caseId, verdict, amount, reason, by, announced, at } = around.event.data;
-    const { state } = await commands.load(MED_CASE, streamName.medCase(caseId));
+    const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
     if (state.status === 'absent') return;
     const metadata = metadataForProcess('caseSettling', state.terms, paymentId, caseId);
     const settled = recordSettled({ verdict, amount, reason, by, announced, at });
-    await commands.record(MED_CASE, streamName.medCase(caseId), settled, metadata);
+    await commands.record(MED_CASE, MED_CASE.stream(caseId), settled, metadata);
     await tellPaymentOf({ commands })({ caseId });
   };
 
@@ -70,7 +71,7 @@ export const followSettlingOf =
 export const dismissCaseReport =
   ({ commands, accounts }: Needs) =>
   async (id: MedCaseId, reason: string, by: Changer): Promise<'dismissed' | Rejection> => {
-    const stream = streamName.medCase(id);
+    const stream = MED_CASE.stream(id);
     const { state } = await commands.load(MED_CASE, stream);
     const about = state.status === 'absent' ? state.notTaken : state.terms;
     if (about === undefined) return NO_CASE;

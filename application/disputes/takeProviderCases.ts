@@ -1,15 +1,14 @@
 // Takes up what the provider reports of a payment's disputes. A notification only starts this: the reports are read from the provider.
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { openCase, recordNotTaken, ruleCase } from '../../domain/dispute/decisions.ts';
 import type { CaseTerms } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type NotTaken, notTaken, openDispute } from '../../domain/payment/dispute.ts';
-import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, PAYMENT, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -43,7 +42,7 @@ export const takeProviderCases =
   (needs: TakeCasesNeeds) =>
   async (paymentId: PaymentId): Promise<void> => {
     const { commands, providers } = needs;
-    const { terms } = assertExists((await commands.loadRecent(PAYMENT, streamName.payment(paymentId))).state).charge;
+    const { terms } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state).charge;
     const cases = await providers.of(terms.mode)?.casesOf(terms, terms.txid);
     if (cases?.kind !== 'known') throw new UnknownAtProvider(`disputes of ${paymentId}`);
     for (const reported of cases.value) await takeCase(needs, terms, reported);
@@ -64,15 +63,14 @@ const takeCase = async (needs: TakeCasesNeeds, terms: Terms, reported: ProviderC
   const { commands, accounts } = needs;
   const { paymentId, accountId, mode } = terms;
   const { providerCaseId } = reported;
-  const { idSeed } = await accounts.get(accountId);
-  const caseId = medCaseIdOf(idSeed, mode, paymentId, providerCaseId);
+  const caseId = medCaseIdOf(await accounts.get(accountId), mode, paymentId, providerCaseId);
   const at = await accounts.now(accountId, mode);
   const metadata = metadataForProcess('providerCases', terms, paymentId, providerCaseId);
   const taking: Taking = { terms, reported, caseId, metadata, at };
   const disputed = await openedDispute(needs, taking);
   if (disputed === null) return;
   const opening = openCase(caseTermsOf(taking, disputed), at);
-  const { appended } = await commands.record(MED_CASE, streamName.medCase(caseId), opening, metadata);
+  const { appended } = await commands.record(MED_CASE, MED_CASE.stream(caseId), opening, metadata);
   if (appended > 0 && disputed.amountMismatch) alert(needs, taking, 'amount_mismatch');
   await takeRulings(needs, taking);
   await tellPaymentOf({ commands })({ caseId });
@@ -91,8 +89,8 @@ const openedDispute = async (needs: TakeCasesNeeds, taking: Taking): Promise<Dis
   const { commands } = needs;
   const { terms, reported, caseId, metadata, at } = taking;
   const { type } = reported;
-  const stream = streamName.payment(terms.paymentId);
-  const { state: medCase } = await commands.load(MED_CASE, streamName.medCase(caseId));
+  const stream = PAYMENT.stream(terms.paymentId);
+  const { state: medCase } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
   if (medCase.status === 'absent' && medCase.isDismissed) return null;
   for (;;) {
     const opened = await commands.execute(PAYMENT, stream, openDispute({ ...reported, caseId }, at), metadata);
@@ -137,7 +135,7 @@ const recordRefusal = async (needs: TakeCasesNeeds, taking: Taking, refusal: Not
   const { providerCaseId, amount } = reported;
   const report = { caseId, paymentId, accountId, mode, providerCaseId, amount: amount ?? terms.amount, currency };
   const decide = recordNotTaken({ ...report, ...refusal }, at);
-  const { appended } = await needs.commands.record(MED_CASE, streamName.medCase(caseId), decide, metadata);
+  const { appended } = await needs.commands.record(MED_CASE, MED_CASE.stream(caseId), decide, metadata);
   if (appended > 0 && refusal.isFinal) alert(needs, taking, refusal.because);
   return appended > 0;
 };
@@ -148,7 +146,7 @@ const takeRulings = async (needs: TakeCasesNeeds, taking: Taking): Promise<void>
   const announced = announcesOutcomes(await accounts.get(terms.accountId), terms.mode);
   for (const ruling of reported.rulings) {
     const decide = ruleCase(ruling, announced, at);
-    const ruled = await commands.execute(MED_CASE, streamName.medCase(caseId), decide, metadata);
+    const ruled = await commands.execute(MED_CASE, MED_CASE.stream(caseId), decide, metadata);
     // What follows a ruling under review waits for the end of the review.
     if (isRejection(ruled)) break;
     const { state, appended } = ruled;

@@ -1,18 +1,18 @@
 // What happens to a case is told to its payment, in order and once: there it moves the held money, shows in the charge, and is published
 // (ADR 0011).
 
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import { caseChange } from '../../domain/dispute/snapshot.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { recordCaseStep } from '../../domain/payment/dispute.ts';
-import { exists } from '../../domain/payment/payment.ts';
-import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
+import { exists, PAYMENT } from '../../domain/payment/payment.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import { enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const tellPayment = jobKind({
@@ -27,25 +27,21 @@ export const caseTelling = processManager({
   name: 'caseTelling',
   movesMoney: true,
   reactions: {
-    medCase: {
-      MedCaseOpened: tell,
-      MedCaseEvidenceRequested: tell,
-      MedCaseAppealed: tell,
-      MedCaseAccepted: tell,
-      MedCaseRejected: tell,
-      MedCaseClosed: tell,
-      MedCaseSettled: tell,
-      MedCaseLateReported: tell,
-      ...ignoring(
-        'MedCaseDeadlineNeared',
-        'MedCaseEvidenceConfirmed',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseReportNotTaken',
-        'MedCaseReportDismissed',
-      ),
-    },
+    medCase: reacting(MED_CASE_GROUPS, {
+      reads: {
+        MedCaseOpened: tell,
+        MedCaseEvidenceRequested: tell,
+        MedCaseAppealed: tell,
+        MedCaseAccepted: tell,
+        MedCaseRejected: tell,
+        MedCaseClosed: tell,
+        MedCaseSettled: tell,
+        MedCaseLateReported: tell,
+        MedCaseReportNotTaken: nothing,
+        MedCaseReportDismissed: nothing,
+      },
+      ignores: ['deadline', 'evidence', 'review'],
+    }),
   },
 });
 
@@ -53,15 +49,15 @@ export const caseTelling = processManager({
 export const tellPaymentOf =
   ({ commands }: { readonly commands: CommandHandler }) =>
   async ({ caseId }: PayloadOf<typeof tellPayment>): Promise<void> => {
-    const { state } = await commands.load(MED_CASE, streamName.medCase(caseId));
+    const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
     if (state.status === 'absent') return;
     const { paymentId } = state.terms;
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state: payment } = await commands.load(PAYMENT, stream);
     if (!exists(payment) || payment.transaction.status !== 'settled') return;
     const told = payment.transaction.dispute;
     if (told?.caseId !== caseId) return;
-    for await (const { event, after, revision } of commands.loadSteps(MED_CASE, streamName.medCase(caseId))) {
+    for await (const { event, after, revision } of commands.loadSteps(MED_CASE, MED_CASE.stream(caseId))) {
       const change = caseChange(event);
       if (change === null || revision <= told.revision) continue;
       const step = { revision, change, medCase: after as MedCase, at: event.data.at };

@@ -1,11 +1,9 @@
 // The ledger as operators check it, and of one payment: every posting that follows from its events, with its words, beside what is kept.
 // The ledger explains every number.
-import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
-import type { PaymentEvent } from '../../domain/payment/payment.ts';
-import { PAYMENT } from '../core/aggregates.ts';
+import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
@@ -52,9 +50,7 @@ export interface PaymentLedger {
   readonly differences: readonly string[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a guard is matched by what it finds, whatever it takes
-type Found<Guard> = Guard extends (event: any) => event is infer Event ? Event : never;
-type MoneyEvent = Found<typeof movesMoney>;
+type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;
 
 /** Why money moved. */
 const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
@@ -105,7 +101,7 @@ const linesOf = async (
   const lines: LedgerLine[] = [];
   const sums = new Map<string, number>();
   let isKnown = false;
-  for await (const { event, revision } of commands.loadSteps(PAYMENT, streamName.payment(id))) {
+  for await (const { event, revision } of commands.loadSteps(PAYMENT, PAYMENT.stream(id))) {
     isKnown = true;
     const entry = journalEntry(event);
     if (entry === null) continue;

@@ -1,10 +1,9 @@
 // Streams that read models and processes do not take any more, as operators see to them: by requests and at a terminal alike (architecture
 // §7, rule O1).
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
-import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
+import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { LOG_CONSUMER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../ports/consumers.ts';
@@ -117,7 +116,7 @@ const record = async (
   const why = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
   await commands.record(
     LOG_CONSUMER,
-    streamName.logConsumer(consumer),
+    LOG_CONSUMER.stream(consumer),
     skipEvent({ ...decided, at: accounts.realNow() }),
     why,
   );

@@ -1,9 +1,7 @@
 // Applies what an acquirer reports about a payment besides money. A notification only starts this: the facts are read from the provider.
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
-import { PAYMENT } from '../core/aggregates.ts';
+import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';
@@ -18,7 +16,7 @@ interface Needs {
 export const takeAcquirerFacts =
   ({ commands, providers }: Needs) =>
   async (paymentId: PaymentId): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
     const facts = await providers.of(terms.mode)?.factsOf(terms, terms.txid);
     if (facts?.kind !== 'known') throw new UnknownAtProvider(`facts of the acquirer about ${paymentId}`);

@@ -1,22 +1,20 @@
 // POST /v1/payments/{id}/cancel: the wish in the stream, then the provider, whose word becomes the fact. An unknown answer is resolved by
 // asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
-import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { assertExists, type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
@@ -35,42 +33,16 @@ export const cancellation = processManager({
   name: 'cancellation',
   movesMoney: true,
   reactions: {
-    payment: {
-      ChargeCancelRequested: (logged) => {
-        const dueAt = addSeconds(logged.event.data.at, PATIENCE_SECONDS);
-        return [setTimer(cancel, { paymentId: paymentOf(logged) }, logged, dueAt, logged.account)];
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        ChargeCancelRequested: (logged) => {
+          const dueAt = addSeconds(logged.event.data.at, PATIENCE_SECONDS);
+          return [setTimer(cancel, { paymentId: paymentOf(logged) }, logged, dueAt, logged.account)];
+        },
+        ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
       },
-      ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
-      ...ignoring(
-        'ChargeCreated',
-        'ChargePixIssued',
-        'ChargeInstrumentIssued',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionSettled',
-        'TransactionHeld',
-        'TransactionHeldReleased',
-        'TransactionHeldRejected',
-        'TransactionPaymentRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
+      ignores: ['creation', 'end', 'resend', 'methods', 'money', 'held', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 
@@ -94,7 +66,7 @@ export class Canceller {
    */
   async run(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
     const { commands, accounts } = this.#needs;
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (!exists(state) || state.charge.cancelRequestedAt === null || notCancellable(state) !== null) return;
     const { terms } = state.charge;
@@ -122,7 +94,7 @@ export class Canceller {
   /** Decides on what was paid. True: it is held, for review, which the cancellation returns (M5), or because it can't be returned. */
   async #isHeldOnceSettled(terms: ExistingPayment['charge']['terms']): Promise<boolean> {
     await this.#needs.settler.settleAll(terms);
-    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(terms.paymentId));
+    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(terms.paymentId));
     if (!exists(state) || notCancellable(state) !== null) return false;
     const { status, incomingPayments } = state.transaction;
     if (status === 'held') return true;
@@ -153,7 +125,7 @@ interface CancelNeeds {
 export const cancelPayment =
   ({ commands, accounts, canceller }: CancelNeeds) =>
   async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<ExistingPayment | Rejection> => {
-    const stream = streamName.payment(id);
+    const stream = PAYMENT.stream(id);
     const before = await commands.load(PAYMENT, stream);
     if (!isOwn(before.state, tenant)) return NO_PAYMENT;
     const { accountId, mode } = tenant;

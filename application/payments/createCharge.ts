@@ -5,11 +5,9 @@ import {
   type ChargeRequest,
   chargeFingerprintFields,
 } from '../../domain/charge/request.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Creation, createCharge } from '../../domain/payment/create.ts';
-import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
-import { PAYMENT } from '../core/aggregates.ts';
+import { assertExists, type ExistingPayment, PAYMENT, type PaymentState } from '../../domain/payment/payment.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
@@ -62,7 +60,7 @@ export class CreateChargeHandler {
       instrument: local?.method === 'PIX' ? local.instrument : null,
       keyParam: 'Idempotency-Key',
     });
-    const stream = streamName.payment(terms.paymentId);
+    const stream = PAYMENT.stream(terms.paymentId);
     const outcome = await commands.execute(
       PAYMENT,
       stream,
@@ -85,7 +83,7 @@ export class CreateChargeHandler {
     const { commands, issuer } = this.#needs;
     const asked = assertExists(outcome.state);
     const { terms } = asked.charge;
-    const stream = streamName.payment(terms.paymentId);
+    const stream = PAYMENT.stream(terms.paymentId);
     if (outcome.state.charge.status === 'requested') {
       const isKnown = await issuer.issue(provider, asked, outcome.reply === 'replayed');
       if (!isKnown)

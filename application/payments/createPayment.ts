@@ -5,11 +5,9 @@ import {
   type PaymentRequest,
   paymentFingerprintFields,
 } from '../../domain/charge/paymentRequest.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { createCharge } from '../../domain/payment/create.ts';
-import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
-import { PAYMENT } from '../core/aggregates.ts';
+import { assertExists, type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
@@ -58,7 +56,7 @@ export class CreatePaymentHandler {
       instrument: null,
       keyParam: 'idempotencyKey',
     });
-    const stream = streamName.payment(terms.paymentId);
+    const stream = PAYMENT.stream(terms.paymentId);
     const outcome = await commands.execute(
       PAYMENT,
       stream,

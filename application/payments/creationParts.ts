@@ -2,14 +2,12 @@
 
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
-import { exists } from '../../domain/payment/payment.ts';
+import { exists, PAYMENT } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Operation, paymentIds } from '../core/derivedIds.ts';
 import type { Actor } from '../core/eventMetadata.ts';
@@ -38,7 +36,7 @@ export const commonTerms = (
   { amount, currency, metadata }: Asked,
   nowMs: number,
 ) => ({
-  ...paymentIds(account.idSeed, mode, operation, idempotencyKey),
+  ...paymentIds(account, mode, operation, idempotencyKey),
   accountId: account.accountId,
   mode,
   amount,
@@ -102,7 +100,7 @@ export const velocityRefusal = async (
   { paymentId, accountId, mode, customer, createdAt }: ChargeTerms,
 ): Promise<Rejection | null> => {
   if (mode !== 'live') return null;
-  const before = await commands.load(PAYMENT, streamName.payment(paymentId));
+  const before = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
   if (exists(before.state)) return null;
   const outcome = await velocity.reserve({
     paymentId,

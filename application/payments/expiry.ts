@@ -1,19 +1,19 @@
 // A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
+
 import Type from 'typebox';
 import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf, text } from '../core/payloads.ts';
-import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { Settler } from './settle.ts';
 
@@ -29,45 +29,25 @@ export const expiry = processManager({
   name: 'expiry',
   movesMoney: true,
   reactions: {
-    payment: {
-      ChargePixIssued: (logged) => [
-        setTimer(expire, { paymentId: paymentOf(logged) }, logged, logged.event.data.expiresAt),
-      ],
-      ChargeInstrumentIssued: (logged) => {
-        const { method, expiresAt } = logged.event.data.instrument;
-        return [setTimer(expire, { paymentId: paymentOf(logged), method }, logged, expiresAt)];
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        ChargePixIssued: (logged) => [
+          setTimer(expire, { paymentId: paymentOf(logged) }, logged, logged.event.data.expiresAt),
+        ],
+        ChargeInstrumentIssued: (logged) => {
+          const { method, expiresAt } = logged.event.data.instrument;
+          return [setTimer(expire, { paymentId: paymentOf(logged), method }, logged, expiresAt)];
+        },
+        ChargeCancelled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+        TransactionSettled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+        TransactionHeld: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+        TransactionPaymentRejected: (logged) =>
+          logged.event.data.reason === 'payer_mismatch' ? [clearTimer(expire, { paymentId: paymentOf(logged) })] : [],
+        ChargeCancelRequested: nothing,
+        TransactionHeldRejected: nothing,
       },
-      ChargeCancelled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
-      TransactionSettled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
-      TransactionHeld: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
-      TransactionPaymentRejected: (logged) =>
-        logged.event.data.reason === 'payer_mismatch' ? [clearTimer(expire, { paymentId: paymentOf(logged) })] : [],
-      ...ignoring(
-        'ChargeCreated',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeCancelRequested',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionHeldReleased',
-        'TransactionHeldRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
+      ignores: ['creation', 'end', 'resend', 'attempts', 'release', 'approval', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 
@@ -84,7 +64,7 @@ interface Needs {
 export const expireCharge =
   ({ commands, accounts, settler }: Needs) =>
   async ({ paymentId, method = 'PIX' }: PayloadOf<typeof expire>, dueAt?: Timestamp): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const isUnpaid = state.transaction.status === 'none' || state.transaction.status === 'processing';
     if (state.charge.status !== 'open' || !isUnpaid) return;

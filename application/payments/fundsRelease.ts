@@ -1,16 +1,15 @@
 // Settled money that is held becomes available when its hold ends (M2).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import { paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const releaseFunds = timedKind({
@@ -23,44 +22,17 @@ export const fundsRelease = processManager({
   name: 'fundsRelease',
   movesMoney: true,
   reactions: {
-    payment: {
-      TransactionSettled: (logged) => {
-        const { availableAt } = logged.event.data;
-        return availableAt === null
-          ? []
-          : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        TransactionSettled: (logged) => {
+          const { availableAt } = logged.event.data;
+          return availableAt === null
+            ? []
+            : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
+        },
       },
-      ...ignoring(
-        'ChargeCreated',
-        'ChargePixIssued',
-        'ChargeInstrumentIssued',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeCancelRequested',
-        'ChargeCancelled',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionHeld',
-        'TransactionHeldReleased',
-        'TransactionHeldRejected',
-        'TransactionPaymentRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 
@@ -68,7 +40,7 @@ export const fundsRelease = processManager({
 export const release =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async ({ paymentId }: PayloadOf<typeof releaseFunds>): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (state.charge.status === 'absent' || state.transaction.status !== 'settled') return;
     const { terms } = state.charge;

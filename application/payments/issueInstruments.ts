@@ -5,21 +5,19 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { expiryOf, hasDueDay, type PaymentMethod } from '../../domain/charge/methods.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
-import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { type ExistingPayment, exists, PAYMENT, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, enqueue, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, enqueue, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,
@@ -56,45 +54,24 @@ export const instrumentIssuing = processManager({
   name: 'instrumentIssuing',
   movesMoney: true,
   reactions: {
-    payment: {
-      ChargeCreated: (logged) => {
-        const { createdAt, api, methods } = logged.event.data;
-        const paymentId = paymentOf(logged);
-        const payload = { paymentId, ...(methods.length > 1 && { ofAll: true }) };
-        const timer = setTimer(resumeIssuing, payload, logged, addMillis(createdAt, endsAfterMs(api)));
-        return [{ ...timer, first: true }, ...(api === 'payments' ? [enqueue(issueInstruments, { paymentId })] : [])];
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        ChargeCreated: (logged) => {
+          const { createdAt, api, methods } = logged.event.data;
+          const paymentId = paymentOf(logged);
+          const payload = { paymentId, ...(methods.length > 1 && { ofAll: true }) };
+          const timer = setTimer(resumeIssuing, payload, logged, addMillis(createdAt, endsAfterMs(api)));
+          return [{ ...timer, first: true }, ...(api === 'payments' ? [enqueue(issueInstruments, { paymentId })] : [])];
+        },
+        ChargePixIssued: isIssued,
+        ChargeInstrumentIssued: isIssued,
+        ChargeFailed: isIssued,
+        ChargeCancelled: isIssued,
+        ChargeCancelRequested: nothing,
+        ChargeExpired: nothing,
       },
-      ChargePixIssued: isIssued,
-      ChargeInstrumentIssued: isIssued,
-      ChargeFailed: isIssued,
-      ChargeCancelled: isIssued,
-      ...ignoring(
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeCancelRequested',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionSettled',
-        'TransactionHeld',
-        'TransactionHeldReleased',
-        'TransactionHeldRejected',
-        'TransactionPaymentRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
+      ignores: ['resend', 'attempts', 'money', 'held', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 
@@ -214,7 +191,7 @@ export class InstrumentIssuer {
    */
   async resumeFor(id: PaymentId, method: PaymentMethod | null): Promise<void> {
     const { commands } = this.#needs;
-    const stream = streamName.payment(id);
+    const stream = PAYMENT.stream(id);
     if (isKnown((await commands.loadRecent(PAYMENT, stream)).state, method)) return;
     const payment = await this.#load(id);
     if (payment === null || !isAlive(payment)) return;
@@ -247,7 +224,7 @@ export class InstrumentIssuer {
   }
 
   async #load(paymentId: PaymentId): Promise<ExistingPayment | null> {
-    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
+    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     return exists(state) ? state : null;
   }
 
@@ -280,12 +257,7 @@ export class InstrumentIssuer {
     const { paymentId, txid } = terms;
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
     if (known.length > 0)
-      await this.#needs.commands.record(
-        PAYMENT,
-        streamName.payment(paymentId),
-        recordIssuances(known, knownAt),
-        metadata,
-      );
+      await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), recordIssuances(known, knownAt), metadata);
     return known.length === asked.length;
   }
 

@@ -1,16 +1,15 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf, text } from '../core/payloads.ts';
-import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
+import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -30,39 +29,15 @@ export const rejectedPaymentReturn = processManager({
   name: 'rejectedPaymentReturn',
   movesMoney: true,
   reactions: {
-    payment: {
-      TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
-      TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
-      TransactionReturnRetried: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
-      ...ignoring(
-        'ChargeCreated',
-        'ChargePixIssued',
-        'ChargeInstrumentIssued',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeCancelRequested',
-        'ChargeCancelled',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionSettled',
-        'TransactionHeld',
-        'TransactionHeldReleased',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
+        TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
+        TransactionReturnRetried: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
+        TransactionReturnRefused: nothing,
+      },
+      ignores: ['demand', 'methods', 'money', 'hold', 'approval', 'back', 'settling', 'refund', 'dispute'],
+    }),
   },
 });
 
@@ -80,7 +55,7 @@ interface Needs {
 export const sendBack =
   ({ commands, accounts, providers, alerts }: Needs) =>
   async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
     if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;

@@ -1,16 +1,20 @@
 // What an operator decides of what is held (rules M5, M10): let it pass, send it back, pay it out or write it off. Processes do the rest.
 
 import type { Decision } from '../../domain/kernel/decider.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
-import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import {
+  type ExistingPayment,
+  exists,
+  PAYMENT,
+  type PaymentEvent,
+  type PaymentState,
+} from '../../domain/payment/payment.ts';
 import type { SettlementTerms } from '../../domain/payment/settle.ts';
 import { type SettleHeld, settleHeld } from '../../domain/payment/settleHeld.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { heldPayoutIdOf, returnIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
@@ -30,6 +34,7 @@ export interface HeldReview {
 
 interface Case {
   readonly id: PaymentId;
+  readonly accountId: AccountId;
   readonly providerPaymentId: string | null;
   readonly settings: SettlementTerms;
   readonly by: string;
@@ -38,12 +43,12 @@ interface Case {
 
 const decisionOf = (
   verdict: HeldVerdict,
-  { id, providerPaymentId, settings, by, at }: Case,
+  { id, accountId, providerPaymentId, settings, by, at }: Case,
 ): Decision<PaymentState, PaymentEvent, string> => {
   if (verdict === 'release') return releaseHeld(settings, by, at);
   if (verdict === 'return')
     return returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by }, at);
-  const payoutIdOf = (pix: string, refusals: number) => heldPayoutIdOf(id, pix, refusals);
+  const payoutIdOf = (pix: string, refusals: number) => heldPayoutIdOf(accountId, id, pix, refusals);
   return settleHeld({ ...verdict, id: providerPaymentId, payoutIdOf, by }, at);
 };
 
@@ -60,13 +65,13 @@ export const reviewHeld =
     by: Changer,
     providerPaymentId: string | null = null,
   ): Promise<HeldReview | Rejection> => {
-    const stream = streamName.payment(id);
+    const stream = PAYMENT.stream(id);
     const { state } = await commands.load(PAYMENT, stream);
     if (!exists(state)) return NO_PAYMENT;
     const { accountId, mode } = state.charge.terms;
     const { settings } = await accounts.get(accountId);
     const at = await accounts.now(accountId, mode);
-    const decide = decisionOf(verdict, { id, providerPaymentId, settings, by: by.actor, at });
+    const decide = decisionOf(verdict, { id, accountId, providerPaymentId, settings, by: by.actor, at });
     const metadata = { ...metadataForChange(by, accountId, id), mode };
     const done = await commands.execute(PAYMENT, stream, decide, metadata);
     if (isRejection(done)) return done;

@@ -1,13 +1,11 @@
 // What happens when a payment arrives, or an acquirer reports something else: the notification is stored, the provider is asked again,
 // the decision falls on the payment.
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
-import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { type IncomingPayment, payerTaxId } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind, type NotificationWork } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
@@ -35,7 +33,7 @@ export class Settler {
   /** Decides what becomes of a payment that the provider confirmed. Twice: `duplicate`. */
   async settle(paymentId: PaymentId, incoming: IncomingPayment): Promise<SettleOutcome> {
     const { commands, accounts } = this.#needs;
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
     const { fees, holdDays } = (await accounts.get(terms.accountId)).settings;
     const decide = settleIncomingPayment({

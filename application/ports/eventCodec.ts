@@ -1,17 +1,17 @@
 // How facts go into the log and come out of it again. A codec works by batch and asynchronously, so that personal fields can be sealed with
 // keys that are kept elsewhere, and the events of a stream chained by hashes, without a change of whoever uses it.
-import type { EventOf } from '../../domain/events.ts';
-import type { Category, StreamName } from '../../domain/kernel/event.ts';
+import type { Fact, StreamName } from '../../domain/kernel/event.ts';
+import type { Serde } from '../../domain/kernel/serde.ts';
 import type { EventStore, ExpectedRevision, NewEvent, ReadOptions, RecordedEvent } from './eventStore.ts';
 import type { EventMetadata, LoggedEvent } from './loggedEvent.ts';
 
 /** The events of one append, and all that is known when they are encoded. */
-export interface EventsToEncode<C extends Category = Category> {
-  readonly category: C;
+export interface EventsToEncode<Event extends Fact<string, unknown> = Fact<string, unknown>> {
+  readonly serde: Pick<Serde<Event>, 'encode' | 'storedData'>;
   readonly stream: StreamName;
   /** Revision of the stream's last event before them; -1 when it is empty. */
   readonly after: ExpectedRevision;
-  readonly events: readonly EventOf[C][];
+  readonly events: readonly Event[];
   /** Random for each run of a command. */
   readonly commandId: string;
   readonly metadata: EventMetadata;
@@ -33,7 +33,7 @@ export interface EventCodec {
    * Returns the events as they are stored, in order. The id of each is a hash of command id, place in the append and content: only a
    * repeat of the same append carries the same ids. The key `chain` of the metadata is reserved for a chain of hashes.
    */
-  encode<C extends Category>(append: EventsToEncode<C>): Promise<readonly NewEvent[]>;
+  encode(append: EventsToEncode): Promise<readonly NewEvent[]>;
 
   /** Returns, for each event and in order, what it says or why it can't be read; an event never makes it reject. */
   decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]>;

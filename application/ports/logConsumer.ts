@@ -1,12 +1,11 @@
 // A consumer of the log: a read model or a process manager (architecture §6, §7).
-import type { Category } from '../../domain/kernel/event.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
 import type { Sql } from './sql.ts';
 
 export interface LogConsumer {
   /** Also the name of its checkpoint. */
   readonly name: string;
-  readonly categories: readonly Category[];
+  readonly categories: readonly string[];
   /** Forgets what was remembered between batches. Called when leadership was gained, and when a batch was rolled back. */
   reset(db: Sql): Promise<void>;
   /**

@@ -1,6 +1,6 @@
 // A decoded event of the log: the fact, its place in stream and log, and its tenant.
-import type { EventOf } from '../../domain/events.ts';
-import type { Category, StreamName } from '../../domain/kernel/event.ts';
+import type { Category, EventOf } from '../../domain/aggregates.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 

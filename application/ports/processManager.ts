@@ -1,5 +1,4 @@
 // What a process manager is: pure reactions to events; the work itself is done by jobs (architecture §7).
-import type { Category } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { JobRequest } from './jobs.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
@@ -33,7 +32,7 @@ export interface Subscriptions {
 
 export interface ProcessManager {
   readonly name: string;
-  readonly categories: readonly Category[];
+  readonly categories: readonly string[];
   /** What `react` depends on. The subscriptions are kept under the process's own checkpoint, so that they are as of the event. */
   readonly decidesOn: 'event' | 'subscriptions';
   /** Whether its jobs move money. An operator who has such a process skip an event must name it a second time. */

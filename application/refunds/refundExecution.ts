@@ -1,7 +1,7 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
 // recorded in the payment (architecture §4; rules M5–M7).
 
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import {
   addMillis,
@@ -12,10 +12,14 @@ import {
   type Timestamp,
   toMillis,
 } from '../../domain/kernel/time.ts';
-import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
 import { recordHeldPayoutFailed, recordHeldPayoutPaid } from '../../domain/payment/settleHeld.ts';
 import {
+  REFUND,
+  REFUND_GROUPS,
+  type RefundEvent,
   type RefundOrder,
   type RefundOutcome,
   type RefundState,
@@ -23,12 +27,20 @@ import {
   requestRefund,
 } from '../../domain/refund/refund.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT, REFUND } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, enqueue, fireNow, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import {
+  clearTimer,
+  enqueue,
+  fireNow,
+  nothing,
+  paymentOf,
+  processManager,
+  reacting,
+  setTimer,
+} from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
@@ -61,71 +73,41 @@ export const refundExecution = processManager({
   name: 'refundExecution',
   movesMoney: true,
   reactions: {
-    payment: {
-      TransactionRefundReserved: (logged) => [
-        enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.refundId }),
-      ],
-      TransactionHeldPayoutRequested: (logged) => [
-        enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.payoutId }),
-      ],
-      ...ignoring(
-        'ChargeCreated',
-        'ChargePixIssued',
-        'ChargeInstrumentIssued',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeCancelRequested',
-        'ChargeCancelled',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionSettled',
-        'TransactionHeld',
-        'TransactionHeldReleased',
-        'TransactionHeldRejected',
-        'TransactionPaymentRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        'TransactionHeldPayoutPaid',
-        'TransactionHeldPayoutFailed',
-        'TransactionHeldWrittenOff',
-        'TransactionReturnConfirmedLate',
-        'TransactionRefundConfirmedLate',
-        'TransactionLateConfirmationWrittenOff',
-        'TransactionFundsReleased',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
-    refund: {
-      RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
-      RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
-      RefundCompleted: conclude,
-      RefundFailed: conclude,
-      RefundConfirmedLate: conclude,
-      ...ignoring('RefundRequested'),
-    },
-    account: {
-      // The sandbox confirms by itself again: what it was left with is looked at now (X3).
-      AccountSandboxSettingsChanged: ({ account, event }) =>
-        event.data.sandbox.autoConfirmRefunds ? [fireNow(refund, account)] : [],
-      // The cash-outs that waited go on.
-      AccountReopened: ({ account }) => [fireNow(refund, account)],
-      ...ignoring(
-        'AccountOpened',
-        'AccountSuspended',
-        'AccountSettingsChanged',
-        'AccountTestClockAdvanced',
-        'AccountOverrideSecretRotated',
-      ),
-    },
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        TransactionRefundReserved: (logged) => [
+          enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.refundId }),
+        ],
+        TransactionHeldPayoutRequested: (logged) => [
+          enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.payoutId }),
+        ],
+        TransactionHeldPayoutFailed: nothing,
+      },
+      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'late', 'outcome', 'dispute'],
+    }),
+    refund: reacting(REFUND_GROUPS, {
+      reads: {
+        RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
+        RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
+        RefundCompleted: conclude,
+        RefundFailed: conclude,
+        RefundConfirmedLate: conclude,
+        RefundRequested: nothing,
+      },
+    }),
+    account: reacting(ACCOUNT_GROUPS, {
+      reads: {
+        // The sandbox confirms by itself again: what it was left with is looked at now (X3).
+        AccountSandboxSettingsChanged: ({ account, event }) =>
+          event.data.sandbox.autoConfirmRefunds ? [fireNow(refund, account)] : [],
+        // The cash-outs that waited go on.
+        AccountReopened: ({ account }) => [fireNow(refund, account)],
+        AccountOpened: nothing,
+        AccountSuspended: nothing,
+        AccountTestClockAdvanced: nothing,
+      },
+      ignores: ['settings'],
+    }),
   },
 });
 
@@ -148,7 +130,7 @@ export class RefundExecutor {
 
   /** Takes the next step of a refund, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
   async run({ paymentId, refundId }: Which, dueAt?: Timestamp): Promise<void> {
-    const { state: payment } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
+    const { state: payment } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     const work = exists(payment) ? workOf(payment, refundId) : null;
     if (work === null) return;
     const { order } = work;
@@ -179,7 +161,7 @@ export class RefundExecutor {
 
   async #open(order: RefundOrder, at: Timestamp): Promise<RefundState> {
     const { commands } = this.#needs;
-    const { state } = await commands.load(REFUND, streamName.refund(order.refundId));
+    const { state } = await commands.load(REFUND, REFUND.stream(order.refundId));
     return state.status === 'absent' ? this.#execute(order, requestRefund(order, at), true) : state;
   }
 
@@ -227,8 +209,8 @@ export class RefundExecutor {
     creates = false,
   ): Promise<RefundState> {
     const metadata = metadataForProcess('refundExecution', order, order.paymentId, order.refundId);
-    const stream = streamName.refund(order.refundId);
-    const done = await this.#needs.commands.record<'refund', RefundState, string>(REFUND, stream, decide, metadata, {
+    const stream = REFUND.stream(order.refundId);
+    const done = await this.#needs.commands.record<RefundState, RefundEvent, string>(REFUND, stream, decide, metadata, {
       creates,
     });
     return done.state;
@@ -238,7 +220,7 @@ export class RefundExecutor {
   async #record(order: RefundOrder, decide: ReturnType<Work['release']>): Promise<boolean> {
     const { refundId, paymentId } = order;
     const metadata = metadataForProcess('refundExecution', order, paymentId, refundId);
-    const { appended } = await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, metadata);
+    const { appended } = await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
     return appended > 0;
   }
 }

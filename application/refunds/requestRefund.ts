@@ -1,8 +1,9 @@
 // POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
+
 import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
 import {
   REFUND_FINGERPRINT_VERSION,
@@ -11,7 +12,6 @@ import {
   refundRequest,
 } from '../../domain/refund/request.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
@@ -38,14 +38,14 @@ interface Needs {
 export const requestRefund =
   ({ commands, accounts, refundGuard }: Needs) =>
   async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
-    const { accountId, idSeed } = account;
-    const stream = streamName.payment(paymentId);
+    const { accountId } = account;
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (!isOwn(state, { accountId, mode })) return NO_PAYMENT;
     const { settings } = await accounts.get(accountId);
     const wish = {
       ...refundRequest(body),
-      refundId: refundIdOf(idSeed, mode, paymentId, body.idempotencyKey),
+      refundId: refundIdOf(account, mode, paymentId, body.idempotencyKey),
       fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
       fingerprintVersion: REFUND_FINGERPRINT_VERSION,
       allowedDestinations: allowedDestinations(settings, mode),

@@ -8,16 +8,14 @@
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { instrumentExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type DisputeRecord, isDisputed } from '../../domain/transaction/disputes.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
@@ -53,7 +51,7 @@ export const NOT_FINALISED = reject('invalid_request', 'The acquirer has not tak
 export const actInSandbox =
   ({ commands, accounts, bank }: Needs) =>
   async (tenant: Tenant, id: PaymentId, act: SandboxAct): Promise<SandboxActResult | Rejection> => {
-    const { state: payment } = await commands.load(PAYMENT, streamName.payment(id));
+    const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const method = methodOf(payment, act);
     if (method === null) return noSuchMethod(payment, act);

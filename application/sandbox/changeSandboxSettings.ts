@@ -1,11 +1,9 @@
 // POST /v1/sandbox/settings (rule X3): how the sandbox behaves for the account's test keys.
-import type { SandboxSettings } from '../../domain/account/account.ts';
+import { ACCOUNT, type SandboxSettings } from '../../domain/account/account.ts';
 import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 
@@ -20,6 +18,6 @@ export const changeSandboxSettings =
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
     const decide = change(wish, await accounts.now(accountId, mode));
-    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, metadata);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };

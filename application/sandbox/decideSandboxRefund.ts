@@ -1,9 +1,9 @@
 // POST /v1/sandbox/refunds/{id}/confirm and /fail (rule X3): the bank decides a refund that it works on, and notifies the gateway.
-import { streamName } from '../../domain/kernel/event.ts';
+
 import type { RefundId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { REFUND } from '../../domain/refund/refund.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { REFUND } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
@@ -26,7 +26,7 @@ interface Needs {
 export const decideSandboxRefund =
   ({ commands, accounts, bank }: Needs) =>
   async (tenant: Tenant, id: RefundId, failure: string | null, late = false): Promise<SandboxRefundDecision> => {
-    const { state } = await commands.load(REFUND, streamName.refund(id));
+    const { state } = await commands.load(REFUND, REFUND.stream(id));
     if (state.status === 'absent') return 'absent';
     const { accountId, mode, paymentId } = state.order;
     if (accountId !== tenant.accountId || mode !== tenant.mode) return NO_REFUND;

@@ -2,17 +2,16 @@
 // notifications and processes as live.
 
 import type { OpenAccount } from '../../domain/account/account.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { type BankRuling, giveUpReport, notRulable } from '../../domain/dispute/decisions.ts';
 import type { DisputeMethod } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf, sandboxCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -48,8 +47,8 @@ export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
 const caseIdsOf =
-  ({ idSeed }: Pick<OpenAccount, 'idSeed'>, { mode }: Tenant) =>
-  (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(idSeed, mode, paymentId, name), paymentId });
+  (account: OpenAccount, { mode }: Tenant) =>
+  (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(account, mode, paymentId, name), paymentId });
 
 /** A dispute in the books of the bank. */
 export interface BookedDispute {
@@ -70,7 +69,7 @@ export const disputeInSandbox =
     id: PaymentId,
     { providerCaseId: named, ...dispute }: SandboxDispute,
   ): Promise<BookedDispute | Rejection> => {
-    const { state: payment } = await commands.load(PAYMENT, streamName.payment(id));
+    const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const caseOf = caseIdsOf(await accounts.get(tenant.accountId), tenant);
     const before = named === null ? null : await bank.findCase(tenant, named);
@@ -96,7 +95,7 @@ export const reportDisputeInSandbox =
     id: PaymentId,
     { providerCaseId: named, ...dispute }: SandboxDispute,
   ): Promise<{ readonly providerCaseId: string } | Rejection> => {
-    const { state: payment } = await commands.load(PAYMENT, streamName.payment(id));
+    const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const openedAt = await accounts.now(tenant.accountId, tenant.mode);
     const providerCaseId = named ?? `sbx_case_${randomness.bytes(16).toString('hex')}`;
@@ -116,7 +115,7 @@ export const disputeTaken =
     { caseId, paymentId, isNew }: BookedDispute,
     isLast: boolean,
   ): Promise<'taken' | 'pending' | 'refused'> => {
-    const stream = streamName.medCase(caseId);
+    const stream = MED_CASE.stream(caseId);
     const { state } = await commands.load(MED_CASE, stream);
     if (state.status !== 'absent') return 'taken';
     if (state.isDismissed) return 'refused';
@@ -155,7 +154,7 @@ export const ruleInSandbox =
     const medCase = await ownCase(commands, tenant, id);
     if (isRejection(medCase)) return medCase;
     const { paymentId, providerCaseId } = medCase.terms;
-    const { state: payment } = await commands.load(PAYMENT, streamName.payment(paymentId));
+    const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const { txid, amount } = payment.charge.terms;
     const isOwed = ruling.kind === 'decide' && ruling.owed;
@@ -182,7 +181,7 @@ const bankRulingOf = (ruling: SandboxRuling): BankRuling['ruling'] => {
 export const reportTaken =
   ({ commands }: Pick<Needs, 'commands'>) =>
   async (id: MedCaseId, report: number): Promise<'taken' | 'pending' | Rejection> => {
-    const { state } = await commands.load(MED_CASE, streamName.medCase(id));
+    const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
     if (state.status === 'absent') return 'pending';
     if (state.reportsInTime >= report) return 'taken';
     return notRulable(state) === null ? 'pending' : OVERTAKEN;

@@ -1,18 +1,16 @@
 // POST /v1/sandbox/charges/{id}/pay (rule X1): a payer's bank pays, through the same notifications and processes as live.
 import { pendingMethods } from '../../domain/charge/charge.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { isOwn } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -47,7 +45,7 @@ interface Needs {
 export const payInSandbox =
   ({ commands, accounts, bank, randomness }: Needs) =>
   async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
-    const { state } = await commands.load(PAYMENT, streamName.payment(id));
+    const { state } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
     const { charge } = state;
     const now = await accounts.now(tenant.accountId, tenant.mode);

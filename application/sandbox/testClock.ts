@@ -1,17 +1,15 @@
 // The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
-import { advanceTestClock } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, ACCOUNT_GROUPS, advanceTestClock } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
 import { jobKind, type TimerWork } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import type { Quiescence } from '../core/quiescence.ts';
-import { type Doing, effect, enqueue, ignoring, processManager } from '../core/reactions.ts';
+import { type Doing, effect, enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
@@ -47,23 +45,19 @@ export const testClock = processManager({
   name: 'testClock',
   movesMoney: false,
   reactions: {
-    account: {
-      AccountTestClockAdvanced: ({ subject, event }) => {
-        const { seconds, to } = event.data;
-        return [
-          clockAdvance.ask({ account: subject as AccountId, seconds, until: to }),
-          enqueue(drainClock, { accountId: subject as AccountId }),
-        ];
+    account: reacting(ACCOUNT_GROUPS, {
+      reads: {
+        AccountTestClockAdvanced: ({ subject, event }) => {
+          const { seconds, to } = event.data;
+          return [
+            clockAdvance.ask({ account: subject as AccountId, seconds, until: to }),
+            enqueue(drainClock, { accountId: subject as AccountId }),
+          ];
+        },
+        AccountSandboxSettingsChanged: nothing,
       },
-      ...ignoring(
-        'AccountOpened',
-        'AccountSuspended',
-        'AccountReopened',
-        'AccountSettingsChanged',
-        'AccountSandboxSettingsChanged',
-        'AccountOverrideSecretRotated',
-      ),
-    },
+      ignores: ['standing', 'settings'],
+    }),
   },
 });
 
@@ -162,7 +156,7 @@ export const advanceClock =
     const metadata = metadataForRequest(requester, { accountId, mode: 'test' }, accountId);
     const done = await commands.execute(
       ACCOUNT,
-      streamName.account(accountId),
+      ACCOUNT.stream(accountId),
       advanceTestClock(seconds, accounts.realNow()),
       metadata,
     );

@@ -1,9 +1,7 @@
 // What came of each attempt of a delivery (rule W8).
-import { streamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { WebhookDeliveryEvent } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { WEBHOOK_DELIVERY } from '../core/aggregates.ts';
+import { WEBHOOK_DELIVERY, type WebhookDeliveryEvent } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 
 export interface Attempt {
@@ -21,7 +19,7 @@ export const attemptsOf =
   ({ commands }: { readonly commands: Pick<CommandHandler, 'loadSteps'> }) =>
   async (id: DeliveryId): Promise<readonly Attempt[]> => {
     const attempts: Attempt[] = [];
-    for await (const { event } of commands.loadSteps(WEBHOOK_DELIVERY, streamName.webhookDelivery(id)))
+    for await (const { event } of commands.loadSteps(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id)))
       attempts.push(...attemptOf(event));
     return attempts;
   };

@@ -1,10 +1,8 @@
 // The secret that signs messages to payments' own URLs: one for each account and mode (rule W7). Rotating it replaces it at once, with no
 // overlap.
-import { rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
@@ -44,7 +42,7 @@ export const rotateOverrideSecret =
       nextVersion: async () => (await accounts.refresh(account)).overrideSecretVersion[mode] + 1,
       record: async (version) => {
         const decide = decideRotation(mode, version, await accounts.now(account, mode));
-        const done = await commands.execute(ACCOUNT, streamName.account(account), decide, metadata);
+        const done = await commands.execute(ACCOUNT, ACCOUNT.stream(account), decide, metadata);
         return isRejection(done) ? done : done.reply;
       },
     });

@@ -1,13 +1,11 @@
 // The messages of payments, rendered from their events wherever they are needed: for an attempt, a retry, a read. They are not stored, for
 // they follow from the events up to the one that they tell of, and from the version of their form.
 import { LRUCache } from 'lru-cache';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { EventId, PaymentId } from '../../domain/kernel/ids.ts';
-import { assertExists, type ExistingPayment, type PaymentEvent } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
 import { MESSAGE_FORM, messagesInForm } from '../../domain/presentation/messages.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { eventIdOf } from '../core/derivedIds.ts';
 
@@ -126,7 +124,7 @@ export class PaymentMessages {
   }
 
   async #tell(paymentId: PaymentId, revisions: readonly number[], form: number): Promise<ReadonlyMap<number, Told>> {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const last = Math.max(...revisions);
     const messagesOf = messagesInForm(form);
     const told = new Map<number, Told>();
@@ -134,10 +132,10 @@ export class PaymentMessages {
     for await (const { before, event, after, revision } of this.#commands.loadSteps(PAYMENT, stream)) {
       const messages = messagesOf(before, event, after);
       if (revisions.includes(revision)) {
-        const numbered = messages.map(
-          (message, n) => new PaymentMessage(message, (type) => eventIdOf(stream, revision, type), sequence + n + 1),
-        );
-        told.set(revision, { payment: assertExists(after), event, messages: numbered });
+        const payment = assertExists(after);
+        const idOf = (type: string) => eventIdOf(payment.charge.terms.accountId, stream, revision, type);
+        const numbered = messages.map((message, n) => new PaymentMessage(message, idOf, sequence + n + 1));
+        told.set(revision, { payment, event, messages: numbered });
       }
       sequence += messages.length;
       if (revision >= last) break;

@@ -1,12 +1,10 @@
 // POST /v1/webhooks/endpoints/{id}/ping: one signed request that is no event, so that a merchant sees whether the receiver is reached and
 // takes the signature. It is no delivery: no list shows it, and the endpoint's health does not count it.
-import { streamName } from '../../domain/kernel/event.ts';
-import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, type EventId, idIn } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
-import { ownedBy } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { ownedBy, WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -32,11 +30,11 @@ interface Needs {
 export const pingEndpoint =
   ({ commands, accounts, clock, randomness, secrets, sender }: Needs) =>
   async (tenant: Tenant, endpointId: EndpointId): Promise<AttemptOutcome | Rejection> => {
-    const { state } = await commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
+    const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
     const endpoint = ownedBy(state, tenant);
     if (isRejection(endpoint)) return endpoint;
     const { accountId: account, mode } = tenant;
-    const id = `ping_${encodeRawId(randomness.bytes(16))}`;
+    const id = `ping_${idIn<EventId>(account, randomness.bytes(16))}`;
     const body = pingBody(id, endpointId, await accounts.now(account, mode));
     const secret = await endpointSecret(secrets, endpoint);
     const headers = {

@@ -1,11 +1,9 @@
 // POST /v1/webhooks/deliveries/redrive (rule W8): many dead-lettered deliveries are sent again. A job works them off in pages and keeps how
 // far it has got; whatever is done twice changes nothing, because each delivery's own stream tells whether it was sent again already.
-import { streamName } from '../../domain/kernel/event.ts';
-import { type EndpointId, encodeRawId, type RedriveId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, idIn, type RedriveId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { redriveDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_DELIVERY } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
@@ -64,7 +62,7 @@ export const askRedrive =
       if (await takesDeliveries(commands, endpointId)) queued += free;
     }
     if (isDryRun || queued === 0) return { matched, queued: 0, redriveId: null };
-    const id = encodeRawId(randomness.bytes(16)) as RedriveId;
+    const id = idIn<RedriveId>(tenant.accountId, randomness.bytes(16));
     const wanted: Redrive = { id, tenant, filter, askedAt, actor, requestId, queued };
     const job: JobRequest = { queue: redrive.name, ...jobOfRedrive(wanted) };
     await redrives.begin(wanted, hasWorker ? job : null);
@@ -163,7 +161,7 @@ export class RedriveWorker {
     const { accountId: account, mode } = tenant;
     const correlationId = letter.delivery.paymentId;
     const metadata = { account, mode, actor, requestId, correlationId, causationId: id };
-    const stream = streamName.webhookDelivery(letter.id);
+    const stream = WEBHOOK_DELIVERY.stream(letter.id);
     const decide = redriveDelivery(target, isProbe, askedAt, at);
     return (await this.#needs.commands.record(WEBHOOK_DELIVERY, stream, decide, metadata)).appended;
   }

@@ -1,15 +1,19 @@
 // POST /v1/payments/{id}/resend-webhook (rule W8): the messages of the transition into the present status, as fresh deliveries.
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import {
+  type ExistingPayment,
+  exists,
+  PAYMENT,
+  type PaymentEvent,
+  type PaymentState,
+} from '../../domain/payment/payment.ts';
 import { requestResend } from '../../domain/payment/resend.ts';
 import { resentMessagesOf } from '../../domain/presentation/messages.ts';
 import { type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
@@ -45,7 +49,7 @@ export const resendWebhook =
     const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
     const decide = requestResend({ ofRevision: last.revision, isWanted }, await accounts.now(accountId, mode));
     const metadata = metadataForRequest(requester, tenant, id);
-    const done = await commands.execute(PAYMENT, streamName.payment(id), decide, metadata);
+    const done = await commands.execute(PAYMENT, PAYMENT.stream(id), decide, metadata);
     return isRejection(done) ? done : { resent: isWanted, status };
   };
 
@@ -62,7 +66,7 @@ const lastTransition = async (
 ): Promise<Around<PaymentState, PaymentEvent> | null> => {
   let last: Around<PaymentState, PaymentEvent> | null = null;
   const withMessages = new Map<TransactionStatus | null, Around<PaymentState, PaymentEvent>>();
-  for await (const step of commands.loadSteps(PAYMENT, streamName.payment(id))) {
+  for await (const step of commands.loadSteps(PAYMENT, PAYMENT.stream(id))) {
     if (statusOf(step.before) === statusOf(step.after)) continue;
     last = step;
     if (typesOf(step).length > 0) withMessages.set(statusOf(step.after), step);

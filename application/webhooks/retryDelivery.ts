@@ -1,5 +1,5 @@
 // POST /v1/webhooks/deliveries/{id}/retry (rule W8): one delivery is sent at once, whatever has become of it.
-import { streamName } from '../../domain/kernel/event.ts';
+
 import type { DeliveryId, EndpointId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingDelivery } from '../../domain/presentation/delivery.ts';
@@ -10,10 +10,11 @@ import {
   type Scheduled,
   scheduled as scheduledState,
   targetOf,
+  WEBHOOK_DELIVERY,
   type WebhookDeliveryState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -47,7 +48,7 @@ export const retryDelivery =
     const decide = (state: WebhookDeliveryState) =>
       of.hasBegun && state.status === 'absent' ? NO_DELIVERY : request(state);
     const metadata = metadataForRequest(requester, tenant, paymentId);
-    const done = await commands.execute(WEBHOOK_DELIVERY, streamName.webhookDelivery(id), decide, metadata);
+    const done = await commands.execute(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id), decide, metadata);
     if (isRejection(done)) return done;
     if (done.state.status === 'absent') return scheduledState(of.delivery, of.target);
     scheduled.begun(id);
@@ -65,7 +66,7 @@ const ownDelivery = async (
   tenant: Tenant,
   id: DeliveryId,
 ): Promise<Found | null> => {
-  const { state } = await commands.load(WEBHOOK_DELIVERY, streamName.webhookDelivery(id));
+  const { state } = await commands.load(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id));
   if (state.status !== 'absent') return ofTenant(tenant, await withTarget(messages, state.delivery), true);
   const waiting = (await scheduled.find([id])).get(id);
   if (waiting === undefined) return null;
@@ -93,7 +94,7 @@ export const endpointRefused = async (
   endpointId: EndpointId | null,
 ): Promise<Rejection | null> => {
   if (endpointId === null) return null;
-  const { state } = await commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
+  const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
   if (state.status === 'active') return null;
   return state.status === 'inactive'
     ? reject('endpoint_not_active', 'The endpoint of the delivery is inactive. Make it active first.')

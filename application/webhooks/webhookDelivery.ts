@@ -1,6 +1,5 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
 import Type from 'typebox';
-import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
@@ -11,19 +10,22 @@ import {
   type PendingDelivery,
   recordAttempt,
   scheduled as scheduledState,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_DELIVERY_GROUPS,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import {
   type ExistingEndpoint,
+  WEBHOOK_ENDPOINT,
+  WEBHOOK_ENDPOINT_GROUPS,
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { clearTimer, effect, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
@@ -69,28 +71,34 @@ export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
   reactions: {
-    webhookDelivery: {
-      WebhookDeliveryAttemptFailed: (logged) => {
-        const { nextAttemptAt, target } = logged.event.data;
-        return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
+    webhookDelivery: reacting(WEBHOOK_DELIVERY_GROUPS, {
+      reads: {
+        WebhookDeliveryAttemptFailed: (logged) => {
+          const { nextAttemptAt, target } = logged.event.data;
+          return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
+        },
+        // A first attempt that is held back for a deleted endpoint has a timer still.
+        WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
+        // The timer of the retry that it waits for is moved: there is one for each delivery.
+        WebhookDeliveryRetryRequested: (logged) => {
+          const { at, target } = logged.event.data;
+          return [setTimer(deliver, deliveryOf(logged), logged, at, target)];
+        },
+        WebhookDeliverySucceeded: nothing,
+        WebhookDeliveryDeadLettered: nothing,
       },
-      // A first attempt that is held back for a deleted endpoint has a timer still.
-      WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
-      // The timer of the retry that it waits for is moved: there is one for each delivery.
-      WebhookDeliveryRetryRequested: (logged) => {
-        const { at, target } = logged.event.data;
-        return [setTimer(deliver, deliveryOf(logged), logged, at, target)];
+    }),
+    webhookEndpoint: reacting(WEBHOOK_ENDPOINT_GROUPS, {
+      reads: {
+        // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
+        WebhookEndpointChanged: ({ subject, event: { data } }) =>
+          data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
+        // Pending deliveries are abandoned at once, not when their next attempt would have come.
+        WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
+        WebhookEndpointRegistered: nothing,
+        WebhookEndpointSecretRotated: nothing,
       },
-      ...ignoring('WebhookDeliverySucceeded', 'WebhookDeliveryDeadLettered'),
-    },
-    webhookEndpoint: {
-      // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
-      WebhookEndpointChanged: ({ subject, event: { data } }) =>
-        data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
-      // Pending deliveries are abandoned at once, not when their next attempt would have come.
-      WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
-      ...ignoring('WebhookEndpointRegistered', 'WebhookEndpointSecretRotated'),
-    },
+    }),
   },
 });
 
@@ -163,7 +171,7 @@ export class DeliveryWorker {
   }
 
   async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
-    return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(id))).state;
+    return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(id))).state;
   }
 
   /** null: nothing is to be done. A first attempt right after it was scheduled needs no read of the stream: there is none. */
@@ -173,7 +181,7 @@ export class DeliveryWorker {
     mayHaveBegun: boolean,
   ): Promise<PendingDelivery | null> {
     if (mayHaveBegun || scheduled === undefined) {
-      const { state } = await this.#needs.commands.load(WEBHOOK_DELIVERY, streamName.webhookDelivery(id));
+      const { state } = await this.#needs.commands.load(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id));
       if (state.status !== 'absent') {
         if (scheduled !== undefined) this.#needs.scheduled.begun(id);
         return state.status === 'pending' ? state : null;
@@ -256,7 +264,7 @@ export class DeliveryWorker {
     const { delivery, attempts } = attempt.state;
     const at = await accounts.actingAt(tenant.accountId, tenant.mode, dueAt);
     const decide = recordAttempt({ delivery, target }, attempts + 1, outcome, at, randomness.fraction());
-    const stream = streamName.webhookDelivery(deliveryId);
+    const stream = WEBHOOK_DELIVERY.stream(deliveryId);
     const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, delivery.paymentId);
     const creates = { creates: attempts === 0 };
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
@@ -299,7 +307,7 @@ export class DeliveryWorker {
     at: Timestamp,
   ): Promise<void> {
     const { commands, scheduled } = this.#needs;
-    const stream = streamName.webhookDelivery(deliveryId);
+    const stream = WEBHOOK_DELIVERY.stream(deliveryId);
     const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, target);
     await commands.record(WEBHOOK_DELIVERY, stream, cancelDelivery({ delivery, target }, reason, at), metadata);
     scheduled.begun(deliveryId);

@@ -1,7 +1,6 @@
 // Registering, changing and deleting webhook endpoints, and rotating their secrets (contract.md Webhook management, rules W5, W6).
 
-import { streamName } from '../../domain/kernel/event.ts';
-import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, idIn } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
 import {
@@ -13,9 +12,9 @@ import {
   ownedBy,
   registerEndpoint,
   rotateEndpointSecret,
+  WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -72,14 +71,14 @@ export const registerWebhookEndpoint =
           'endpoint_limit_reached',
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
         );
-      const endpointId = encodeRawId(randomness.bytes(16)) as EndpointId;
+      const endpointId = idIn<EndpointId>(tenant.accountId, randomness.bytes(16));
       // Stored before the event that names its version: messages to an endpoint without a secret could never be signed.
       const secret = await keepSecret({ secrets, randomness }, endpointId, 1);
       const endpoint: Endpoint = { endpointId, ...tenant, url, events: withoutRepeats(events), secretVersion: 1 };
       const at = await accounts.now(tenant.accountId, tenant.mode);
       const done = await commands.execute(
         WEBHOOK_ENDPOINT,
-        streamName.webhookEndpoint(endpointId),
+        WEBHOOK_ENDPOINT.stream(endpointId),
         registerEndpoint(endpoint, at),
         metadataForRequest(caller, tenant, endpointId),
         { creates: true },
@@ -107,7 +106,7 @@ export const changeWebhookEndpoint =
     const change: EndpointChange = { ...wish, events: events === null ? null : withoutRepeats(events) };
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,
-      streamName.webhookEndpoint(endpointId),
+      WEBHOOK_ENDPOINT.stream(endpointId),
       changeEndpoint(tenant, change, await accounts.now(tenant.accountId, tenant.mode)),
       metadataForRequest(caller, tenant, endpointId),
     );
@@ -119,7 +118,7 @@ export const rotateWebhookSecret =
   (needs: Pick<Needs, 'commands' | 'accounts' | 'secrets' | 'randomness'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<string | Rejection> => {
     const { commands, accounts } = needs;
-    const stream = streamName.webhookEndpoint(endpointId);
+    const stream = WEBHOOK_ENDPOINT.stream(endpointId);
     const metadata = metadataForRequest(caller, tenant, endpointId);
     return rotateSecret(needs, {
       id: endpointId,
@@ -142,7 +141,7 @@ export const deleteWebhookEndpoint =
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,
-      streamName.webhookEndpoint(endpointId),
+      WEBHOOK_ENDPOINT.stream(endpointId),
       deleteEndpoint(tenant, at),
       metadataForRequest(caller, tenant, endpointId),
     );

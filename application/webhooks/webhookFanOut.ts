@@ -2,28 +2,25 @@
 // a webhookUrl, one for each message to that URL (W7). A resend turns the event that led to the present status into new deliveries (W8).
 // Nothing is appended: what is scheduled is written down with its jobs, and a delivery's stream begins with its first outcome.
 import Type from 'typebox';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { ExistingPayment, PaymentEvent } from '../../domain/payment/payment.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { isPublished, isResent } from '../../domain/presentation/messages.ts';
 import { targetOf } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT_GROUPS, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { jobKind, runAll } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
+import { enqueue, following, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import { FAN_OUT_QUEUE } from '../ports/deliveryRetention.ts';
 import type { JobHandler, PayloadOf } from '../ports/jobs.ts';
+import type { LoggedEvent } from '../ports/loggedEvent.ts';
+import type { Subscriptions } from '../ports/processManager.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { PaymentMessage, PaymentMessages } from './paymentMessages.ts';
 import { deliver } from './webhookDelivery.ts';
-
-/** Only events that are published as messages, and resends that some endpoint wants, cost a job. */
-const needsJob = (event: PaymentEvent): boolean =>
-  event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event);
 
 export const fanOut = jobKind({
   name: FAN_OUT_QUEUE,
@@ -39,26 +36,30 @@ export const fanOut = jobKind({
 });
 type EventToTell = PayloadOf<typeof fanOut>;
 
+/** Only events that are published as messages, and resends that some endpoint wants, cost a job. */
+const tell = (logged: Pick<LoggedEvent, 'account' | 'mode' | 'subject' | 'revision'>, subscriptions: Subscriptions) => {
+  const { account, mode, revision } = logged;
+  const endpointIds = subscriptions.endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
+  // Whether this very payment has a URL of its own is in its stream, which the job reads.
+  if (endpointIds.length === 0 && !subscriptions.hasWebhookUrls(account, mode)) return [];
+  return [enqueue(fanOut, { paymentId: paymentOf(logged), revision, endpointIds })];
+};
+
 export const webhookFanOut = processManager({
   name: 'webhookFanOut',
   movesMoney: false,
   decidesOn: 'subscriptions',
   reactions: {
-    payment: (logged, { endpoints, hasWebhookUrls }) => {
-      if (!needsJob(logged.event)) return [];
-      const { account, mode, revision } = logged;
-      const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
-      // Whether this very payment has a URL of its own is in its stream, which the job reads.
-      if (endpointIds.length === 0 && !hasWebhookUrls(account, mode)) return [];
-      return [enqueue(fanOut, { paymentId: paymentOf(logged), revision, endpointIds })];
-    },
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        ...following(isPublished, tell),
+        ChargeWebhookResendRequested: (logged, subscriptions) =>
+          logged.event.data.isWanted ? tell(logged, subscriptions) : [],
+      },
+      ignores: ['creation', 'release', 'approval', 'order', 'payout', 'late'],
+    }),
     // These events change the subscriptions, to which no job reacts.
-    webhookEndpoint: ignoring(
-      'WebhookEndpointRegistered',
-      'WebhookEndpointChanged',
-      'WebhookEndpointSecretRotated',
-      'WebhookEndpointDeleted',
-    ),
+    webhookEndpoint: reacting(WEBHOOK_ENDPOINT_GROUPS, { reads: {}, ignores: ['all'] }),
   },
 });
 
@@ -110,7 +111,7 @@ const deliveriesOf = async (
     subscriptions
       .filter(({ events }) => wants(events, eventType))
       .map(({ endpointId }) => ({
-        deliveryId: deliveryIdOf(eventId, endpointId ?? 'webhookUrl', resend),
+        deliveryId: deliveryIdOf(accountId, eventId, endpointId ?? 'webhookUrl', resend),
         tenant: { accountId, mode },
         target: targetOf({ endpointId, url, accountId, mode }),
         delivery: { paymentId, revision, eventType, endpointId, resend, scheduledAt: at ?? ownTime },
@@ -150,7 +151,7 @@ interface Subscription {
  */
 const subscriptionsIn = (commands: CommandHandler): ((id: EndpointId) => Promise<Subscription>) => {
   const read = async (endpointId: EndpointId): Promise<Subscription> => {
-    const { state } = await commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
+    const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
     return { endpointId, events: state.status === 'absent' ? [] : state.events };
   };
   const known = new Map<EndpointId, Promise<Subscription>>();

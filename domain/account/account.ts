@@ -1,14 +1,30 @@
 // A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
+
 import type { PaymentMethod } from '../charge/methods.ts';
+import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, Mode } from '../kernel/ids.ts';
+import { partition } from '../kernel/eventGroups.ts';
+import { type AccountId, type Mode, PREFIX } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
+import {
+  flag,
+  integer,
+  listOf,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type Serde,
+  serdeOf,
+  text,
+  time,
+} from '../kernel/serde.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { foldToAscii } from '../pix/asciiText.ts';
 import { EMPTY_TEXT, NAME_MAX } from '../pix/brCode.ts';
-import { DEFAULT_FEES, type FeeSchedule } from '../transaction/fees.ts';
+import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
 
 export interface AccountSettings {
   readonly fees: FeeSchedule;
@@ -121,6 +137,12 @@ export type AccountEvent =
   | AccountTestClockAdvanced
   | AccountSettingsChanged
   | AccountSandboxSettingsChanged;
+
+export const ACCOUNT_GROUPS = partition<AccountEvent>()({
+  standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
+  settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
+  sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
+});
 
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
 export interface SkippedSpan {
@@ -263,3 +285,75 @@ export const reopenAccount =
       ? { events: [], reply: 'already_open' }
       : { events: [{ type: 'AccountReopened', data: { at } }], reply: 'reopened' };
   };
+
+const fee = record<Fee>({ percentBps: integer, fixed: money });
+const pair = record<FeePair>({ provider: fee, platform: fee });
+const perMethod = <T>(shape: T) => ({
+  PIX: shape,
+  CREDIT_CARD: shape,
+  MBWAY: shape,
+  MULTIBANCO: shape,
+  BOLETO: shape,
+  CRYPTO: shape,
+});
+const settings = record<AccountSettings>({
+  fees: record<FeeSchedule>(perMethod(pair)),
+  holdDays: record<AccountSettings['holdDays']>(perMethod(integer)),
+  chargeWindowSeconds: integer,
+  merchantName: text(),
+  taxId: nullable(text()),
+  receiverName: text(),
+  receiverCity: text(),
+  logo: nullable(text()),
+  color: nullable(text()),
+  velocity: record<AccountSettings['velocity']>({ customerPerHour: integer, accountPerHour: integer }),
+  refundVelocity: record<AccountSettings['refundVelocity']>({
+    countPerHour: nullable(integer),
+    sumPerHour: nullable(money),
+  }),
+  rateLimitPerMinute: nullable(integer),
+  cashoutDestinations: nullable(listOf(text())),
+  disputeNotifications: flag,
+});
+/** A merchant may be a person. */
+const PERSONAL_SETTINGS = [
+  'settings.merchantName',
+  'settings.taxId',
+  'settings.receiverName',
+  'settings.cashoutDestinations',
+];
+const sandbox = record<SandboxSettings>({
+  autoConfirmRefunds: flag,
+  rateLimitPerMinute: nullable(integer),
+  disputeNotifications: flag,
+});
+
+const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>({
+  AccountOpened: {
+    version: 1,
+    shape: record({ accountId: text(), name: text(), email: text(), idSeed: text(), settings, at: time }),
+    personal: ['name', 'email', ...PERSONAL_SETTINGS],
+  },
+  AccountSettingsChanged: {
+    version: 1,
+    shape: record({ settings, at: time }),
+    personal: PERSONAL_SETTINGS,
+  },
+  AccountSandboxSettingsChanged: { version: 1, shape: record({ sandbox, at: time }), personal: [] },
+  AccountOverrideSecretRotated: {
+    version: 1,
+    shape: record({ mode: oneOf('test', 'live'), version: integer, at: time }),
+    personal: [],
+  },
+  AccountSuspended: { version: 1, shape: record({ at: time }), personal: [] },
+  AccountReopened: { version: 1, shape: record({ at: time }), personal: [] },
+  AccountTestClockAdvanced: { version: 1, shape: record({ seconds: integer, from: time, to: time }), personal: [] },
+});
+
+export const ACCOUNT = aggregate<AccountId>()({
+  category: 'account',
+  idPrefix: PREFIX.account,
+  decider: account,
+  serde: accountSerde,
+  isRare: true,
+});

@@ -1,33 +1,10 @@
-// Events, and the one place where stream names are made and read (design.md §4).
-import type { AccountId, DeliveryId, EndpointId, MedCaseId, PaymentId, RefundId, UserId } from './ids.ts';
+// Events, and the names of the streams that hold them (architecture §4). A descriptor makes the names of its streams (aggregate.ts).
 
 /** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
 export interface Fact<Type extends string, Data> {
   readonly type: Type;
   readonly data: Data;
 }
-
-export type Category =
-  | 'payment'
-  | 'refund'
-  | 'medCase'
-  | 'webhookDelivery'
-  | 'webhookEndpoint'
-  | 'keyring'
-  | 'account'
-  | 'user'
-  | 'logConsumer';
-export const CATEGORIES: readonly Category[] = [
-  'payment',
-  'refund',
-  'medCase',
-  'webhookDelivery',
-  'webhookEndpoint',
-  'keyring',
-  'account',
-  'user',
-  'logConsumer',
-];
 
 declare const name: unique symbol;
 /**
@@ -36,30 +13,7 @@ declare const name: unique symbol;
  */
 export type StreamName = string & { readonly [name]: true };
 
-export const streamName = {
-  payment: (id: PaymentId): StreamName => `payment-${id}` as StreamName,
-  refund: (id: RefundId): StreamName => `refund-${id}` as StreamName,
-  medCase: (id: MedCaseId): StreamName => `medCase-${id}` as StreamName,
-  webhookDelivery: (id: DeliveryId): StreamName => `webhookDelivery-${id}` as StreamName,
-  webhookEndpoint: (id: EndpointId): StreamName => `webhookEndpoint-${id}` as StreamName,
-  keyring: (id: AccountId): StreamName => `keyring-${id}` as StreamName,
-  account: (id: AccountId): StreamName => `account-${id}` as StreamName,
-  user: (id: UserId): StreamName => `user-${id}` as StreamName,
-  logConsumer: (name: string): StreamName => `logConsumer-${name}` as StreamName,
-} as const;
-
 export const readStreamName = (stream: string): { category: string; id: string } => {
   const dash = stream.indexOf('-');
   return dash < 0 ? { category: stream, id: '' } : { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
 };
-
-/**
- * Returns a guard that is false for the event types named, which a consumer ignores, and leaves it the others: a switch over those that
- * ends in `never` does not compile when there is a new type, until the consumer handles or names it.
- */
-export const ignoringTypes =
-  <E extends { readonly type: string }>() =>
-  <const T extends readonly E['type'][]>(...ignored: T) => {
-    const types: ReadonlySet<string> = new Set(ignored);
-    return (event: E): event is Extract<E, { readonly type: Exclude<E['type'], T[number]> }> => !types.has(event.type);
-  };

@@ -5,11 +5,16 @@ interface Leaf<Value> {
   readonly id: string;
   readonly value: Value;
 }
-/** A trie: by the character at its depth, '' behind the last one. Ids are as good as random, so that it stays flat. */
+/**
+ * A trie: by the character at its depth from the end, '' before the first one. Ids end as good as random, so that it stays flat; all ids of
+ * an account begin alike.
+ */
 type Node<Value> = ReadonlyMap<string, Node<Value> | Leaf<Value>>;
 export type IdMap<Value> = Node<Value>;
 
 export const EMPTY_ID_MAP: IdMap<never> = new Map();
+
+const characterAt = (id: string, depth: number): string => id.charAt(id.length - 1 - depth);
 
 const isNode = <Value>(one: Node<Value> | Leaf<Value>): one is Node<Value> => one instanceof Map;
 
@@ -17,7 +22,7 @@ const replaced = <Value>(node: Node<Value>, at: string, by: Node<Value> | Leaf<V
   new Map(node).set(at, by);
 
 const put = <Value>(node: Node<Value>, leaf: Leaf<Value>, depth: number): Node<Value> => {
-  const at = leaf.id.charAt(depth);
+  const at = characterAt(leaf.id, depth);
   const there = node.get(at);
   if (there === undefined || (!isNode(there) && there.id === leaf.id)) return replaced(node, at, leaf);
   const below = isNode(there) ? there : put<Value>(new Map(), there, depth + 1);
@@ -25,7 +30,7 @@ const put = <Value>(node: Node<Value>, leaf: Leaf<Value>, depth: number): Node<V
 };
 
 const drop = <Value>(node: Node<Value>, id: string, depth: number): Node<Value> => {
-  const at = id.charAt(depth);
+  const at = characterAt(id, depth);
   const there = node.get(at);
   if (there === undefined || (!isNode(there) && there.id !== id)) return node;
   if (isNode(there)) {
@@ -47,7 +52,7 @@ export const withoutEntry = <Value>(map: IdMap<Value>, id: string): IdMap<Value>
 
 export const entryOf = <Value>(map: IdMap<Value>, id: string): Value | undefined => {
   let there: Node<Value> | Leaf<Value> | undefined = map;
-  for (let depth = 0; there !== undefined && isNode(there); depth++) there = there.get(id.charAt(depth));
+  for (let depth = 0; there !== undefined && isNode(there); depth++) there = there.get(characterAt(id, depth));
   return there?.id === id ? there.value : undefined;
 };
 

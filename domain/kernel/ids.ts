@@ -52,13 +52,13 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const RAW = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** 16 bytes as 26 characters, most significant first: text order is byte order. */
-export const encodeRawId = (bytes: Uint8Array): string => {
-  if (bytes.length !== 16) throw new RangeError(`a raw id has 16 bytes, not ${bytes.length}`);
+/** `first`: what stands in place of the first 16 bits. */
+const encoded = (bytes: Uint8Array, first: number): string => {
   const codes: number[] = [];
   let pending = 0;
   let bits = 2; // 128 bits fill 26 × 5 = 130: two zero bits lead
-  for (const byte of bytes) {
+  for (let n = 0; n < 16; n++) {
+    const byte = n === 0 ? first >>> 8 : n === 1 ? first & 255 : (bytes[n] as number);
     pending = (pending << 8) | byte;
     bits += 8;
     while (bits >= 5) {
@@ -69,6 +69,35 @@ export const encodeRawId = (bytes: Uint8Array): string => {
   }
   return String.fromCharCode(...codes); // at once: a text that is put together from 26 is kept as 26
 };
+
+const first16 = (bytes: Uint8Array): number => {
+  if (bytes.length !== 16) throw new RangeError(`a raw id has 16 bytes, not ${bytes.length}`);
+  return ((bytes[0] as number) << 8) | (bytes[1] as number);
+};
+
+/** 16 bytes as 26 characters, most significant first: text order is byte order. */
+export const encodeRawId = (bytes: Uint8Array): string => encoded(bytes, first16(bytes));
+
+/** The bits behind those of the partition, of the first 16. */
+const REST_BITS = 6;
+const REST = (1 << REST_BITS) - 1;
+
+/** The id that begins with the partition and goes on with the last 118 bits of the bytes. */
+export const idInPartition = <I extends RawId>(partition: number, bytes: Uint8Array): I =>
+  encoded(bytes, (partition << REST_BITS) | (first16(bytes) & REST)) as I;
+
+/** The id of something that belongs to this account: it has the account's partition (rule I1a). */
+export const idIn = <I extends RawId>(account: AccountId, bytes: Uint8Array): I =>
+  idInPartition(partitionOf(account), bytes);
+
+/**
+ * Returns the first 10 of an id's 128 bits, 0 to 1023: the partition of its account. All ids that belong to an account have it, and so has
+ * the account's own id (rule I1a, ADR 0012). Ids that begin with the time belong to no partition.
+ */
+export const partitionOf = (id: Exclude<RawId, RequestLogId>): number =>
+  (ALPHABET.indexOf(id.charAt(0)) << 7) |
+  (ALPHABET.indexOf(id.charAt(1)) << 2) |
+  (ALPHABET.indexOf(id.charAt(2)) >>> 3);
 
 const TIME_BYTES = 6;
 /** Of the 48 bits and the two that lead. */

@@ -1,4 +1,5 @@
 // The API keys of an account: one stream per account, so that a rotation is one append. Cleartext keys never come here.
+import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../kernel/idMap.ts';
@@ -136,8 +137,16 @@ const apiKey = record<ApiKey>({
   issuedAt: time,
 });
 
-export const keyringSerde: Serde<KeyringEvent> = serdeOf<KeyringEvent>({
+const keyringSerde: Serde<KeyringEvent> = serdeOf<KeyringEvent>({
   ApiKeyIssued: { version: 1, shape: apiKey, personal: [] },
   ApiKeyRotated: { version: 1, shape: record({ replaced: text(), key: apiKey }), personal: [] },
   ApiKeyRevoked: { version: 1, shape: record({ keyId: text(), at: time }), personal: [] },
+});
+
+export const KEYRING = aggregate<AccountId>()({
+  category: 'keyring',
+  idPrefix: null,
+  decider: keyring,
+  serde: keyringSerde,
+  isRare: true,
 });

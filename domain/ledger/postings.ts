@@ -1,7 +1,8 @@
 // Money events as double-entry postings. A wallet is the sum of its postings; every event's postings sum to zero.
-import { ignoringTypes } from '../kernel/event.ts';
+import { reading } from '../kernel/eventGroups.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { PAYMENT_GROUPS } from '../payment/eventGroups.ts';
 import type { PaymentEvent } from '../payment/payment.ts';
 import type {
   TransactionDisputeResolved,
@@ -39,25 +40,11 @@ export interface JournalEntry {
 }
 
 /** Narrows to the events that move money. The ignored ones say how far a charge, a refund or a dispute is, and move none themselves. */
-export const movesMoney = ignoringTypes<PaymentEvent>()(
-  'ChargeCreated',
-  'ChargePixIssued',
-  'ChargeInstrumentIssued',
-  'ChargeInstrumentRefused',
-  'ChargeExpired',
-  'ChargeFailed',
-  'ChargeCancelRequested',
-  'ChargeCancelled',
-  'ChargeWebhookResendRequested',
-  'TransactionProcessing',
-  'TransactionRefused',
-  'TransactionHeldRejected',
-  'TransactionReturnRefused',
-  'TransactionReturnRetried',
-  'TransactionHeldPayoutRequested',
-  'TransactionHeldPayoutFailed',
-  'TransactionDisputeUpdated',
-);
+export const movesMoney = reading(PAYMENT_GROUPS, {
+  reads: ['money', 'held', 'back', 'gone', 'late', 'refund', 'dispute'],
+  nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
+  ignores: ['demand', 'methods', 'order', 'payout'],
+});
 
 /** The postings of an event, summing to zero per currency; null when it moves no money. */
 export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
@@ -195,9 +182,14 @@ export type TrancheChange =
   | { readonly kind: 'held'; readonly currency: string; readonly amount: Minor; readonly releaseAt: Timestamp }
   | { readonly kind: 'released' };
 
+const isOfTranche = reading(PAYMENT_GROUPS, {
+  reads: ['money'],
+  ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute'],
+});
+
 /** Returns null when the event holds and releases nothing. */
 export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
-  if (!movesMoney(event)) return null;
+  if (!isOfTranche(event)) return null;
   switch (event.type) {
     case 'TransactionSettled': {
       const { availableAt: releaseAt, currency, netAmount: amount } = event.data;
@@ -205,23 +197,6 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
     }
     case 'TransactionFundsReleased':
       return { kind: 'released' };
-    case 'TransactionHeld':
-    case 'TransactionHeldReleased':
-    case 'TransactionPaymentRejected':
-    case 'TransactionPaymentReturned':
-    case 'TransactionHeldPayoutPaid':
-    case 'TransactionHeldWrittenOff':
-    case 'TransactionReturnConfirmedLate':
-    case 'TransactionRefundConfirmedLate':
-    case 'TransactionLateConfirmationWrittenOff':
-    case 'TransactionRefundReserved':
-    case 'TransactionRefundReleased':
-    case 'TransactionRefundCompleted':
-    case 'TransactionDisputeOpened':
-    case 'TransactionDisputeSettled':
-    case 'TransactionDisputeReturned':
-    case 'TransactionDisputeResolved':
-      return null;
     default:
       return event satisfies never;
   }

@@ -1,5 +1,6 @@
 // The events that an operator had a consumer of the log skip: one stream for each read model and process. A skip is a fact like any other,
 // because a rebuild and a comparison must leave out the same events (architecture §7).
+import { aggregate } from '../kernel/aggregate.ts';
 import type { Decider, Decision } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { flag, integer, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -44,7 +45,7 @@ export const skipEvent =
       : { events: [{ type: 'LogConsumerEventSkipped', data: skip }], reply: skip };
   };
 
-export const logConsumerSerde: Serde<LogConsumerEvent> = serdeOf<LogConsumerEvent>({
+const logConsumerSerde: Serde<LogConsumerEvent> = serdeOf<LogConsumerEvent>({
   LogConsumerEventSkipped: {
     version: 1,
     shape: record<Skip>({
@@ -60,4 +61,12 @@ export const logConsumerSerde: Serde<LogConsumerEvent> = serdeOf<LogConsumerEven
     }),
     personal: ['operator'],
   },
+});
+
+export const LOG_CONSUMER = aggregate<string>()({
+  category: 'logConsumer',
+  idPrefix: null,
+  decider: logConsumer,
+  serde: logConsumerSerde,
+  isSubject: (text) => /^[\w/]{1,100}$/.test(text),
 });

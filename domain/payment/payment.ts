@@ -1,8 +1,11 @@
 // The stream that charge and transaction share: one consistency boundary, so that expiry and settlement can't both win.
+
 import { type ChargeEvent, type ChargeState, charge } from '../charge/charge.ts';
 import { chargeSerde } from '../charge/serde.ts';
+import { aggregate } from '../kernel/aggregate.ts';
 import type { Decider } from '../kernel/decider.ts';
-import { type Serde, serdeOf } from '../kernel/serde.ts';
+import { type PaymentId, PREFIX } from '../kernel/ids.ts';
+import { serdeOf } from '../kernel/serde.ts';
 import { transactionSerde } from '../transaction/serde.ts';
 import { type TransactionEvent, type TransactionState, transaction } from '../transaction/transaction.ts';
 
@@ -23,7 +26,12 @@ export const payment: Decider<PaymentState, PaymentEvent> = {
       : { ...state, transaction: transaction.evolve(state.transaction, event) },
 };
 
-export const paymentSerde: Serde<PaymentEvent> = serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde });
+export const PAYMENT = aggregate<PaymentId>()({
+  category: 'payment',
+  idPrefix: PREFIX.transaction,
+  decider: payment,
+  serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde }),
+});
 
 /** A payment whose creation is in the stream. */
 export type ExistingPayment = PaymentState & { readonly charge: Exclude<ChargeState, { status: 'absent' }> };

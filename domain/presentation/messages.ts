@@ -1,8 +1,9 @@
 // Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
-import { ignoringTypes } from '../kernel/event.ts';
+import { reading } from '../kernel/eventGroups.ts';
 import { PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { PAYMENT_GROUPS } from '../payment/eventGroups.ts';
 import type { ExistingPayment, PaymentEvent, PaymentState } from '../payment/payment.ts';
 import { exists } from '../payment/payment.ts';
 import { refundedAmount } from '../transaction/refunds.ts';
@@ -72,23 +73,32 @@ const withStatusChanged = (transition: Transition, messages: readonly Message[])
     ? messages
     : [...messages, legacy('payment.status_changed', transition)];
 
-/** Whether messages may be published of this event; the types named here are internal. */
-export const isPublished = ignoringTypes<PaymentEvent>()(
-  'ChargeCreated', // published when the instrument exists, never for a failed creation (K7)
-  'ChargeInstrumentRefused',
-  'ChargeCancelRequested',
-  'ChargeWebhookResendRequested', // it has the messages of another event published again
-  'TransactionHeldReleased',
-  'TransactionReturnRefused', // operators are notified: it is theirs to decide
-  'TransactionReturnRetried',
-  'TransactionHeldPayoutRequested', // the Pix-out of an operator, which is no payout of the merchant's
-  'TransactionHeldPayoutFailed',
-  'TransactionReturnConfirmedLate',
-  'TransactionRefundConfirmedLate',
-  'TransactionLateConfirmationWrittenOff',
-  'TransactionFundsReleased',
-  'TransactionDisputeReturned',
-);
+/** Whether messages may be published of this event; the others are internal. */
+export const isPublished = reading(PAYMENT_GROUPS, {
+  reads: [
+    'cancellation',
+    'end',
+    'issued',
+    'attempts',
+    'settlement',
+    'hold',
+    'rejection',
+    'back',
+    'gone',
+    'refund',
+    'dispute',
+  ],
+  nothing: ['ChargeCancelRequested', 'ChargeInstrumentRefused', 'TransactionDisputeReturned'],
+  ignores: [
+    'creation', // published when the instrument exists, never for a failed creation (K7)
+    'resend', // it has the messages of another event published again
+    'release',
+    'approval',
+    'order', // operators are notified: it is theirs to decide
+    'payout', // the Pix-out of an operator, which is no payout of the merchant's
+    'late',
+  ],
+});
 
 /** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
 export const messagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] => {

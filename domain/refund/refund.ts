@@ -1,9 +1,14 @@
 // The way of a refund through the provider. What it means for the payment and the wallet is in the payment's stream.
+
 import type { PaymentMethod } from '../charge/methods.ts';
+import { PAYMENT_METHODS } from '../charge/methods.ts';
+import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, Mode, PaymentId, RefundId } from '../kernel/ids.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
+import { type AccountId, type Mode, type PaymentId, PREFIX, type RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
+import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../transaction/refunds.ts';
 
@@ -123,3 +128,43 @@ const eventOf = (state: OpenRefund, outcome: RefundOutcome, at: Timestamp): Refu
       return outcome satisfies never;
   }
 };
+
+const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
+  RefundRequested: {
+    version: 1,
+    shape: record<RefundOrder & { at: Timestamp }>({
+      refundId: text(),
+      paymentId: text(),
+      accountId: text(),
+      mode: oneOf('test', 'live'),
+      amount: money,
+      currency: text(),
+      method: oneOf(...PAYMENT_METHODS),
+      strategy: oneOf('devolution', 'cashout', 'reversal'),
+      destination: nullable(text()),
+      providerPaymentId: text(),
+      at: time,
+    }),
+    personal: ['destination'],
+    unsaid: {
+      refundId: { is: 'subject' },
+      paymentId: { is: 'correlationId' },
+      accountId: { is: 'account' },
+      mode: { is: 'mode' },
+    },
+  },
+  RefundSubmitted: { version: 1, shape: record({ at: time }), personal: [] },
+  RefundOutcomeUnknown: { version: 1, shape: record({ at: time }), personal: [] },
+  RefundCompleted: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
+  RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
+  RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
+});
+
+export const REFUND_GROUPS = oneGroup(refundSerde);
+
+export const REFUND = aggregate<RefundId>()({
+  category: 'refund',
+  idPrefix: PREFIX.refund,
+  decider: refund,
+  serde: refundSerde,
+});

@@ -2,6 +2,7 @@
 import type { DisputeMethod, MedCase, MoneyOutcome, SettlingVerdict } from '../dispute/medCase.ts';
 import type { CaseChange, CaseSnapshot } from '../dispute/snapshot.ts';
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -87,6 +88,11 @@ export type DisputeEvent =
   | TransactionDisputeSettled
   | TransactionDisputeResolved
   | TransactionDisputeReturned;
+
+export const DISPUTE = partition<DisputeEvent>()({
+  case: ['TransactionDisputeOpened', 'TransactionDisputeUpdated', 'TransactionDisputeReturned'],
+  verdict: ['TransactionDisputeSettled', 'TransactionDisputeResolved'],
+});
 
 /** The latest dispute of a payment. */
 export interface DisputeRecord extends Allegation {

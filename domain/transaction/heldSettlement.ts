@@ -1,6 +1,7 @@
 // How an operator settles what the provider refuses to send back (M10), and what the provider confirms after it had refused: both are
 // kept with the payment that arrived, or with the refund.
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import { PREFIX, type RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -78,16 +79,11 @@ export type HeldSettlementEvent =
   | TransactionRefundConfirmedLate
   | TransactionLateConfirmationWrittenOff;
 
-/** For consumers that all of these are nothing to. */
-export const HELD_SETTLEMENT = [
-  'TransactionHeldPayoutRequested',
-  'TransactionHeldPayoutPaid',
-  'TransactionHeldPayoutFailed',
-  'TransactionHeldWrittenOff',
-  'TransactionReturnConfirmedLate',
-  'TransactionRefundConfirmedLate',
-  'TransactionLateConfirmationWrittenOff',
-] as const satisfies readonly HeldSettlementEvent['type'][];
+export const HELD_SETTLEMENT = partition<HeldSettlementEvent>()({
+  payout: ['TransactionHeldPayoutRequested', 'TransactionHeldPayoutFailed'],
+  gone: ['TransactionHeldPayoutPaid', 'TransactionHeldWrittenOff'],
+  late: ['TransactionReturnConfirmedLate', 'TransactionRefundConfirmedLate', 'TransactionLateConfirmationWrittenOff'],
+});
 
 /** A Pix-out in place of a refused return. */
 export interface HeldPayout {

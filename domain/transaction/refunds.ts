@@ -1,4 +1,6 @@
 // What was given back of a settled payment, and what may still be: refunds and dispute holds draw on one rest (architecture §4).
+import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
@@ -25,6 +27,26 @@ export interface RefundTerms {
   readonly feePaidBy: 'merchant' | 'platform';
 }
 
+/** The merchant gives money back: it left the wallet, whatever becomes of it at the provider (M1). */
+export type TransactionRefundReserved = Fact<
+  'TransactionRefundReserved',
+  RefundTerms & { readonly fingerprint: Fingerprint; readonly at: Timestamp }
+>;
+type Moved = Pick<RefundTerms, 'refundId' | 'amount' | 'currency' | 'fee' | 'feePaidBy'> & { readonly at: Timestamp };
+/** The payer has it. `endToEndId`: of the return or of the Pix-out; null where the method has none. */
+export type TransactionRefundCompleted = Fact<
+  'TransactionRefundCompleted',
+  Moved & { readonly endToEndId: string | null }
+>;
+/** The provider could not give it back: it is in the wallet and refundable again (M7, M7a). */
+export type TransactionRefundReleased = Fact<'TransactionRefundReleased', Moved & { readonly reason: string }>;
+export type RefundMovement = TransactionRefundReserved | TransactionRefundCompleted | TransactionRefundReleased;
+
+export const REFUND_MOVEMENTS = partition<RefundMovement>()({
+  reservation: ['TransactionRefundReserved'],
+  outcome: ['TransactionRefundCompleted', 'TransactionRefundReleased'],
+});
+
 export interface RefundRecord extends RefundTerms {
   readonly requestedAt: Timestamp;
   readonly fingerprint: Fingerprint;
@@ -49,3 +71,29 @@ export const refundedAmount = (refunds: readonly RefundRecord[]): Minor => sumOf
 /** What of the paid amount is neither refunded nor on its way nor held back by a dispute. */
 export const refundableRest = (paid: Minor, refunds: readonly RefundRecord[], dispute: DisputeRecord | null): Minor =>
   subtract(subtract(paid, sumOf(refunds, ['reserved', 'completed'])), isDisputed(dispute) ? dispute.amount : ZERO);
+
+const finished = (
+  refunds: readonly RefundRecord[],
+  refundId: RefundId,
+  outcome: RefundRecord['outcome'],
+): readonly RefundRecord[] => refunds.map((refund) => (refund.refundId === refundId ? { ...refund, outcome } : refund));
+
+/** Returns the refunds of a settled payment after such an event. */
+export const evolveRefunds = (refunds: readonly RefundRecord[], event: RefundMovement): readonly RefundRecord[] => {
+  switch (event.type) {
+    case 'TransactionRefundReserved': {
+      const { at: requestedAt, ...terms } = event.data;
+      return [...refunds, { ...terms, requestedAt, outcome: { status: 'reserved' } }];
+    }
+    case 'TransactionRefundCompleted': {
+      const { refundId, endToEndId, at } = event.data;
+      return finished(refunds, refundId, { status: 'completed', endToEndId, at });
+    }
+    case 'TransactionRefundReleased': {
+      const { refundId, reason, at } = event.data;
+      return finished(refunds, refundId, { status: 'failed', reason, at });
+    }
+    default:
+      return event satisfies never;
+  }
+};

@@ -3,21 +3,20 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { Fingerprint } from '../kernel/fingerprint.ts';
-import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { payerTaxIdOf } from '../pix/taxId.ts';
-import { type DisputeEvent, type DisputeRecord, evolveDispute } from './disputes.ts';
+import { DISPUTE, type DisputeEvent, type DisputeRecord, evolveDispute } from './disputes.ts';
 import type { ChargedFees } from './fees.ts';
 import {
   evolveHeldSettlement,
   gone,
+  HELD_SETTLEMENT,
   type HeldPayout,
   type HeldSettlementEvent,
   type LateConfirmation,
 } from './heldSettlement.ts';
-import type { RefundRecord, RefundTerms } from './refunds.ts';
+import { evolveRefunds, REFUND_MOVEMENTS, type RefundMovement, type RefundRecord } from './refunds.ts';
 
 /** As the bank names the payer; the document may be missing. */
 export interface Payer {
@@ -125,32 +124,6 @@ export type TransactionReturnRetried = Fact<
 >;
 /** The hold on settled money ended: the net moved from pending to available (M2). */
 export type TransactionFundsReleased = Fact<'TransactionFundsReleased', Moved>;
-/** The merchant gives money back: it left the wallet, whatever becomes of it at the provider (M1). */
-export type TransactionRefundReserved = Fact<
-  'TransactionRefundReserved',
-  RefundTerms & { readonly fingerprint: Fingerprint; readonly at: Timestamp }
->;
-/** The payer has it. */
-export type TransactionRefundCompleted = Fact<
-  'TransactionRefundCompleted',
-  Moved & {
-    readonly refundId: RefundId;
-    readonly fee: Minor;
-    readonly feePaidBy: RefundTerms['feePaidBy'];
-    /** Of the return or of the Pix-out; null where the method has none. */
-    readonly endToEndId: string | null;
-  }
->;
-/** The provider could not give it back: it is in the wallet and refundable again (M7, M7a). */
-export type TransactionRefundReleased = Fact<
-  'TransactionRefundReleased',
-  Moved & {
-    readonly refundId: RefundId;
-    readonly fee: Minor;
-    readonly feePaidBy: RefundTerms['feePaidBy'];
-    readonly reason: string;
-  }
->;
 export type TransactionEvent =
   | TransactionProcessing
   | TransactionRefused
@@ -164,9 +137,7 @@ export type TransactionEvent =
   | TransactionReturnRetried
   | HeldSettlementEvent
   | TransactionFundsReleased
-  | TransactionRefundReserved
-  | TransactionRefundCompleted
-  | TransactionRefundReleased
+  | RefundMovement
   | DisputeEvent;
 
 /** Every payment ever seen for the charge, in order of arrival. */
@@ -266,14 +237,6 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });
       return gone(state, incomingPayments, event.data);
     }
-    case 'TransactionHeldPayoutRequested':
-    case 'TransactionHeldPayoutPaid':
-    case 'TransactionHeldPayoutFailed':
-    case 'TransactionHeldWrittenOff':
-    case 'TransactionReturnConfirmedLate':
-    case 'TransactionRefundConfirmedLate':
-    case 'TransactionLateConfirmationWrittenOff':
-      return evolveHeldSettlement(state, event);
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
       return { ...state, incomingPayments: evolveReturn(state.incomingPayments, event) };
@@ -289,16 +252,13 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       return { ...seen, incomingPayments, status: 'settled', settlement: event.data, ...fresh };
     }
     case 'TransactionFundsReleased':
-    case 'TransactionRefundReserved':
-    case 'TransactionRefundCompleted':
-    case 'TransactionRefundReleased':
-    case 'TransactionDisputeOpened':
-    case 'TransactionDisputeUpdated':
-    case 'TransactionDisputeSettled':
-    case 'TransactionDisputeReturned':
-    case 'TransactionDisputeResolved':
-      return state.status === 'settled' ? evolveSettled(state, event) : state;
+      return state.status === 'settled' ? { ...state, releasedAt: event.data.at } : state;
     default:
+      if (REFUND_MOVEMENTS.has(event))
+        return state.status === 'settled' ? { ...state, refunds: evolveRefunds(state.refunds, event) } : state;
+      if (DISPUTE.has(event))
+        return state.status === 'settled' ? { ...state, dispute: evolveDispute(state.dispute, event) } : state;
+      if (HELD_SETTLEMENT.has(event)) return evolveHeldSettlement(state, event);
       return ignore(state, event);
   }
 };
@@ -350,44 +310,6 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
         ? { ...seen, incomingPayments, status: 'returning', incoming: state.incoming }
         : { ...seen, incomingPayments, status: 'none' };
     }
-    default:
-      return ignore(state, event);
-  }
-};
-
-type SettledEvent =
-  | TransactionFundsReleased
-  | TransactionRefundReserved
-  | TransactionRefundCompleted
-  | TransactionRefundReleased
-  | DisputeEvent;
-const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledTransaction => {
-  const finish = (refundId: RefundId, outcome: RefundRecord['outcome']): SettledTransaction => ({
-    ...state,
-    refunds: state.refunds.map((refund) => (refund.refundId === refundId ? { ...refund, outcome } : refund)),
-  });
-  switch (event.type) {
-    case 'TransactionFundsReleased':
-      return { ...state, releasedAt: event.data.at };
-    case 'TransactionRefundReserved': {
-      const { at: requestedAt, ...terms } = event.data;
-      const refund: RefundRecord = { ...terms, requestedAt, outcome: { status: 'reserved' } };
-      return { ...state, refunds: [...state.refunds, refund] };
-    }
-    case 'TransactionRefundCompleted': {
-      const { refundId, endToEndId, at } = event.data;
-      return finish(refundId, { status: 'completed', endToEndId, at });
-    }
-    case 'TransactionRefundReleased': {
-      const { refundId, reason, at } = event.data;
-      return finish(refundId, { status: 'failed', reason, at });
-    }
-    case 'TransactionDisputeOpened':
-    case 'TransactionDisputeUpdated':
-    case 'TransactionDisputeSettled':
-    case 'TransactionDisputeReturned':
-    case 'TransactionDisputeResolved':
-      return { ...state, dispute: evolveDispute(state.dispute, event) };
     default:
       return ignore(state, event);
   }

@@ -1,9 +1,12 @@
 // Somebody who logs in: a member of a merchant's account, or an operator of the platform (rule D2). What is secret is kept elsewhere: an
 // event names a password by its id, so that the event decides which of the stored hashes is in force.
+import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, PasswordId, SecondFactorId, UserId } from '../kernel/ids.ts';
+import { partition } from '../kernel/eventGroups.ts';
+import { type AccountId, type PasswordId, PREFIX, type SecondFactorId, type UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
+import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 /** Of a name, in characters. */
@@ -57,6 +60,12 @@ export type UserEvent =
   | UserRoleChanged
   | UserSecondFactorEnrolled
   | UserSecondFactorReset;
+
+export const USER_GROUPS = partition<UserEvent>()({
+  access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
+  role: ['UserRoleChanged'],
+  credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
+});
 
 export type UserState =
   | { readonly status: 'absent' }
@@ -196,3 +205,44 @@ export const changeRole =
       });
     return { events: [{ type: 'UserRoleChanged', data: { role, at } }], reply: 'changed' };
   };
+
+const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
+  UserAdded: {
+    version: 1,
+    shape: record<UserAdded['data']>({
+      userId: text(),
+      accountId: nullable(text()),
+      email: text(),
+      name: text(),
+      role: oneOf(...ROLES),
+      passwordId: nullable(text()),
+      at: time,
+    }),
+    personal: ['email', 'name'],
+  },
+  UserPasswordChanged: {
+    version: 1,
+    shape: record<UserPasswordChanged['data']>({ passwordId: text(), at: time }),
+    personal: [],
+  },
+  UserDisabled: { version: 1, shape: record({ at: time }), personal: [] },
+  UserEnabled: { version: 1, shape: record({ at: time }), personal: [] },
+  UserRoleChanged: {
+    version: 1,
+    shape: record<UserRoleChanged['data']>({ role: oneOf(...ACCOUNT_ROLES), at: time }),
+    personal: [],
+  },
+  UserSecondFactorEnrolled: {
+    version: 1,
+    shape: record<UserSecondFactorEnrolled['data']>({ secondFactorId: text(), at: time }),
+    personal: [],
+  },
+  UserSecondFactorReset: { version: 1, shape: record({ at: time }), personal: [] },
+});
+
+export const USER = aggregate<UserId>()({
+  category: 'user',
+  idPrefix: PREFIX.user,
+  decider: user,
+  serde: userSerde,
+});

@@ -1,10 +1,14 @@
 // One message to one endpoint. That it was scheduled is no fact: it follows from the payment's event and from the endpoints at the time.
 // Its stream begins with the first thing that happens to it, and ends when it is delivered, dead-lettered or cancelled, until it is asked
 // for again.
+import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
+import { type AccountId, type DeliveryId, type EndpointId, type Mode, type PaymentId, PREFIX } from '../kernel/ids.ts';
+import { flag, integer, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import { addMillis, type Timestamp } from '../kernel/time.ts';
+import type { UnsaidFields } from '../kernel/unsaid.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
 export type WebhookFamily = 'canonical' | 'legacy';
@@ -310,3 +314,70 @@ export const redriveDelivery =
     state.status === 'deadLettered' && state.updatedAt <= askedAt
       ? requested(target, isProbe, at, null)
       : NOTHING_TO_DO;
+
+const delivery = nullable(
+  record<Delivery>({
+    paymentId: text(),
+    revision: integer,
+    eventType: text(),
+    endpointId: nullable(text()),
+    resend: integer,
+    scheduledAt: time,
+    form: integer,
+  }),
+);
+
+const ofDelivery: UnsaidFields = {
+  'delivery.paymentId': { is: 'correlationId' },
+  'delivery.resend': { usually: 0 },
+  'delivery.form': { usually: 1 },
+};
+const ofAttempt: UnsaidFields = { number: { usually: 1 }, ...ofDelivery };
+
+const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliveryEvent>({
+  WebhookDeliveryAttemptFailed: {
+    version: 1,
+    shape: record({
+      number: integer,
+      target: text(),
+      at: time,
+      statusCode: nullable(integer),
+      error: text(),
+      responseBody: nullable(text()),
+      durationMs: integer,
+      nextAttemptAt: nullable(time),
+      delivery,
+    }),
+    personal: ['responseBody'],
+    unsaid: ofAttempt,
+  },
+  WebhookDeliverySucceeded: {
+    version: 1,
+    shape: record({ number: integer, at: time, statusCode: integer, durationMs: integer, delivery }),
+    personal: [],
+    unsaid: { statusCode: { usually: 200 }, ...ofAttempt },
+  },
+  WebhookDeliveryDeadLettered: { version: 1, shape: record({ at: time }), personal: [] },
+  WebhookDeliveryCancelled: {
+    version: 1,
+    shape: record({ reason: text(), at: time, delivery }),
+    personal: [],
+    unsaid: ofDelivery,
+  },
+  WebhookDeliveryRetryRequested: {
+    version: 1,
+    shape: record({ target: text(), isProbe: flag, at: time, delivery }),
+    personal: [],
+    unsaid: ofDelivery,
+  },
+});
+
+export const WEBHOOK_DELIVERY_GROUPS = oneGroup(webhookDeliverySerde);
+
+export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
+  category: 'webhookDelivery',
+  idPrefix: PREFIX.delivery,
+  decider: webhookDelivery,
+  serde: webhookDeliverySerde,
+  isDeletable: true,
+});

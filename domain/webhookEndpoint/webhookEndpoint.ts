@@ -1,7 +1,9 @@
 // Where a merchant wants events sent. The signing secret is never in an event, only its version.
+import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
+import { type AccountId, type EndpointId, type Mode, PREFIX } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
@@ -164,7 +166,7 @@ export const waitsUntil = ({ inactiveSince }: InactiveEndpoint): Timestamp => ad
 export const wants = (subscriptions: readonly string[], eventType: string): boolean =>
   subscriptions.includes('*') || subscriptions.includes(eventType);
 
-export const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<WebhookEndpointEvent>({
+const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<WebhookEndpointEvent>({
   WebhookEndpointRegistered: {
     version: 1,
     shape: record<Endpoint & { at: Timestamp }>({
@@ -190,4 +192,14 @@ export const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<Webhook
   },
   WebhookEndpointSecretRotated: { version: 1, shape: record({ secretVersion: integer, at: time }), personal: [] },
   WebhookEndpointDeleted: { version: 1, shape: record({ at: time }), personal: [] },
+});
+
+export const WEBHOOK_ENDPOINT_GROUPS = oneGroup(webhookEndpointSerde);
+
+export const WEBHOOK_ENDPOINT = aggregate<EndpointId>()({
+  category: 'webhookEndpoint',
+  idPrefix: PREFIX.endpoint,
+  decider: webhookEndpoint,
+  serde: webhookEndpointSerde,
+  isRare: true,
 });

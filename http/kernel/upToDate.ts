@@ -1,7 +1,9 @@
 // What is read must be up to date, or it is 503 (architecture §6): never a 404 of something acknowledged, never a payment as it last stood.
+
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Caller, KeyContext } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';
 
@@ -20,19 +22,19 @@ type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'te
 
 /** For reads of one payment. Throws StreamParked. `caller` null: a payer, who knows the id. */
 export const assertShown = ({ services, caller }: Asking, id: PaymentId): void => {
-  if (services.parked.has('payments', streamName.payment(id), caller?.tenant ?? null))
+  if (services.parked.has('payments', PAYMENT.stream(id), caller?.tenant ?? null))
     throw new StreamParked('the payment is shown as it last stood');
 };
 
 /** For reads of one dispute case, and commands on it. Throws StreamParked. */
 export const assertShownCase = ({ services, caller }: Asking, id: MedCaseId): void => {
-  if (services.parked.has('disputes', streamName.medCase(id), caller?.tenant ?? null))
+  if (services.parked.has('disputes', MED_CASE.stream(id), caller?.tenant ?? null))
     throw new StreamParked('the dispute case is shown as it last stood');
 };
 
 /** For commands on a payment: what they lead to would show neither in it nor in the wallet. Throws StreamParked. */
 export const assertFollowed = (ask: Asking, id: PaymentId): void => {
   assertShown(ask, id);
-  if (ask.services.parked.has('wallet', streamName.payment(id), ask.caller?.tenant ?? null))
+  if (ask.services.parked.has('wallet', PAYMENT.stream(id), ask.caller?.tenant ?? null))
     throw new StreamParked('the wallet does not follow the payment');
 };

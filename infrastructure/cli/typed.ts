@@ -1,7 +1,7 @@
 // Ids and streams as operators type them.
+import { parseStreamName } from '../../domain/aggregates.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type MedCaseId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
-import { parseStreamName } from '../../domain/kernel/streams.ts';
 import { UsageError } from './command.ts';
 
 /** Takes it raw, or with the prefix of a charge or a transaction. Throws UsageError. */

@@ -7,7 +7,7 @@ import { type AddUserNeeds, addUser, isUser } from '../../application/accounts/a
 import { newApiKey } from '../../application/accounts/newKey.ts';
 import { newPassword } from '../../application/accounts/newPassword.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
-import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { newAccountId } from '../../application/core/derivedIds.ts';
 import { ConfigError } from '../config/config.ts';
 import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
 import { systemRandomness } from '../system/randomness.ts';
@@ -75,7 +75,7 @@ export const ensureDemoAccount = async (
     };
     await writeWhole(path, `${JSON.stringify(demo, null, 2)}\n`);
   }
-  const accountId = encodeRawId(derived(demo, 'account').subarray(0, 16)) as AccountId;
+  const accountId = newAccountId(derived(demo, 'account').subarray(0, 16));
   await openAccountWithKeys(needs)({
     accountId,
     name: 'Loja Demo',

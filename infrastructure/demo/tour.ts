@@ -1,8 +1,9 @@
 // `demo`: a tour on the running system, in well under a minute (charge, QR code, payment, webhook, wallet, events, comparison).
+
 import QRCode from 'qrcode';
 import { verifyWebhook } from '../../docs/receivers/verifyWebhook.mjs';
-import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -68,7 +69,7 @@ const payAndReceive = async (merchant: Merchant, say: Say): Promise<Charge> => {
 };
 
 const audit = async (storage: Storage, id: PaymentId, say: Say) => {
-  const stream = streamName.payment(id);
+  const stream = PAYMENT.stream(id);
   say(`\n6. What is stored of it: the stream ${stream}`);
   for await (const { revision, type, recordedAt } of storage.store.readStream(stream))
     say(`   ${revision}  ${recordedAt}  ${type}`);

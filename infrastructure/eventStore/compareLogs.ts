@@ -2,6 +2,7 @@
 import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 
+import { isDeletable } from '../../domain/aggregates.ts';
 import { readStreamName, type StreamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { DAY_MS } from '../../domain/kernel/time.ts';
@@ -130,12 +131,11 @@ class DeletedDeliveries {
 
   /** To be asked of each event that the other log lacks where it should stand. */
   async has({ stream, revision, recordedAt }: RecordedEvent): Promise<boolean> {
-    const { category, id } = readStreamName(stream);
-    if (category !== 'webhookDelivery') return false;
+    if (!isDeletable(stream)) return false;
     const isDeleted = this.#known.get(stream) ?? (await this.#isEmpty(stream));
     this.#known.set(stream, isDeleted);
     if (!isDeleted) return false;
-    this.#revisions.set(id as DeliveryId, revision);
+    this.#revisions.set(readStreamName(stream).id as DeliveryId, revision);
     const day = recordedAt.slice(0, 10);
     if (day > this.#lastDay) this.#lastDay = day;
     return true;

@@ -3,24 +3,26 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountEvent } from '../../domain/account/account.ts';
+import { ACCOUNT_GROUPS, type AccountEvent } from '../../domain/account/account.ts';
+import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Projection } from '../engine/projection.ts';
 
+// Settings, secrets and clocks are read from the stream.
+const changesStanding = reading(ACCOUNT_GROUPS, {
+  reads: ['standing'],
+  nothing: ['AccountOpened'],
+  ignores: ['settings', 'sandbox'],
+});
+
 /** Since when an account is suspended after the event, null: it is open; undefined: as before. */
 const suspendedSince = (event: AccountEvent): Timestamp | null | undefined => {
+  if (!changesStanding(event)) return undefined;
   switch (event.type) {
     case 'AccountSuspended':
       return event.data.at;
     case 'AccountReopened':
       return null;
-    case 'AccountOpened':
-    // Settings, secrets and clocks are read from the stream.
-    case 'AccountSettingsChanged':
-    case 'AccountSandboxSettingsChanged':
-    case 'AccountOverrideSecretRotated':
-    case 'AccountTestClockAdvanced':
-      return undefined;
     default:
       return event satisfies never;
   }

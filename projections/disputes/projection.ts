@@ -1,6 +1,7 @@
 // Read model of dispute cases: what GET /v1/med/cases shows, what the list filters by, and what waits for operators and reminders.
 import type { CaseWaitsBecause } from '../../application/ports/readModels/cases.ts';
-import { type CaseTerms, type MedCaseState, medCase, reminderAt } from '../../domain/dispute/medCase.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { type CaseTerms, type MedCaseState, reminderAt } from '../../domain/dispute/medCase.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { aggregateTable } from '../engine/aggregateTable.ts';
 
@@ -43,11 +44,10 @@ const waitsSince = (state: MedCaseState): Timestamp | null =>
 const owedSince = (state: MedCaseState): Timestamp | null =>
   state.status === 'absent' && state.notTaken?.isFinal === false && !state.isDismissed ? state.notTaken.at : null;
 
-export const disputesProjection = aggregateTable<'medCase', MedCaseState>({
+export const disputesProjection = aggregateTable({
   name: 'disputes',
   version: 2,
-  category: 'medCase',
-  decider: medCase,
+  aggregate: MED_CASE,
   table: 'cases',
   columns: [
     { name: 'payment_id', type: 'text', of: reported('paymentId') },

@@ -1,11 +1,12 @@
 // The usual read model: one row per stream, holding the fold of the stream by its decider and the columns one searches by. What else
 // follows from the same fold (counters, a narrow table for lists) is kept beside it, in the same batch, without a second fold.
+
 import { LRUCache } from 'lru-cache';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { EventOf } from '../../domain/events.ts';
+import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
-import type { Category } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { liveSchema, type Projection, type ProjectionTable, type ProjectionWriter } from './projection.ts';
@@ -25,11 +26,10 @@ export interface Column<State> {
 /** A row as it is read back: instants as timestamps. */
 export type ColumnValues = { readonly [column: string]: string | number | null };
 
-export interface AggregateTable<C extends Category, State> {
+export interface AggregateTable<State, Event extends Fact<string, unknown>> {
   readonly name: string;
   readonly version: number;
-  readonly category: C;
-  readonly decider: Decider<State, EventOf[C]>;
+  readonly aggregate: Aggregate<State, Event>;
   readonly table: string;
   readonly columns: readonly Column<State>[];
   /** Reads the state back from the columns, which then tell it alone. Default: it is stored besides, as JSON. */
@@ -39,10 +39,10 @@ export interface AggregateTable<C extends Category, State> {
   /** `columns` is a column list, with `account_id` and `mode` available; `where` makes the index partial; a B-tree, if not `hash`. */
   readonly indexes: readonly { readonly columns: string; readonly where?: string; readonly using?: 'hash' }[];
   /** A status that the state has, and when it became that: the date is kept in the column `status_since`. */
-  readonly status?: { readonly of: (state: State) => string | null; readonly at: (event: EventOf[C]) => Timestamp };
+  readonly status?: { readonly of: (state: State) => string | null; readonly at: (event: Event) => Timestamp };
   /** Keeps the day (UTC) on which the store recorded the stream's last event, in the column `recorded_on`. */
   readonly keepsRecordedOn?: true;
-  readonly derived?: readonly DerivedTable<C, State>[];
+  readonly derived?: readonly DerivedTable<State, Event>[];
 }
 
 /** A stream's fold so far. */
@@ -58,21 +58,21 @@ export interface AggregateRow<State> {
 }
 
 /** One event's step. `before`: undefined when it is the stream's first. */
-export interface AggregateChange<C extends Category, State> {
+export interface AggregateChange<State, Event extends Fact<string, unknown>> {
   readonly subject: string;
-  readonly event: EventOf[C];
+  readonly event: Event;
   readonly before: AggregateRow<State> | undefined;
   readonly after: AggregateRow<State>;
 }
 
 /** Tables of the same projection that follow from the same steps. */
-export interface DerivedTable<C extends Category, State> {
+export interface DerivedTable<State, Event extends Fact<string, unknown>> {
   readonly tables: readonly ProjectionTable[];
   ddl(schema: string): string;
   writer(schema: string): {
     reset(): void;
     /** Steps in log order, each once. */
-    apply(changes: readonly AggregateChange<C, State>[], tx: Sql): Promise<void>;
+    apply(changes: readonly AggregateChange<State, Event>[], tx: Sql): Promise<void>;
   };
 }
 
@@ -134,7 +134,12 @@ export const rowReader = <State>(
 };
 
 /** How the state stands in a row. */
-const storedState = <C extends Category, State>({ name, table, columns, fromColumns }: AggregateTable<C, State>) => {
+const storedState = <State, Event extends Fact<string, unknown>>({
+  name,
+  table,
+  columns,
+  fromColumns,
+}: AggregateTable<State, Event>) => {
   if (fromColumns === undefined)
     return {
       select: (_schema: string, alias: string) => [...IDENTITY, 'state'].map((own) => `${alias}.${own}`).join(', '),
@@ -154,18 +159,20 @@ const storedState = <C extends Category, State>({ name, table, columns, fromColu
   };
 };
 
-export const aggregateTable = <C extends Category, State>(spec: AggregateTable<C, State>): Projection => {
+export const aggregateTable = <State, Event extends Fact<string, unknown>>(
+  spec: AggregateTable<State, Event>,
+): Projection => {
   const beside = spec.derived ?? [];
   const { stored, textOf } = storedState(spec);
   return {
     name: spec.name,
     version: spec.version,
-    categories: [spec.category],
+    categories: [spec.aggregate.category],
     aggregates: [
       {
         table: spec.table,
-        category: spec.category,
-        decider: spec.decider as unknown as Decider<unknown, unknown>,
+        category: spec.aggregate.category,
+        decider: spec.aggregate.decider as unknown as Decider<unknown, unknown>,
         stored,
         textOf: textOf as (state: unknown) => string,
       },
@@ -191,13 +198,16 @@ const assertNext = ({ stream, revision, previousRevision = revision - 1 }: Logge
     throw new RevisionGap(`${stream}: event ${revision} after event ${from < 0 ? 'none' : from}`);
 };
 
-const hasApart = <C extends Category, State>({ columns }: AggregateTable<C, State>): boolean =>
+const hasApart = <State, Event extends Fact<string, unknown>>({ columns }: AggregateTable<State, Event>): boolean =>
   columns.some(({ isApart }) => isApart);
 
 const ddlOf = ({ name, type }: Pick<Column<never>, 'name' | 'type'>): string =>
   `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`;
 
-const ownDdl = <C extends Category, State>(spec: AggregateTable<C, State>, schema: string): string => {
+const ownDdl = <State, Event extends Fact<string, unknown>>(
+  spec: AggregateTable<State, Event>,
+  schema: string,
+): string => {
   const apart = spec.columns.filter(({ isApart }) => isApart).map(ddlOf);
   const columns = spec.columns.filter(({ isApart }) => !isApart).map(ddlOf);
   const hashes = (spec.hashes ?? []).map(
@@ -211,8 +221,8 @@ const ownDdl = <C extends Category, State>(spec: AggregateTable<C, State>, schem
 };
 
 /** Who writes the rows, and what of them is kept apart. */
-const rowWriters = <C extends Category, State>(
-  { table, columns, fromColumns, status, keepsRecordedOn }: AggregateTable<C, State>,
+const rowWriters = <State, Event extends Fact<string, unknown>>(
+  { table, columns, fromColumns, status, keepsRecordedOn }: AggregateTable<State, Event>,
   schema: string,
 ): readonly RowWriter<TakenRow<State>>[] => {
   type Cells = readonly Cell<TakenRow<State>>[];
@@ -261,16 +271,18 @@ interface StoredRow extends ColumnValues {
   readonly status_since: number | null;
 }
 
-class AggregateTableWriter<C extends Category, State> implements ProjectionWriter {
-  readonly #spec: AggregateTable<C, State>;
-  readonly #derived: readonly ReturnType<DerivedTable<C, State>['writer']>[];
+class AggregateTableWriter<State, Event extends Fact<string, unknown>> implements ProjectionWriter {
+  readonly #spec: AggregateTable<State, Event>;
+  readonly #decider: Decider<State, Event>;
+  readonly #derived: readonly ReturnType<DerivedTable<State, Event>['writer']>[];
   readonly #remembered = new LRUCache<string, AggregateRow<State>>({ max: REMEMBERED_ROWS });
   readonly #read: (row: ColumnValues) => State;
   readonly #select: string;
   readonly #writers: readonly RowWriter<TakenRow<State>>[];
 
-  constructor(spec: AggregateTable<C, State>, schema: string) {
+  constructor(spec: AggregateTable<State, Event>, schema: string) {
     this.#spec = spec;
+    this.#decider = spec.aggregate.decider;
     this.#derived = (spec.derived ?? []).map((one) => one.writer(schema));
     this.#writers = rowWriters(spec, schema);
     const { select, read } = storedState(spec);
@@ -286,15 +298,16 @@ class AggregateTableWriter<C extends Category, State> implements ProjectionWrite
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const rows = await this.#rowsBefore(events, tx);
-    const changes: AggregateChange<C, State>[] = [];
+    const changes: AggregateChange<State, Event>[] = [];
     const created = new Map<string, TakenRow<State>>();
     const changed = new Map<string, TakenRow<State>>();
-    for (const logged of events as readonly LoggedEvent<C>[]) {
-      const { subject, account, mode, revision, recordedAt, event } = logged;
+    for (const logged of events) {
+      const { subject, account, mode, revision, recordedAt } = logged;
+      const event = logged.event as Fact<string, unknown> as Event;
       const before = rows.get(subject);
       if (before && before.revision >= revision) continue; // a repeat: rows never go backwards
       assertNext(logged, before?.revision ?? -1);
-      const state = this.#spec.decider.evolve(before?.state ?? this.#spec.decider.initial, event);
+      const state = this.#decider.evolve(before?.state ?? this.#decider.initial, event);
       const recordedOn = recordedAt.slice(0, 10);
       const after = { account, mode, revision, recordedOn, state, ...this.#statusAfter(before, state, event) };
       rows.set(subject, after);
@@ -309,7 +322,7 @@ class AggregateTableWriter<C extends Category, State> implements ProjectionWrite
     for (const [id, row] of rows) this.#remembered.set(id, row);
   }
 
-  #statusAfter(before: AggregateRow<State> | undefined, state: State, event: EventOf[C]) {
+  #statusAfter(before: AggregateRow<State> | undefined, state: State, event: Event) {
     const status = this.#spec.status?.of(state) ?? null;
     if (status === null || this.#spec.status === undefined) return { status: null, statusSince: null };
     return before?.status === status

@@ -1,6 +1,7 @@
 // A table of counters that only ever add up: what the steps of a batch change is summed here, then added in one statement.
+
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { Category } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/event.ts';
 import type { AggregateChange, DerivedTable } from './aggregateTable.ts';
 
 export interface CounterTable<Count extends string> {
@@ -64,10 +65,10 @@ const addCounts = <Count extends string>(
 const isAny = (counts: readonly string[]): string => counts.map((count) => `t.${count} <> 0`).join(' OR ');
 
 /** Kept beside the table whose steps it counts; nothing is remembered between batches. */
-export const counterTable = <C extends Category, State, Count extends string>(
+export const counterTable = <State, Event extends Fact<string, unknown>, Count extends string>(
   table: CounterTable<Count>,
-  additionsOf: (changes: readonly AggregateChange<C, State>[]) => Additions<Count>,
-): DerivedTable<C, State> => ({
+  additionsOf: (changes: readonly AggregateChange<State, Event>[]) => Additions<Count>,
+): DerivedTable<State, Event> => ({
   tables: [{ name: table.name, key: table.key, ...(table.goesDown && { counts: isAny(table.counts) }) }],
   ddl: (schema) => counterDdl(table, schema),
   writer: (schema) => {

@@ -6,7 +6,9 @@ import type { EventStore, RecordedEvent } from '../../application/ports/eventSto
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { isDeletable } from '../../domain/aggregates.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import { LOG_CONSUMER } from '../../domain/logConsumer/logConsumer.ts';
 import { type ParkedStream, readParked } from './parkedStreams.ts';
 
 /** What a consumer does not take: streams from a revision on, and single events that an operator had skipped. */
@@ -38,7 +40,7 @@ export class LeftOut {
 
 /** `name`: of the live consumer, whose skips count for its copies too. */
 export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
-  for await (const page of readDecoded(log, streamName.logConsumer(name)))
+  for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
       if (isOf(logged, 'logConsumer')) into.skip(logged.event.data.stream, logged.event.data.revision);
@@ -127,7 +129,7 @@ export const ofLivingStreams = async (poisoned: readonly Poison[], store: EventS
 };
 
 const isLiving = async (stream: StreamName, store: EventStore): Promise<boolean> => {
-  if (readStreamName(stream).category !== 'webhookDelivery') return true;
+  if (!isDeletable(stream)) return true;
   for await (const _ of store.readStream(stream)) return true;
   return false;
 };

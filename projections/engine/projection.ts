@@ -1,8 +1,8 @@
 // What a read model is: tables, and how events become rows. Rebuilt to the same bytes at any time (architecture §6).
+
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
-import type { Category } from '../../domain/kernel/event.ts';
 
 export interface ProjectionTable {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface ProjectionWriter {
 /** A table whose rows hold the fold of their stream by the decider, beside `id` and `revision`. */
 export interface AggregateRows {
   readonly table: string;
-  readonly category: Category;
+  readonly category: string;
   readonly decider: Decider<unknown, unknown>;
   /** What a row holds of its state: an expression of SQL that gives a text, and the text that a state has there. */
   readonly stored: string;
@@ -33,7 +33,7 @@ export interface Projection {
   readonly name: string;
   /** A change of tables or rows is a new version: the next start rebuilds it beside the live copy. */
   readonly version: number;
-  readonly categories: readonly Category[];
+  readonly categories: readonly string[];
   readonly tables: readonly ProjectionTable[];
   /** Those that `verify` compares with their streams too; default: none. */
   readonly aggregates?: readonly AggregateRows[];

@@ -2,7 +2,7 @@
 
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { heldSince } from '../../domain/payment/heldMoney.ts';
-import { exists, type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
+import { exists, PAYMENT, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.ts';
@@ -22,7 +22,7 @@ const STATUS_COUNTS: CounterTable<'payments'> = {
   counts: ['payments'],
 };
 
-const countsOfStatuses = (changes: readonly AggregateChange<'payment', PaymentState>[]): Additions<'payments'> => {
+const countsOfStatuses = (changes: readonly AggregateChange<PaymentState, PaymentEvent>[]): Additions<'payments'> => {
   const additions = new Additions<'payments'>();
   for (const { before, after } of changes) {
     const { account, mode, state, status } = after;
@@ -36,11 +36,10 @@ const countsOfStatuses = (changes: readonly AggregateChange<'payment', PaymentSt
 
 const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
-export const paymentsProjection = aggregateTable<'payment', PaymentState>({
+export const paymentsProjection = aggregateTable({
   name: 'payments',
   version: 11,
-  category: 'payment',
-  decider: payment,
+  aggregate: PAYMENT,
   table: 'payments',
   columns: [
     ...PAYMENT_COLUMNS,

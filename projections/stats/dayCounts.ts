@@ -1,14 +1,15 @@
 // What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (rules T1–T3). Kept
 // with the payments, whose fold knows what each event changed.
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
+import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { takenByDispute } from '../../domain/ledger/postings.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { stageOf } from '../../domain/presentation/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/presentation/status.ts';
 import type { AggregateChange, AggregateRow } from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
-import { isCounted } from './counted.ts';
 
 const STAGE_COLUMN = {
   awaitingPayment: 'awaiting_payment',
@@ -48,8 +49,18 @@ const TABLE: CounterTable<Count> = {
   ],
 };
 
-type Change = AggregateChange<'payment', PaymentState>;
+type Change = AggregateChange<PaymentState, PaymentEvent>;
 type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
+
+/**
+ * Narrows to what was created, paid, refunded and lost in disputes. Where payments stand is counted by their status instead; the other
+ * events change none of these sums (rules T1, T2).
+ */
+const isCounted = reading(PAYMENT_GROUPS, {
+  reads: ['creation', 'settlement', 'outcome', 'verdict'],
+  nothing: ['TransactionRefundReleased'],
+  ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'held', 'returns', 'reservation', 'case'],
+});
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {
   if (!isCounted(event)) return;

@@ -3,10 +3,11 @@
 import { LRUCache } from 'lru-cache';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import { secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
+import { reading } from '../../domain/kernel/eventGroups.ts';
+import { secondsBetween } from '../../domain/kernel/time.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { AggregateChange, DerivedTable } from '../engine/aggregateTable.ts';
-import { isCounted } from './counted.ts';
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
 
 const KEY = ['account_id', 'mode', 'period', 'currency'] as const;
@@ -17,30 +18,19 @@ interface Row {
   readonly key: readonly string[];
   readonly histogram: Histogram;
 }
-type Change = AggregateChange<'payment', PaymentState>;
+type Change = AggregateChange<PaymentState, PaymentEvent>;
 
-/** Returns null when the event pays nothing. */
-const paidAtOf = (event: PaymentEvent): Timestamp | null => {
-  if (!isCounted(event)) return null;
-  switch (event.type) {
-    case 'TransactionSettled':
-      return event.data.incoming.paidAt;
-    case 'ChargeCreated':
-    case 'TransactionRefundCompleted':
-    case 'TransactionDisputeSettled':
-    case 'TransactionDisputeResolved':
-      return null;
-    default:
-      return event satisfies never;
-  }
-};
+const pays = reading(PAYMENT_GROUPS, {
+  reads: ['settlement'],
+  ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+});
 
 /** Seconds to add, by row. */
 const additionsOf = (changes: readonly Change[]): ReadonlyMap<string, Row> => {
   const rows = new Map<string, Row>();
   for (const { event, after } of changes) {
-    const paidAt = paidAtOf(event);
-    if (paidAt === null || !exists(after.state)) continue;
+    if (!pays(event) || !exists(after.state)) continue;
+    const { paidAt } = event.data.incoming;
     const { createdAt, currency } = after.state.charge.terms;
     const seconds = Math.max(0, secondsBetween(createdAt, paidAt));
     const day = saoPauloDay(paidAt);
@@ -109,7 +99,7 @@ class TimeToPayWriter {
   }
 }
 
-export const timeToPay: DerivedTable<'payment', PaymentState> = {
+export const timeToPay: DerivedTable<PaymentState, PaymentEvent> = {
   tables: [{ name: 'time_to_pay', key: KEY }],
   ddl: (schema) =>
     `CREATE TABLE ${schema}.time_to_pay (${KEY.map((column) => `${column} text COLLATE "C" NOT NULL`)},

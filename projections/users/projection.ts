@@ -2,24 +2,23 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
-import type { KnownUser, UserEvent } from '../../domain/user/user.ts';
+import { type KnownUser, USER_GROUPS, type UserEvent } from '../../domain/user/user.ts';
 import type { Projection } from '../engine/projection.ts';
+
+// The password and second factor in force are not shown.
+const changesAccess = reading(USER_GROUPS, { reads: ['access'], ignores: ['role', 'credentials'] });
 
 /** What an event makes of a user's status; null: nothing. */
 const statusOf = (event: UserEvent): KnownUser['status'] | null => {
+  if (!changesAccess(event)) return null;
   switch (event.type) {
     case 'UserAdded':
     case 'UserEnabled':
       return 'active';
     case 'UserDisabled':
       return 'disabled';
-    case 'UserRoleChanged':
-    // The password and second factor in force are not shown.
-    case 'UserPasswordChanged':
-    case 'UserSecondFactorEnrolled':
-    case 'UserSecondFactorReset':
-      return null;
     default:
       return event satisfies never;
   }

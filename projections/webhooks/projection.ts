@@ -7,10 +7,11 @@ import { deliveryStatus, type ExistingDelivery, type StoredStatus } from '../../
 import {
   type Delivery,
   type Round,
+  WEBHOOK_DELIVERY,
+  type WebhookDeliveryEvent,
   type WebhookDeliveryState,
-  webhookDelivery,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { type WebhookEndpointState, webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import {
   type AggregateChange,
   aggregateTable,
@@ -22,11 +23,10 @@ import { Additions, type CounterTable, counterTable } from '../engine/counterTab
 import { liveSchema } from '../engine/projection.ts';
 import { REMOVE_BEGUN } from './untried.ts';
 
-export const webhookEndpointsProjection = aggregateTable<'webhookEndpoint', WebhookEndpointState>({
+export const webhookEndpointsProjection = aggregateTable({
   name: 'webhookEndpoints',
   version: 2,
-  category: 'webhookEndpoint',
-  decider: webhookEndpoint,
+  aggregate: WEBHOOK_ENDPOINT,
   table: 'endpoints',
   columns: [
     { name: 'status', type: 'text', of: ({ status }) => status },
@@ -44,7 +44,7 @@ const DELIVERY_COUNTS: CounterTable<'deliveries'> = {
 };
 
 const countsOfDeliveries = (
-  changes: readonly AggregateChange<'webhookDelivery', WebhookDeliveryState>[],
+  changes: readonly AggregateChange<WebhookDeliveryState, WebhookDeliveryEvent>[],
 ): Additions<'deliveries'> => {
   const additions = new Additions<'deliveries'>();
   for (const { before, after } of changes) {
@@ -62,7 +62,7 @@ const countsOfDeliveries = (
 const NAME = 'webhookDeliveries';
 
 /** Removes a delivery from those that wait in the batch that shows its beginning: every list has it once. Other copies are not shown. */
-const fromThoseThatWait: DerivedTable<'webhookDelivery', WebhookDeliveryState> = {
+const fromThoseThatWait: DerivedTable<WebhookDeliveryState, WebhookDeliveryEvent> = {
   tables: [],
   ddl: () => '',
   writer: (schema) => ({
@@ -154,11 +154,10 @@ export const isOfTenant = (row: string, accountId: string, mode: string): string
 // turn. Both are by hashes, 28 bytes an entry: one by all that is counted had 145, more than half of all that a row cost. That two of
 // 1,000,000 combinations share a hash has a probability of 3 in 100,000,000. A re-drive goes along the last index, oldest first.
 // Columns of a fixed length stand first: between texts they would be padded.
-export const webhookDeliveriesProjection = aggregateTable<'webhookDelivery', WebhookDeliveryState>({
+export const webhookDeliveriesProjection = aggregateTable({
   name: NAME,
   version: 6,
-  category: 'webhookDelivery',
-  decider: webhookDelivery,
+  aggregate: WEBHOOK_DELIVERY,
   table: 'deliveries',
   hashes: [{ name: 'combination_hash', of: combinationOf('') }],
   columns: [

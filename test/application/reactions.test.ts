@@ -1,4 +1,5 @@
 // What each process manager answers to each event: pure, exact, and the same when asked again (architecture §7).
+
 import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
 import { caseMailing } from '../../application/disputes/caseMails.ts';
@@ -15,8 +16,7 @@ import { refundExecution } from '../../application/refunds/refundExecution.ts';
 import { testClock } from '../../application/sandbox/testClock.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
-import { SERDE } from '../../domain/events.ts';
-import { CATEGORIES } from '../../domain/kernel/event.ts';
+import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
 import {
   attemptFailed,
   clear,

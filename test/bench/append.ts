@@ -28,7 +28,7 @@ const data = JSON.stringify({ payload: 'x'.repeat(EVENT_BYTES - metadata.length 
 const event = (): NewEvent => ({ id: randomUUID(), type: 'ChargeCreated', data, metadata });
 
 /** Each writer begins its next append when the last one is acknowledged. Events per second. */
-const round = async (append: (writer: number) => Promise<unknown>, forMs: number): Promise<number> => {
+export const appendRound = async (append: (writer: number) => Promise<unknown>, forMs: number): Promise<number> => {
   const beganAtMs = performance.now();
   let appended = 0;
   const write = async (writer: number): Promise<void> => {
@@ -41,7 +41,7 @@ const round = async (append: (writer: number) => Promise<unknown>, forMs: number
   return (appended * 1_000) / (performance.now() - beganAtMs);
 };
 
-const appendTo = (store: EventStore) => async (): Promise<void> => {
+export const appendTo = (store: EventStore) => async (): Promise<void> => {
   const result = await store.append(`payment-${randomUUID()}` as StreamName, -1, [event()]);
   if (!result.ok) throw new Error('a conflict on a new stream');
 };
@@ -92,11 +92,11 @@ export const benchAppend = async (log: LogName = 'postgres'): Promise<AppendBenc
     counts.counterpart += 1;
   };
   const rates: { ours: number[]; counterpart: number[] } = { ours: [], counterpart: [] };
-  await round(ours, WARM_UP_MS);
-  await round(counterpart, WARM_UP_MS);
+  await appendRound(ours, WARM_UP_MS);
+  await appendRound(counterpart, WARM_UP_MS);
   for (let n = 0; n < ROUNDS; n++) {
-    rates.ours.push(await round(ours, ROUND_MS));
-    rates.counterpart.push(await round(counterpart, ROUND_MS));
+    rates.ours.push(await appendRound(ours, ROUND_MS));
+    rates.counterpart.push(await appendRound(counterpart, ROUND_MS));
   }
   const count = async (table: string) =>
     Number((await clients[0]!.query<{ count: string }>(`SELECT count(*) FROM ${table}`)).rows[0]!.count);

@@ -3,16 +3,21 @@
 //                   chargesEventStoreDb, appendEventStoreDb
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
+//   --against <commit>  compares this tree with a commit (from 07ad746 on) in rounds that alternate: charges, append, rebuild, delivery.
+//                   The commit gets a checkout of its own with its own packages in bench-results/checkouts, which is kept
+//   --prune         removes all such checkouts, and does nothing else
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { append, appendEventStoreDb } from './appendRow.ts';
 import { charges, chargesEventStoreDb } from './charges.ts';
+import { checkoutOf, pruneCheckouts } from './checkout.ts';
 import { delivery, delivery10, delivery1000, deliveryDead } from './delivery.ts';
 import { deliveryLists } from './deliveryLists.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
+import { PAIRED } from './paired.ts';
 import { rebuild } from './rebuild.ts';
 import { type BenchRow, type Row, ratioOf } from './row.ts';
 import { scale } from './scale.ts';
@@ -44,33 +49,48 @@ const fail = (message: string): never => {
 
 const options = () => {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, events: { type: 'string' }, quick: { type: 'boolean', default: false } },
+    options: {
+      only: { type: 'string' },
+      events: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      against: { type: 'string' },
+      prune: { type: 'boolean', default: false },
+    },
   });
-  const names = values.only?.split(',') ?? Object.keys(ROWS);
+  const rows = Object.keys(values.against === undefined ? ROWS : PAIRED);
+  const names = values.only?.split(',') ?? rows;
   for (const name of names)
-    if (!Object.hasOwn(ROWS, name))
-      fail(`--only ${name}: there is no such row; there are: ${Object.keys(ROWS).join(', ')}`);
+    if (!rows.includes(name)) fail(`--only ${name}: there is no such row; there are: ${rows.join(', ')}`);
   const events = Number(values.events ?? (values.quick ? EVENTS_QUICK : EVENTS_DEFAULT));
   if (!Number.isSafeInteger(events) || events < 10_000 || events > 10_000_000)
     fail('--events must be a whole number from 10,000 to 10,000,000');
-  return { names, events, quick: values.quick };
+  const { quick, against, prune } = values;
+  return { names, events, quick, against, prune };
 };
 
 const machine = () =>
   `${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}; the load generator and all servers share them`;
 
-const { names, events, quick } = options();
+const { names, events, quick, against, prune } = options();
+if (prune) {
+  pruneCheckouts();
+  process.exit(0);
+}
 const beganAt = new Date();
 const say = (line: string): void =>
   void process.stderr.write(`${((Date.now() - beganAt.getTime()) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 const rows: Row[] = [];
-for (const name of names) rows.push(...(await ROWS[name]!({ quick, events, say })));
+const other = against === undefined ? null : checkoutOf(against, say);
+for (const name of names)
+  if (other === null) rows.push(...(await ROWS[name]!({ quick, events, say })));
+  else rows.push(await PAIRED[name]!(other, { quick, events, say }));
 
 const result = {
   at: beganAt.toISOString(),
   machine: machine(),
   quick,
   events,
+  against: other?.name ?? null,
   rows: rows.map((row) => ({ ...row, ratio: ratioOf(row) })),
 };
 const file = join(RESULTS, `${beganAt.toISOString().replaceAll(':', '-')}.json`);

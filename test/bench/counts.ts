@@ -1,13 +1,23 @@
 // `npm run counts [-- <another checkout>]`: how far apart in the code things stand that belong together. The same questions, asked of any
 // checkout of this repository: which files name a thing, and which files and functions a POST /v1/charges runs through. Product code, tests
 // and documents are counted apart. A file names a thing in whatever way: code, comment, schema, text of a page.
+//   --since <commit>     lists the product files of that commit that have changed since, with package.json; new files don't count
+//   --outside <folder>   leaves out files in folders of that name, in the singular and the plural (payout: payout/ and payouts/)
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { type Profiler, Session } from 'node:inspector/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { circlesAmong } from '../support/tidy/cycles.ts';
+import { longestFunctions } from '../support/tidy/functions.ts';
 
-const ROOT = resolve(process.argv[2] ?? '.');
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { since: { type: 'string' }, outside: { type: 'string' } },
+});
+const ROOT = resolve(positionals[0] ?? '.');
 const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations'];
 
 const filesOf = async (folder: string, ending = '.ts'): Promise<readonly string[]> =>
@@ -29,6 +39,25 @@ const naming = (what: string, pattern: RegExp): Row => [
 ];
 const linesOf = (paths: readonly string[]): number =>
   paths.reduce((sum, path) => sum + (textOf.get(path) as string).split('\n').length, 0);
+
+/** Returns the existing product files that have changed since a commit, deleted and renamed files included. */
+const changedSince = (commit: string, outside: string | undefined): readonly string[] => {
+  const kinds = ['--diff-filter=MDT', '--no-renames', '--name-only'];
+  const changed = execFileSync('git', ['diff', ...kinds, commit, '--', ...ROOMS, 'package.json'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const isOwn = (folder: string): boolean =>
+    outside !== undefined && folder.replace(/s$/, '') === outside.replace(/s$/, '');
+  return changed.split('\n').filter((path) => path !== '' && !dirname(path).split('/').some(isOwn));
+};
+if (options.since !== undefined) {
+  const changed = changedSince(options.since, options.outside);
+  const where = options.outside === undefined ? '' : ` outside ${options.outside}`;
+  const total = `${changed.length} existing product files changed since ${options.since}${where}`;
+  process.stdout.write([...changed, total, ''].join('\n'));
+  process.exit(0);
+}
 
 /** What everybody may build on: ports and the core. */
 const isShared = (folder: string): boolean => /^application(\/(ports|core)\b.*)?$/.test(folder);
@@ -87,6 +116,7 @@ const creationPath = async (): Promise<{ files: number; functions: number }> => 
   return { files: ran.length, functions: ran.reduce((sum, functions) => sum + functions, 0) };
 };
 
+const sources = [...product, ...tests].map((path) => ({ path, text: textOf.get(path) as string }));
 const path = await creationPath();
 const { imports, pairs } = arrows();
 const rows: readonly Row[] = [
@@ -97,6 +127,9 @@ const rows: readonly Row[] = [
   naming('one queue (releaseFunds)', /releaseFunds/),
   naming('one event (TransactionHeldRejected)', /TransactionHeldRejected/),
   naming('one route (/v1/payments/{id}/cancel)', /\/v1\/payments\/[{:]id\}?\/cancel|\/:id\/cancel/),
+  ['import circles, types included', circlesAmong(sources).length],
+  ['lines of code of the longest function', longestFunctions(sources)[0]?.lines ?? 0],
+  ['lines of infrastructure/boot/composition.ts', linesOf(product.filter((one) => /boot\/composition\.ts$/.test(one)))],
   ['files in infrastructure/boot', product.filter((one) => one.startsWith('infrastructure/boot/')).length],
   ['files that a POST /v1/charges runs through', path.files],
   ['functions that it runs through', path.functions],

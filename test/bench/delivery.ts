@@ -1,11 +1,13 @@
 // Webhook deliveries to endpoints of `*`, against a bare undici loop that posts the same signed bodies to the same receiver. The clock
 // begins when the payments' events are in the log and in the read models, and nothing has reacted to them; it ends when every delivery is
 // recorded, in events and in the read model.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { type AccountId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { freePort } from '../support/program.ts';
 import type { BareOrder } from './bareLoop.ts';
 import { cpuMsOf } from './cpu.ts';
@@ -38,7 +40,7 @@ interface Shop {
   readonly apiKey: string;
   readonly living: number;
   readonly dead: number;
-  readonly settlements: EventsToEncode<'payment'>[];
+  readonly settlements: EventsToEncode<PaymentEvent>[];
 }
 
 const start = (file: string): ChildProcess => fork(join(import.meta.dirname, file));
@@ -58,8 +60,8 @@ const openPayments = async (
   { store }: GatewayUnderTest,
   accountId: AccountId,
   count: number,
-): Promise<EventsToEncode<'payment'>[]> => {
-  const settlements: EventsToEncode<'payment'>[] = [];
+): Promise<EventsToEncode<PaymentEvent>[]> => {
+  const settlements: EventsToEncode<PaymentEvent>[] = [];
   await appendAll(store, () => {
     if (settlements.length === count) return null;
     const paid = paidPayment(settlements.length, accountId);

@@ -2,11 +2,10 @@
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId, type RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { addSeconds, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import type { ExistingPayment, PaymentEvent } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { settled } from '../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 
@@ -126,7 +125,7 @@ export function* paymentHistory(
       for (const [revision, event] of eventsOf(n, createdAt).entries())
         batch.push({
           category: 'payment',
-          stream: streamName.payment(subject as PaymentId),
+          stream: PAYMENT.stream(subject as PaymentId),
           subject,
           id: '',
           revision,

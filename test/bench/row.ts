@@ -1,4 +1,5 @@
 // A row of the table of architecture §10: a figure of ours beside its counterpart of the same run, and the goal.
+import { median } from './statistics.ts';
 
 export interface Row {
   readonly name: string;
@@ -8,6 +9,8 @@ export interface Row {
   readonly ours: number;
   /** null: the goal is a bound, not a comparison. */
   readonly counterpart: number | null;
+  /** Of rounds that were run in pairs: the ratio of each pair. */
+  readonly ratios?: readonly number[];
   /** `met` null: measured without a goal. */
   readonly goal: { readonly text: string; readonly met: boolean | null };
   /** What else was measured in the same rounds, and what was counted afterwards. */
@@ -24,5 +27,5 @@ export interface BenchOptions {
 
 export type BenchRow = (options: BenchOptions) => Promise<readonly Row[]>;
 
-export const ratioOf = ({ ours, counterpart }: Row): number | null =>
-  counterpart === null ? null : ours / counterpart;
+export const ratioOf = ({ ours, counterpart, ratios }: Row): number | null =>
+  ratios ? median(ratios) : counterpart === null ? null : ours / counterpart;

@@ -1,13 +1,13 @@
 // A log of a given length, made by the program's own decisions: payments that were created and paid and, when asked for, the deliveries
 // that told of it.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
-import type { EventOf } from '../../domain/events.ts';
-import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { type Fact, readStreamName, type StreamName } from '../../domain/kernel/event.ts';
 import {
   type AccountId,
   type DeliveryId,
@@ -17,22 +17,23 @@ import {
 } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { Serde } from '../../domain/kernel/serde.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
 import { createCharge } from '../../domain/payment/create.ts';
-import { type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
-import { recordAttempt, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { recordAttempt, WEBHOOK_DELIVERY, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
 type NewStream = EventsToEncode;
 const codec = new JsonEventCodec();
-const newStream = <C extends Category>(
-  category: C,
+const newStream = <Event extends Fact<string, unknown>>(
+  { serde }: { readonly serde: Serde<Event> },
   stream: StreamName,
-  events: readonly EventOf[C][],
+  events: readonly Event[],
   why: EventMetadata,
-): EventsToEncode<C> => ({ category, stream, after: EMPTY_STREAM, events, commandId: randomUUID(), metadata: why });
+): EventsToEncode<Event> => ({ serde, stream, after: EMPTY_STREAM, events, commandId: randomUUID(), metadata: why });
 
 const rawId = () => encodeRawId(randomBytes(16));
 const ACCOUNT = rawId() as AccountId;
@@ -46,7 +47,7 @@ const circumstances = (correlationId: string): EventMetadata => ({
 });
 
 /** Three events: created, issued, settled. */
-export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<'payment'> => {
+export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<PaymentEvent> => {
   const paymentId = rawId() as PaymentId;
   const txid = randomBytes(16).toString('hex');
   const createdAt = fromMillis(Date.now());
@@ -100,7 +101,7 @@ export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<'pay
   const settled = settle(open);
   if (isRejection(settled)) throw new Error(settled.message);
   const events: PaymentEvent[] = [...created.events, ...settled.events];
-  return newStream('payment', streamName.payment(paymentId), events, {
+  return newStream(PAYMENT, PAYMENT.stream(paymentId), events, {
     ...circumstances(paymentId),
     account: accountId,
   });
@@ -121,8 +122,8 @@ const finishedDelivery = (endpointId: EndpointId, paymentId: PaymentId): NewStre
   };
   const done = recordAttempt({ delivery, target: endpointId }, 1, result, at, 0)(webhookDelivery.initial);
   if (isRejection(done)) throw new Error(done.message);
-  const stream = streamName.webhookDelivery(rawId() as DeliveryId);
-  return newStream('webhookDelivery', stream, done.events, circumstances(paymentId));
+  const stream = WEBHOOK_DELIVERY.stream(rawId() as DeliveryId);
+  return newStream(WEBHOOK_DELIVERY, stream, done.events, circumstances(paymentId));
 };
 
 /** Appends at once that keep every flush full. */

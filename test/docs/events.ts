@@ -1,12 +1,13 @@
 // docs/events.md: every event, from its stored format, the golden files, and what the program does with it: the messages and postings in
 // histories of payments, which are the same at each run.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { SERDE } from '../../domain/events.ts';
+import { SERDE } from '../../domain/aggregates.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { EventSerde } from '../../domain/kernel/serde.ts';
 import { journalEntry } from '../../domain/ledger/postings.ts';
-import { type PaymentEvent, payment, paymentSerde } from '../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
 import { isPublished, messagesOf } from '../../domain/presentation/messages.ts';
@@ -95,11 +96,11 @@ const effectsOf = (): ReadonlyMap<string, Effects> => {
       state = after;
     }
   }
-  for (const type of paymentSerde.types.filter((one) => !effects.has(one)))
+  for (const type of PAYMENT.serde.types.filter((one) => !effects.has(one)))
     for (const data of goldenData(type)) {
-      const event = paymentSerde.decode({
+      const event = PAYMENT.serde.decode({
         type,
-        version: paymentSerde.table[type as PaymentEvent['type']].version,
+        version: PAYMENT.serde.table[type as PaymentEvent['type']].version,
         data,
       });
       if (isPublished(event)) throw new Error(`no history has ${type}: which messages follow from it is not known`);

@@ -1,10 +1,10 @@
 // The stored format is a promise to every event ever written: one golden file per event type and version, and more of a type whose
 // data comes in several forms (`<EventType>.v<version>.<form>.json`).
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
-import { SERDE } from '../../domain/events.ts';
-import { CATEGORIES } from '../../domain/kernel/event.ts';
 import type { EventSerde, Json } from '../../domain/kernel/serde.ts';
 
 interface Golden {
@@ -19,16 +19,15 @@ const HOW_TO_ADD =
   'Add test/domain/golden/<EventType>.v<version>.json with {"stored": {"type", "version", "data"}, "event": {"type", "data"}}: ' +
   'every field set, nullable ones not null. Never change or delete one that was released: stored events look like it for ever.';
 
-const TYPES = CATEGORIES.flatMap((category) =>
-  SERDE[category].types.map((type) => {
-    const serde = SERDE[category] as unknown as {
-      table: Record<string, EventSerde<unknown>>;
-      encode(event: unknown): Golden['stored'];
-      decode(stored: Golden['stored']): Golden['event'];
-    };
-    return { type, serde, entry: serde.table[type] as EventSerde<unknown> };
-  }),
-);
+const TYPES = AGGREGATES.flatMap((aggregate) => {
+  const serde = aggregate.serde as unknown as {
+    types: readonly string[];
+    table: Record<string, EventSerde<unknown>>;
+    encode(event: unknown): Golden['stored'];
+    decode(stored: Golden['stored']): Golden['event'];
+  };
+  return serde.types.map((type) => ({ type, serde, entry: serde.table[type] as EventSerde<unknown> }));
+});
 const expected = TYPES.flatMap(({ type, entry }) =>
   Array.from({ length: entry.version }, (_, i) => `${type}.v${i + 1}.json`),
 );

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
-import type { AccountSettings } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
@@ -35,7 +34,7 @@ describe('the account', () => {
     gateway.call<Body>('PUT', '/v1/account/logo', { key: null, headers: { ...headers, 'content-type': type }, raw });
   const remove = (headers: Headers) => gateway.call<Body>('DELETE', '/v1/account/logo', { key: null, headers });
   const changes = async () => {
-    const types = await eventTypes(gateway, streamName.account(tenant.accountId));
+    const types = await eventTypes(gateway, ACCOUNT.stream(tenant.accountId));
     return types.filter((type) => type === 'AccountSettingsChanged').length;
   };
   const good = (reply: Reply<Body>): Body => {

@@ -1,7 +1,8 @@
 // POST /v1/payments/{id}/cancel (contract.md Payments and Transitions; rules E4, M4, M5, W9).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
 import { type Hit, Receiver, typeOf } from '../support/receiver.ts';
@@ -33,7 +34,7 @@ describe('cancelling a payment', () => {
 
   const cancel = (id: string): Promise<Reply<Body>> => gateway.post<Body>(`/v1/payments/${id}/cancel`, {}, shop);
   const read = async (id: string): Promise<Body> => (await shop.get<Body>(`/v1/payments/${rawIdOf(id)}`)).body;
-  const stream = (id: string) => streamName.payment(rawIdOf(id) as PaymentId);
+  const stream = (id: string) => PAYMENT.stream(rawIdOf(id) as PaymentId);
   const events = (id: string) => eventTypes(gateway, stream(id));
   const pay = (id: string, body: Body = {}): Promise<Reply<Body>> =>
     gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, body, shop);

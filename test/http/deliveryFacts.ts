@@ -1,8 +1,9 @@
 // What must be true of a webhook delivery: its schedule and its signatures, told again, apart from the product; receivers that misbehave.
+
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Hit, Receiver, type Script } from '../support/receiver.ts';
 import type { Delivery } from './merchant.ts';
@@ -22,7 +23,7 @@ export interface FailedAttempt {
 /** The failed attempts of a delivery as its stream holds them, which says no number of the first. */
 export const failedAttempts = async ({ storage }: TestGateway, deliveryId: string): Promise<FailedAttempt[]> => {
   const attempts: FailedAttempt[] = [];
-  const stream = streamName.webhookDelivery(rawIdOf(deliveryId) as DeliveryId);
+  const stream = WEBHOOK_DELIVERY.stream(rawIdOf(deliveryId) as DeliveryId);
   for await (const { type, data } of storage.store.readStream(stream))
     if (type === 'WebhookDeliveryAttemptFailed')
       attempts.push(Object.assign({ number: 1 }, JSON.parse(data) as FailedAttempt));

@@ -1,10 +1,13 @@
 // A dispute's case and its payment are two streams (ADR 0011). The program ends around each append to either: after the next start each
 // dispute was held once, ended once, and told once.
+
 import { expect } from 'chai';
 import { medCaseIdOf } from '../../application/core/derivedIds.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { MedCaseView } from '../../domain/presentation/medCase.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -84,17 +87,17 @@ describe('disputes that the program does not survive', () => {
     const desk = await CaseDesk.open(first);
     const found = await first.gateway.services.findKey(desk.merchant.key);
     if (found === null) throw new Error('the key is not known');
-    const { idSeed } = await first.gateway.accounts.get(found.accountId);
+    const account = await first.gateway.accounts.get(found.accountId);
     const cutOff: Promise<unknown>[] = [];
     for (const end of ENDS) {
       const chargeId = await desk.paid(AMOUNT);
       const paymentId = rawIdOf(chargeId) as PaymentId;
-      const id = medCaseIdOf(idSeed, 'test', paymentId, chargeId);
+      const id = medCaseIdOf(account, 'test', paymentId, chargeId);
       const caseId = `med_${id}`;
       disputes.push({ ...end, chargeId, caseId });
       const open = { provider_case_id: chargeId };
       if (end.step !== 'open') expect((await desk.dispute(chargeId, open)).id).to.equal(caseId);
-      const ended = endAt(first, end, [streamName.payment(paymentId), streamName.medCase(id)]);
+      const ended = endAt(first, end, [PAYMENT.stream(paymentId), MED_CASE.stream(id)]);
       const asked = {
         open: () => desk.post(`/v1/sandbox/charges/${chargeId}/med`, open),
         accept: () => desk.post(`/v1/med/cases/${caseId}/accept`),
@@ -140,7 +143,7 @@ describe('disputes that the program does not survive', () => {
       expect(await about()).to.deep.equal(told);
       const recorded: string[] = [];
       for await (const { type: event } of gateway.storage.store.readStream(
-        streamName.payment(rawIdOf(chargeId) as PaymentId),
+        PAYMENT.stream(rawIdOf(chargeId) as PaymentId),
       ))
         if (event.includes('Dispute')) recorded.push(event);
       expect(recorded).to.deep.equal([

@@ -1,8 +1,9 @@
 // What the bank reports of disputes and no rule can take as it is: amounts that do not match, reports at the wrong time, contradictions
 // (rules Q1, Q10, Q11, X4).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { MedCaseView } from '../../domain/presentation/medCase.ts';
 import type { Reply, TestGateway } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
@@ -386,7 +387,7 @@ describe('dispute reports that wait for somebody', () => {
       const path = `/ops/v1/held/${rawIdOf(id)}/${verdict}`;
       expect((await gateway.post(path, {}, { key: null, headers })).status).to.equal(200);
       const times: string[] = [];
-      for await (const event of gateway.storage.store.readStream(streamName.payment(rawIdOf(id) as PaymentId)))
+      for await (const event of gateway.storage.store.readStream(PAYMENT.stream(rawIdOf(id) as PaymentId)))
         if (event.type === type) times.push((JSON.parse(event.data) as { at: string }).at);
       expect(times).to.have.length(1);
       expect((times[0] as string) >= before, `${times[0]} after ${before}`).to.equal(true);

@@ -1,7 +1,8 @@
 // Rotating the secret of a webhook endpoint: an instantaneous swap with no overlap (contract.md Webhook management; rule W1).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId } from '../../domain/kernel/ids.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { type Hit, Receiver } from '../support/receiver.ts';
@@ -32,7 +33,7 @@ describe('the secret of a webhook endpoint', () => {
   };
   const versionsOf = async () => {
     const versions: unknown[] = [];
-    const stream = streamName.webhookEndpoint(rawIdOf(endpoint.id) as EndpointId);
+    const stream = WEBHOOK_ENDPOINT.stream(rawIdOf(endpoint.id) as EndpointId);
     for await (const { data } of gateway.storage.store.readStream(stream))
       versions.push((JSON.parse(data) as { secretVersion: unknown }).secretVersion);
     return versions;

@@ -1,9 +1,10 @@
 // Pix held for review, and what the operator makes of them (rules M5, O1).
+
 import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { listHeld } from '../../projections/payments/held.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';
@@ -46,7 +47,7 @@ describe('held for review', () => {
     const reviewed = await review(verdict, id);
     expect(isRejection(reviewed) && reviewed.code).to.equal(code);
   };
-  const events = (id: string) => eventTypes(gateway, streamName.payment(rawIdOf(id) as PaymentId));
+  const events = (id: string) => eventTypes(gateway, PAYMENT.stream(rawIdOf(id) as PaymentId));
   const balance = async () => {
     const { body } = await shop.get<Body>('/v1/wallets/balance');
     return [body['available'], body['pending']];

@@ -1,7 +1,8 @@
 // POST /ops/v1/held/{id}/settle (rule M10), with the sandbox bank that refuses returns (X6), and confirmations after a refusal.
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
@@ -67,7 +68,7 @@ describe('a return that the bank refuses for good', () => {
     expect(body.differences).to.deep.equal([]);
     return body.postings.map(({ account, amount }) => [account, amount]);
   };
-  const events = (id: string) => eventTypes(gateway, streamName.payment(rawIdOf(id) as PaymentId));
+  const events = (id: string) => eventTypes(gateway, PAYMENT.stream(rawIdOf(id) as PaymentId));
 
   it('is listed with its reason, goes out by Pix to the key, and ends refunded with payment.refunded', async () => {
     const { id, pix } = await refusedReturn(gateway, shop);

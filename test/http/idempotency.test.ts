@@ -1,10 +1,10 @@
 // Idempotency of charge creation (rules K1–K7) and provider trouble (X6).
+
 import { expect } from 'chai';
-import { PAYMENT } from '../../application/core/aggregates.ts';
 import { paymentIds } from '../../application/core/derivedIds.ts';
 import { metadataForProcess } from '../../application/core/eventMetadata.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
 import { eventTypes, expectError, openReady, rawCall, rawIdOf } from './support.ts';
@@ -60,7 +60,7 @@ describe('idempotency of charges', () => {
   const refusesOther = async (body: unknown, key: string, options: CallOptions & { path?: string } = {}) =>
     expectError(await create(body, key, options), 409, 'idempotency_key_reused', 'Idempotency-Key');
   const typesOf = ({ body }: Reply<Body>) =>
-    eventTypes(gateway, streamName.payment(rawIdOf(body['id'] as string) as PaymentId));
+    eventTypes(gateway, PAYMENT.stream(rawIdOf(body['id'] as string) as PaymentId));
 
   describe('the same key', () => {
     it('with the same request is the one original, to the byte, as often as it is sent', async () => {
@@ -238,8 +238,8 @@ describe('idempotency of charges', () => {
       metadata: { sandbox_provider: kind },
     });
     const idFor = async (key: string): Promise<PaymentId> => {
-      const { idSeed } = await gateway.gateway.accounts.get(gateway.tenant.accountId);
-      return paymentIds(idSeed, 'test', 'charges.create', key).paymentId;
+      const account = await gateway.gateway.accounts.get(gateway.tenant.accountId);
+      return paymentIds(account, 'test', 'charges.create', key).paymentId;
     };
     const isUnavailable = async (reply: Promise<Reply<Body>>) => {
       const { headers } = await reply;
@@ -251,7 +251,7 @@ describe('idempotency of charges', () => {
       const key = newKey();
       await isUnavailable(create(trouble('timeout'), key));
       const id = await idFor(key);
-      expect(await eventTypes(gateway, streamName.payment(id))).to.deep.equal(['ChargeCreated']);
+      expect(await eventTypes(gateway, PAYMENT.stream(id))).to.deep.equal(['ChargeCreated']);
       const meanwhile = (await gateway.get(`/v1/charges/ch_${id}`)).body;
       expect(meanwhile).to.include({ status: 'pending', amount: 777 });
       expect(meanwhile).to.not.have.property('pix');
@@ -261,7 +261,7 @@ describe('idempotency of charges', () => {
       expect([resumed.status, resumed.body['status'], resumed.body['id']]).to.deep.equal([201, 'pending', `ch_${id}`]);
       expect(resumed.body).to.have.property('pix');
       await replays(resumed, trouble('timeout'), key);
-      expect(await eventTypes(gateway, streamName.payment(id))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+      expect(await eventTypes(gateway, PAYMENT.stream(id))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
       expect((await gateway.get(`/v1/charges/ch_${id}`)).text).to.equal(resumed.text);
     });
     it('timeout: other content under its key is 409', async () => {
@@ -276,7 +276,7 @@ describe('idempotency of charges', () => {
       await isUnavailable(create(trouble('unavailable'), key));
       await isUnavailable(create(trouble('unavailable'), key));
       const id = await idFor(key);
-      expect(await eventTypes(gateway, streamName.payment(id))).to.deep.equal(['ChargeCreated']);
+      expect(await eventTypes(gateway, PAYMENT.stream(id))).to.deep.equal(['ChargeCreated']);
       expect((await gateway.get(`/v1/charges/${id}`)).body['status']).to.equal('pending');
       expect((await gateway.post('/v1/sandbox/deliveries/flush')).body).to.deep.equal({ pending: 0 });
       expect(receiver.got.map(typeOf)).to.deep.equal([]);
@@ -347,17 +347,17 @@ describe('idempotency of charges', () => {
       const like = await made(trouble('none'), sibling);
       const { state } = await gateway.gateway.commands.load(
         PAYMENT,
-        streamName.payment(rawIdOf(like.body['id'] as string) as PaymentId),
+        PAYMENT.stream(rawIdOf(like.body['id'] as string) as PaymentId),
       );
       if (state.charge.status !== 'open') throw new Error('not open');
       const { terms, fingerprint } = state.charge;
-      const { idSeed } = await gateway.gateway.accounts.get(gateway.tenant.accountId);
-      const ids = paymentIds(idSeed, 'test', 'charges.create', key);
+      const account = await gateway.gateway.accounts.get(gateway.tenant.accountId);
+      const ids = paymentIds(account, 'test', 'charges.create', key);
       const intent = { type: 'ChargeCreated', data: { ...terms, ...ids, fingerprint } } as const;
       const why = metadataForProcess('test', terms, ids.paymentId, 'crash');
       await gateway.gateway.commands.execute(
         PAYMENT,
-        streamName.payment(ids.paymentId),
+        PAYMENT.stream(ids.paymentId),
         () => ({ events: [intent], reply: 0 }),
         why,
         { creates: true },

@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
-import { ROLES, type Role } from '../../domain/user/user.ts';
+import { ROLES, type Role, USER } from '../../domain/user/user.ts';
 import { route } from '../../http/kernel/route.ts';
 import type { Reply, TestGateway } from '../support/gateway.ts';
 import { expectError, openReady } from './support.ts';
@@ -192,7 +191,7 @@ describe('login', () => {
       const user = await gateway.addUser();
       expect((await change(await gateway.logIn('OWNER', user), PASSWORD, NEW)).status).to.equal(204);
       const texts: string[] = [];
-      for await (const event of gateway.storage.store.readStream(streamName.user(user.userId)))
+      for await (const event of gateway.storage.store.readStream(USER.stream(user.userId)))
         texts.push(JSON.stringify(event));
       expect(texts).to.have.length(2);
       expect(texts.join()).to.not.match(/senha|argon2/);

@@ -1,12 +1,13 @@
 // One account as its merchant sees it over HTTP: charges, the test clock, webhook endpoints and their deliveries.
+
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newApiKey } from '../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
-import { ACCOUNT } from '../../application/core/aggregates.ts';
-import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
+import { newAccountId } from '../../application/core/derivedIds.ts';
+import { ACCOUNT, type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
@@ -144,14 +145,14 @@ export class Merchant {
 
 /** What the first event of this type in a charge's stream holds; undefined: there is none. */
 export const eventOf = async ({ storage }: TestGateway, chargeId: string, type: string): Promise<Body | undefined> => {
-  for await (const event of storage.store.readStream(streamName.payment(rawIdOf(chargeId) as PaymentId)))
+  for await (const event of storage.store.readStream(PAYMENT.stream(rawIdOf(chargeId) as PaymentId)))
     if (event.type === type) return JSON.parse(event.data) as Body;
   return undefined;
 };
 
 /** An account whose settled Pix is held for some days: a setting that no route changes. */
 export const openHolding = async (gateway: TestGateway, days: number): Promise<Merchant> => {
-  const accountId = encodeRawId(randomBytes(16)) as AccountId;
+  const accountId = newAccountId(randomBytes(16));
   const idSeed = randomBytes(32).toString('base64');
   const opening = { accountId, name: 'Loja', email: 'loja@example.com', idSeed };
   const defaults = defaultSettings('Loja');
@@ -161,8 +162,8 @@ export const openHolding = async (gateway: TestGateway, days: number): Promise<M
   const why = { account: accountId, mode: 'live', actor, requestId: null } as const;
   await gateway.gateway.commands.execute(
     ACCOUNT,
-    streamName.account(accountId),
-    () => ({ events: [{ type: 'AccountOpened', data: { ...opening, settings, at } }], reply: 'opened' }),
+    ACCOUNT.stream(accountId),
+    () => ({ events: [{ type: 'AccountOpened' as const, data: { ...opening, settings, at } }], reply: 'opened' }),
     { ...why, correlationId: accountId, causationId: accountId },
     { creates: true },
   );

@@ -1,8 +1,12 @@
 // What an operator of the platform does with accounts, keys and users by a request, as at a terminal (rules D2, O1).
+
 import { expect } from 'chai';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
+import { KEYRING } from '../../domain/keyring/keyring.ts';
+import { USER } from '../../domain/user/user.ts';
 import type { Reply, TestGateway, TestTenant, TestUser } from '../support/gateway.ts';
 import { jpegImage } from '../support/images.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from './support.ts';
@@ -72,9 +76,9 @@ describe('operators of the platform', () => {
     // The log says who did it.
     const by = { actor: `user:usr_${olga.userId}` };
     for (const stream of [
-      streamName.account(rawIdOf(made.id) as AccountId),
-      streamName.keyring(rawIdOf(made.id) as AccountId),
-      streamName.user(rawIdOf(made.userId) as UserId),
+      ACCOUNT.stream(rawIdOf(made.id) as AccountId),
+      KEYRING.stream(rawIdOf(made.id) as AccountId),
+      USER.stream(rawIdOf(made.userId) as UserId),
     ])
       for (const metadata of await metadataOf(stream)) expect(metadata).to.include(by);
   });
@@ -125,7 +129,7 @@ describe('operators of the platform', () => {
       expect(await good(ask('POST', `${account}/reopen`))).to.deep.equal({ ...suspended, suspendedAt: null });
     expect(await listed()).to.include({ ...suspended, suspendedAt: null });
     expect([await wallets(tenant.testKey), await isIn()]).to.deep.equal([200, 401]);
-    const types = await eventTypes(gateway, streamName.account(tenant.accountId));
+    const types = await eventTypes(gateway, ACCOUNT.stream(tenant.accountId));
     expect(types).to.deep.equal(['AccountOpened', 'AccountSuspended', 'AccountReopened']);
   });
   it('change every setting, each by itself, and what is not sent stays', async () => {
@@ -159,7 +163,7 @@ describe('operators of the platform', () => {
       expect(await good(ask('PATCH', `${account}/settings`, sent)), JSON.stringify(sent)).to.deep.equal(expected);
     }
     expect(Object.keys(before).filter((name) => !changes.some(([sent]) => name in sent))).to.deep.equal(['logo']);
-    const types = () => eventTypes(gateway, streamName.account(tenant.accountId));
+    const types = () => eventTypes(gateway, ACCOUNT.stream(tenant.accountId));
     const count = (await types()).length;
     expect(await good(ask('PATCH', `${account}/settings`, {}))).to.deep.equal(expected);
     expect(await good(ask('PATCH', `${account}/settings`, { holdDays: { BOLETO: 9 } }))).to.deep.equal(expected);
@@ -185,7 +189,7 @@ describe('operators of the platform', () => {
     ];
     for (const [param, body] of refused)
       expectError(await ask('PATCH', `${account}/settings`, body), 400, 'invalid_request', param);
-    expect(await eventTypes(gateway, streamName.account(tenant.accountId))).to.deep.equal(['AccountOpened']);
+    expect(await eventTypes(gateway, ACCOUNT.stream(tenant.accountId))).to.deep.equal(['AccountOpened']);
   });
   it('give an account a logo, and take it away', async () => {
     const image = (path: string, raw: Buffer, type = 'image/jpeg') =>
@@ -237,7 +241,7 @@ describe('operators of the platform', () => {
     ).data;
     expectError(await ask('DELETE', `${account}/api-keys/${id}`), 404, 'not_found');
     expect(await wallets(other.testKey)).to.equal(200);
-    const actors = (await metadataOf(streamName.keyring(tenant.accountId))).map(({ actor }) => actor);
+    const actors = (await metadataOf(KEYRING.stream(tenant.accountId))).map(({ actor }) => actor);
     expect(actors.slice(-3)).to.deep.equal(Array(3).fill(`user:usr_${olga.userId}`));
   });
   it('add users, and shut them out and let them in again', async () => {
@@ -317,7 +321,7 @@ describe('operators of the platform', () => {
     expectError(await role('VIEWER'), 400, 'invalid_request', 'role');
     await good(ask('POST', `${second}/enable`));
     for (let n = 0; n < 2; n++) expect(await good(role('VIEWER'))).to.include({ role: 'VIEWER' });
-    const written = streamName.user(owner.userId);
+    const written = USER.stream(owner.userId);
     expect(await eventTypes(gateway, written)).to.deep.equal(['UserAdded', 'UserRoleChanged']);
     expect((await metadataOf(written)).at(-1)).to.include({
       account: tenant.accountId,
@@ -354,10 +358,10 @@ describe('operators of the platform', () => {
 
     const accountId = rawIdOf(made.id) as AccountId;
     for (const [stream, requests] of [
-      [streamName.account(accountId), [1, 2, 3, 4]],
-      [streamName.keyring(accountId), [1, 1, 5, 6, 7]],
-      [streamName.user(rawIdOf(made.userId) as UserId), [1]],
-      [streamName.user(rawIdOf(user.id) as UserId), [8, 9, 10, 11]],
+      [ACCOUNT.stream(accountId), [1, 2, 3, 4]],
+      [KEYRING.stream(accountId), [1, 1, 5, 6, 7]],
+      [USER.stream(rawIdOf(made.userId) as UserId), [1]],
+      [USER.stream(rawIdOf(user.id) as UserId), [8, 9, 10, 11]],
     ] as const)
       expect(
         (await metadataOf(stream)).map(({ account, actor, $causationId }) => [account, actor, $causationId]),

@@ -1,7 +1,9 @@
 // What waits for an operator of the platform, and the log, by requests (rule O1).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { rebuildProjectionRoute, verifyProjectionsRoute } from '../../http/api/ops/log.ts';
 import type { EventSink } from '../../http/kernel/eventSink.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -75,7 +77,7 @@ describe('the work of operators', () => {
     const back = await good(ask('POST', `/ops/v1/held/${otherId}/return`, { providerPaymentId: other.pix }));
     expect(back).to.include({ paymentId: otherId, isNew: true });
     expect(await heldIds()).to.deep.equal([]);
-    const stream = streamName.payment(rawIdOf(one.id) as PaymentId);
+    const stream = PAYMENT.stream(rawIdOf(one.id) as PaymentId);
     for await (const { type, data: stored, metadata } of gateway.storage.store.readStream(stream))
       if (type === 'TransactionHeldReleased') {
         expect((JSON.parse(stored) as Body)['by']).to.equal(`user:usr_${olga.userId}`);
@@ -209,7 +211,7 @@ describe('the work of operators', () => {
     expectError(await review(`med_${'0'.repeat(26)}`, 'approve'), 404, 'not_found');
     expect((await list()).map(([id]) => id)).to.deep.equal([mismatch.id]);
     const approvers: unknown[] = [];
-    const stream = streamName.medCase(rawIdOf(approved.id) as MedCaseId);
+    const stream = MED_CASE.stream(rawIdOf(approved.id) as MedCaseId);
     for await (const { type, metadata } of gateway.storage.store.readStream(stream))
       if (type === 'MedCaseReviewApproved') approvers.push((JSON.parse(metadata) as Body)['actor']);
     expect(approvers).to.deep.equal([`user:usr_${olga.userId}`]);

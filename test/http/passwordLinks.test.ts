@@ -1,11 +1,12 @@
 // Links by mail: an invitation, and a password that was forgotten (one use, one hour).
+
 import { expect } from 'chai';
 import { inviteUser } from '../../application/accounts/inviteUser.ts';
 import { sendLink, sendPasswordLink } from '../../application/accounts/passwordLink.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { Mail, MailSender } from '../../application/ports/mail.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
+import { USER } from '../../domain/user/user.ts';
 import { runWords } from '../support/cli.ts';
 import type { TestGateway, TestUser } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -94,7 +95,7 @@ describe('links by mail', () => {
     const done = await set(token, NEW, { 'x-request-id': 'req_set' });
     expect([done.status, done.text]).to.deep.equal([204, '']);
     let last: RecordedEvent | null = null;
-    for await (const event of gateway.storage.store.readStream(streamName.user(user.userId))) last = event;
+    for await (const event of gateway.storage.store.readStream(USER.stream(user.userId))) last = event;
     const { account, actor, $causationId: cause } = JSON.parse(last?.metadata ?? '{}') as Record<string, string>;
     expect([last?.type, account, actor, cause]).to.deep.equal([
       ...['UserPasswordChanged', gateway.tenant.accountId, `user:usr_${user.userId}`, 'req_set'],

@@ -1,7 +1,8 @@
 // The idempotency key of POST /v1/payments, which stands in the body (rules K1–K5).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { Body } from './merchant.ts';
@@ -48,7 +49,7 @@ describe('idempotency of payments', () => {
   const refusesOther = async (body: Body) =>
     expectError(await desk.ask(body), 409, 'idempotency_key_reused', 'idempotencyKey');
   const creations = async (id: string) =>
-    (await eventTypes(gateway, streamName.payment(id as PaymentId))).filter((type) => type === 'ChargeCreated').length;
+    (await eventTypes(gateway, PAYMENT.stream(id as PaymentId))).filter((type) => type === 'ChargeCreated').length;
 
   it('the same request is the one original, to the byte, as often as it is sent', async () => {
     const body = { ...FULL, idempotencyKey: newKey() };

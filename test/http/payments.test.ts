@@ -1,13 +1,14 @@
 // POST /v1/payments (contract.md Payments, rules I8, I8a, P3–P5, W9, W10): the intent at once, the methods' fields once acquirers
 // have taken it.
+
 import { expect } from 'chai';
 import { type CivilZone, endOfCivilDay, saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import { barcodeOfLine, dueFactor, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
 import { isMultibancoReference } from '../../domain/methods/multibanco.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
@@ -60,7 +61,7 @@ describe('payments', () => {
   });
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  const typesOf = (id: string) => eventTypes(gateway, streamName.payment(id as PaymentId));
+  const typesOf = (id: string) => eventTypes(gateway, PAYMENT.stream(id as PaymentId));
   const plus = (createdAt: unknown, ms: number): string => addMillis(parseTimestamp(createdAt as string)!, ms);
   /** The end of the third civil day after creation. */
   const dueDayEnd = (createdAt: unknown, zone: CivilZone): string => endOfCivilDay(createdAt as Timestamp, 3, zone);

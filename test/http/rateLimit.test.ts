@@ -1,10 +1,10 @@
 // Requests a minute for each key (rule E8).
+
 import { expect } from 'chai';
 import type express from 'express';
-import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { metadataForProcess } from '../../application/core/eventMetadata.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import type { Caller } from '../../http/kernel/route.ts';
@@ -122,7 +122,7 @@ describe('rate limit', () => {
     const { commands, accounts } = gateway.gateway;
     const why = metadataForProcess('test', { accountId, mode: 'live' }, accountId, accountId);
     const decide = changeSettings({ rateLimitPerMinute }, accounts.realNow());
-    await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
+    await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
   };
   const sandboxReply = (perMinute: number) =>
     gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: perMinute }, own);

@@ -1,13 +1,13 @@
 // How many live refunds an hour, and how much they may add up to (rule M7b). Live mode has a bank of the test's own here.
+
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
-import { PAYMENT } from '../../application/core/aggregates.ts';
 import { metadataForProcess } from '../../application/core/eventMetadata.ts';
 import type { AccountSettings } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { HOUR_MS } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
@@ -59,7 +59,7 @@ describe('limits of refunds (M7b)', () => {
     const mode = key === tenant.testKey ? 'test' : 'live';
     const why = metadataForProcess('test', { accountId: tenant.accountId, mode }, id, id);
     const decide = () => ({ events: [event], reply: null });
-    await gateway.gateway.commands.execute(PAYMENT, streamName.payment(id), decide, why);
+    await gateway.gateway.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why);
     return id;
   };
   interface Options {
@@ -97,7 +97,7 @@ describe('limits of refunds (M7b)', () => {
     const replies = await Promise.all(Array.from({ length: 50 }, () => refund(id, 1)));
     expect(outcomes(replies)).to.deep.equal({ 201: 7, 403: 43 });
     for (const reply of replies) if (reply.status === 403) expectError(reply, 403, CODE);
-    const written = await eventTypes(gateway, streamName.payment(id));
+    const written = await eventTypes(gateway, PAYMENT.stream(id));
     expect(written.filter((type) => type === 'TransactionRefundReserved')).to.have.length(7);
   });
   it('40 at once of several payments over two processes: no more together than the sum', async () => {

@@ -1,10 +1,11 @@
 // Refunds that are refused, each with its own code (contract.md Refund body; rules E4, K5, K6, M4–M8).
+
 import { expect } from 'chai';
-import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { releaseHeld } from '../../domain/payment/held.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { TransactionDisputeOpened } from '../../domain/transaction/disputes.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { disputeOpened } from '../support/samples.ts';
@@ -47,7 +48,7 @@ describe('refused refunds', () => {
     correlationId: accountId,
     causationId: accountId,
   });
-  const streamOf = (charge: string) => streamName.payment(rawIdOf(charge) as PaymentId);
+  const streamOf = (charge: string) => PAYMENT.stream(rawIdOf(charge) as PaymentId);
 
   describe('by their body', () => {
     const long = 'x'.repeat(501);
@@ -213,7 +214,7 @@ describe('refused refunds', () => {
     it('a cash-out goes only where the account allows it', async () => {
       const { commands, accounts } = gateway.gateway;
       const allow = changeSettings({ cashoutDestinations: ['tesouraria@example.com'] }, accounts.realNow());
-      await commands.execute(ACCOUNT, streamName.account(accountId), allow, why());
+      await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), allow, why());
       const charge = await desk.paid(1_000);
       await refused(charge, { amount: 1, destinationKey: 'outra@example.com' }, 422, 'REFUND_NOT_SUPPORTED');
       await desk.refund(charge, { amount: 1 });

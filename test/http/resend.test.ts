@@ -1,7 +1,8 @@
 // POST /v1/payments/{id}/resend-webhook (contract.md Payments; rules W2, W8): the present status told again, as fresh deliveries.
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { type Hit, Receiver, typeOf } from '../support/receiver.ts';
 import { deliveryIdOf, expectSigned } from './deliveryFacts.ts';
@@ -43,7 +44,7 @@ describe('resending webhooks', () => {
   /** What came again since `before`. */
   const again = async (before: readonly Hit[]): Promise<readonly Hit[]> => (await hits()).slice(before.length);
   const types = (some: readonly Hit[]) => some.map(typeOf).toSorted();
-  const events = (id: string) => eventTypes(gateway, streamName.payment(rawIdOf(id) as PaymentId));
+  const events = (id: string) => eventTypes(gateway, PAYMENT.stream(rawIdOf(id) as PaymentId));
 
   it('sends the pair of the present status: same events and bytes, new deliveries, signed', async () => {
     const { id } = await shop.charge();

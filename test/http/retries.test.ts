@@ -1,7 +1,8 @@
 // Deliveries that are asked for again, one by one and many at once (rules W3, W8).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import type { Receiver, Script } from '../support/receiver.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, gate, secondsFrom } from './deliveryFacts.ts';
@@ -72,7 +73,7 @@ describe('deliveries that are asked for again', () => {
   const requestsOf = async (id: string) => {
     const found: { readonly actor: string; readonly isProbe: boolean }[] = [];
     for await (const { type, data, metadata } of gateway.storage.store.readStream(
-      streamName.webhookDelivery(rawIdOf(id) as DeliveryId),
+      WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId),
     ))
       if (type === 'WebhookDeliveryRetryRequested') {
         const { isProbe } = JSON.parse(data) as { isProbe: boolean };

@@ -4,12 +4,12 @@
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { heldMoney } from '../../domain/payment/heldMoney.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { providerNotifications } from '../../infrastructure/operations/providerNotifications.ts';
@@ -66,7 +66,7 @@ describe('a provider that refuses to send money back', () => {
     gateway.gateway.jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
     return { id, providerPaymentId };
   };
-  const events = (id: PaymentId) => eventTypes(gateway, streamName.payment(id));
+  const events = (id: PaymentId) => eventTypes(gateway, PAYMENT.stream(id));
   /** Once this is the last of its events and the reads show it. */
   const until = async (id: PaymentId, type: string): Promise<readonly string[]> => {
     const look = async () => ((await events(id)).at(-1) === type ? true : null);

@@ -1,6 +1,7 @@
 // The second factor of users: TOTP and recovery codes (rule D4).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
+import { USER } from '../../domain/user/user.ts';
 import { type Reply, TestGateway, type TestUser } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { beginEnrolment, codeOf, enrol } from '../support/totp.ts';
@@ -73,7 +74,7 @@ describe('a second factor, in two processes', () => {
     expectError(await logIn(user), 401, 'second_factor_required');
     expect((await logIn(user, codeOf(secret, 1, now))).status).to.equal(200);
     const types = ['UserAdded', 'UserSecondFactorEnrolled'];
-    expect(await eventTypes(gateway, streamName.user(user.userId))).to.deep.equal(types);
+    expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
   });
   it('tells nothing to who does not have the password', async () => {
     const { user, secret } = await enrolled();
@@ -229,7 +230,7 @@ describe('a second factor, in two processes', () => {
     await enrol(gateway, session, now);
     expectError(await logIn(user, recoveryCodes[0]), 401, 'unauthorized');
     const types = ['UserAdded', 'UserSecondFactorEnrolled', 'UserSecondFactorReset', 'UserSecondFactorEnrolled'];
-    expect(await eventTypes(gateway, streamName.user(user.userId))).to.deep.equal(types);
+    expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
     expectError(await reset('0'.repeat(26)), 404, 'not_found');
     expectError(
       await gateway.call('POST', `/ops/v1/users/usr_${user.userId}/reset-second-factor`, {

@@ -1,10 +1,8 @@
 // What ends a session ends it in every process at once, and nobody is let in while it can't be known (rules D1, D2, S6).
 import { expect } from 'chai';
 import { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
-import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { metadataForChange } from '../../application/core/eventMetadata.ts';
-import { suspendAccount } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, suspendAccount } from '../../domain/account/account.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { route } from '../../http/kernel/route.ts';
 import { TestGateway, type TestUser } from '../support/gateway.ts';
@@ -119,7 +117,7 @@ describe('a session, in two processes', () => {
     const user = await one.addUser('OWNER', { tenant });
     const session = await one.logIn('OWNER', user);
     const { commands, accounts } = two.gateway;
-    const stream = streamName.account(tenant.accountId);
+    const stream = ACCOUNT.stream(tenant.accountId);
     const metadata = metadataForChange(BY, tenant.accountId, tenant.accountId);
     // As if the process had been killed right after the append.
     await commands.execute(ACCOUNT, stream, suspendAccount(accounts.realNow()), metadata);

@@ -1,8 +1,9 @@
 // A suspended account, end to end: its keys, sessions and logins are refused; what its payers and the bank do goes on as ever, and is told;
 // a cash-out that the bank was not given waits, and goes on after the reopening.
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import { REFUND } from '../../domain/refund/refund.ts';
 import { TestGateway, type TestUser } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Receiver, typeOf } from '../support/receiver.ts';
@@ -84,7 +85,7 @@ describe('a suspended account', () => {
       await gateway.gateway.services.platform.suspendAccount(accountId, BY);
       return asked.body.id;
     });
-    const refundStream = streamName.refund(rawIdOf(refund) as RefundId);
+    const refundStream = REFUND.stream(rawIdOf(refund) as RefundId);
 
     await on(true, async (gateway) => {
       const { services } = gateway.gateway;

@@ -1,12 +1,13 @@
 // How many live charges an hour (contract.md Errors, rule E6). Live mode has a bank of the test's own here.
+
 import { expect } from 'chai';
-import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { metadataForProcess } from '../../application/core/eventMetadata.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { ChargeEvent } from '../../domain/charge/charge.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { HOUR_MS } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -60,12 +61,12 @@ describe('velocity guard (E6)', () => {
       tenant.accountId,
     );
     const decide = changeSettings({ velocity }, accounts.realNow());
-    await commands.execute(ACCOUNT, streamName.account(tenant.accountId), decide, why);
+    await commands.execute(ACCOUNT, ACCOUNT.stream(tenant.accountId), decide, why);
   };
   const end = async (id: PaymentId, event: ChargeEvent) => {
     const why = metadataForProcess('test', { accountId: tenant.accountId, mode: 'live' }, id, id);
     const decide = () => ({ events: [event], reply: null });
-    await gateway.gateway.commands.execute(PAYMENT, streamName.payment(id), decide, why);
+    await gateway.gateway.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why);
   };
   const outcomes = (replies: readonly Reply[]) =>
     Object.fromEntries(
@@ -172,7 +173,7 @@ describe('velocity guard (E6)', () => {
     expectError(await charge(), 403, CUSTOMER);
     await charges(1, BRUNO);
     expectError(await charge(BRUNO), 403, ACCOUNT_CODE);
-    expect(await eventTypes(gateway, streamName.payment(open))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+    expect(await eventTypes(gateway, PAYMENT.stream(open))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
   it('50 at once when all 20 have expired: 20 are made', async () => {
     const at = gateway.gateway.accounts.realNow();

@@ -1,7 +1,8 @@
 // Registering, listing, changing and deleting webhook endpoints (rules W5, W6).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId } from '../../domain/kernel/ids.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 
@@ -121,7 +122,7 @@ describe('webhook endpoints', () => {
     };
     const eventsOf = async () => {
       const types: string[] = [];
-      const stream = streamName.webhookEndpoint(rawIdOf(id) as EndpointId);
+      const stream = WEBHOOK_ENDPOINT.stream(rawIdOf(id) as EndpointId);
       for await (const { type } of gateway.storage.store.readStream(stream)) types.push(type);
       return types;
     };

@@ -1,8 +1,9 @@
 // One unreadable event of one merchant, seen from outside: who is told, what is 503, what goes on, and how it ends (issue: parked streams).
+
 import { userInfo } from 'node:os';
 import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
-import { SERDE } from '../../domain/events.ts';
+import { SERDE } from '../../domain/aggregates.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { parkedCommands } from '../../infrastructure/cli/parked.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';

@@ -1,38 +1,15 @@
 // Laws of every aggregate's events, whatever the history.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  ACCOUNT,
-  KEYRING,
-  LOG_CONSUMER,
-  MED_CASE,
-  PAYMENT,
-  REFUND,
-  USER,
-  WEBHOOK_DELIVERY,
-  WEBHOOK_ENDPOINT,
-} from '../../application/core/aggregates.ts';
-import { type AnyEvent, SERDE } from '../../domain/events.ts';
+import { AGGREGATES, type AnyEvent, SERDE } from '../../domain/aggregates.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
-import { CATEGORIES, type Category } from '../../domain/kernel/event.ts';
 import type { Serde } from '../../domain/kernel/serde.ts';
 import type { Surroundings } from '../../domain/kernel/unsaid.ts';
 import { journalEntry } from '../../domain/ledger/postings.ts';
 import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
-
-const DECIDERS: { readonly [C in Category]: unknown } = {
-  payment: PAYMENT.decider,
-  refund: REFUND.decider,
-  medCase: MED_CASE.decider,
-  webhookDelivery: WEBHOOK_DELIVERY.decider,
-  webhookEndpoint: WEBHOOK_ENDPOINT.decider,
-  keyring: KEYRING.decider,
-  account: ACCOUNT.decider,
-  user: USER.decider,
-  logConsumer: LOG_CONSUMER.decider,
-};
 
 /** Texts of an event that may be told beside it too. */
 const textsOf = (data: unknown): readonly string[] => {
@@ -45,9 +22,9 @@ const surroundingsLike = (texts: readonly string[]): fc.Arbitrary<Surroundings> 
   return fc.record({ subject: text, account: text, mode: text, correlationId: text });
 };
 
-for (const category of CATEGORIES) {
-  const serde = SERDE[category] as unknown as Serde<AnyEvent>;
-  const decider = DECIDERS[category] as Decider<unknown, AnyEvent>;
+for (const { category, ...aggregate } of AGGREGATES) {
+  const serde = aggregate.serde as unknown as Serde<AnyEvent>;
+  const decider = aggregate.decider as Decider<unknown, AnyEvent>;
 
   describe(`laws of ${category} events`, () => {
     it('evolve never throws and never mutates, whatever the history', () => {
@@ -116,6 +93,6 @@ describe('laws of money events', () => {
 
 describe('the arbitraries', () => {
   it('have an entry for every event type and no other', () => {
-    expect(Object.keys(ANY_DATA).sort()).to.deep.equal(CATEGORIES.flatMap((category) => SERDE[category].types).sort());
+    expect(Object.keys(ANY_DATA).sort()).to.deep.equal(AGGREGATES.flatMap(({ serde }) => serde.types).sort());
   });
 });

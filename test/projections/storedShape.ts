@@ -1,7 +1,8 @@
 // What a read model stores: its tables, and the shape of the states that its rows hold, found by folding the golden events of their
 // category in every order that leads to something new.
+
 import { readdirSync, readFileSync } from 'node:fs';
-import { SERDE } from '../../domain/events.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { AggregateRows, Projection } from '../../projections/engine/projection.ts';
 
 /** Paths into the state (`[]`: the elements of a list), with what stands there. */
@@ -37,7 +38,7 @@ const kindsOf = (value: unknown, path: string, into: Map<string, Set<string>>): 
 };
 /** States that each show something new, by every event after every other. */
 export function* statesOf({ category, decider }: AggregateRows): Generator<unknown> {
-  const events = goldenEvents(SERDE[category].types);
+  const events = goldenEvents(AGGREGATES.find((one) => one.category === category)?.serde.types ?? []);
   const kinds = new Map<string, Set<string>>();
   const size = () => [...kinds.values()].reduce((sum, set) => sum + set.size, 0);
   for (let fresh: readonly unknown[] = [decider.initial]; fresh.length > 0; ) {

@@ -1,15 +1,18 @@
 // A re-drive of 100,000 dead letters of one account, killed with kill -9 half-way, asked for a second time beside itself, while another
 // account's events go on. LETTERS changes it; its rules are in test/application/webhooks/redrive.test.ts.
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM } from '../../application/ports/eventStore.ts';
-import { readStreamName, streamName } from '../../domain/kernel/event.ts';
+import { readStreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { appendAll, paidPayment } from '../bench/seed.ts';
@@ -48,8 +51,8 @@ const deadLetter = (account: AccountId, endpointId: EndpointId, payment: Payment
   };
   const failed = { number: 15, target: endpointId, at, statusCode: 500, error: 'status: 500', responseBody: null };
   return {
-    category: 'webhookDelivery',
-    stream: streamName.webhookDelivery(encodeRawId(randomBytes(16)) as DeliveryId),
+    serde: WEBHOOK_DELIVERY.serde,
+    stream: WEBHOOK_DELIVERY.stream(encodeRawId(randomBytes(16)) as DeliveryId),
     after: EMPTY_STREAM,
     events: [
       {
@@ -104,7 +107,7 @@ describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
     const endpointId = endpoint.id.slice('we_'.length) as EndpointId;
     const { rows } = await sql.query<{ account: AccountId }>(
       "SELECT metadata::jsonb ->> 'account' AS account FROM event_store.events WHERE stream = $1",
-      [streamName.webhookEndpoint(endpointId)],
+      [WEBHOOK_ENDPOINT.stream(endpointId)],
     );
     const account = rows[0]?.account as AccountId;
     const store = await openPostgresEventStore({ connectionString: await attachToEmbeddedPostgres(gateway.dataDir) });

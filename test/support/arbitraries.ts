@@ -1,13 +1,13 @@
 // Arbitrary events of every type, each field free within its shape: for laws that must hold whatever the history.
+
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
+import type { AnyEvent, Category, EventOf } from '../../domain/aggregates.ts';
 import type { Customer } from '../../domain/charge/charge.ts';
 import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import { CASE_STATUSES, CASE_TYPES, DISPUTE_METHODS, MONEY_OUTCOMES } from '../../domain/dispute/medCase.ts';
 import { CASE_CHANGES } from '../../domain/dispute/snapshot.ts';
-import type { AnyEvent, EventOf } from '../../domain/events.ts';
-import type { Category } from '../../domain/kernel/event.ts';
 import type {
   AccountId,
   EndpointId,

@@ -1,18 +1,18 @@
 // The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
 
 import { Accounts } from '../../application/core/accounts.ts';
-import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
-import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
-import type { AnyEvent } from '../../domain/events.ts';
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, type OpenAccount, openAccount } from '../../domain/account/account.ts';
+import type { AnyEvent } from '../../domain/aggregates.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { createCharge } from '../../domain/payment/create.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
@@ -99,7 +99,7 @@ export const openCore = async (): Promise<Core> => {
     idSeed: Buffer.alloc(32, 1).toString('base64'),
     at: CREATED_AT,
   };
-  await commands.execute(ACCOUNT, streamName.account(accountId), openAccount(opening), why(accountId));
+  await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), openAccount(opening), why(accountId));
   return {
     store,
     spies,
@@ -124,7 +124,7 @@ export const openCore = async (): Promise<Core> => {
         instrument: instrument({ txid: asked.txid, expiresAt }),
         keyParam: 'Idempotency-Key',
       });
-      await commands.execute(PAYMENT, streamName.payment(paymentId), decide, why(accountId), { creates: true });
+      await commands.execute(PAYMENT, PAYMENT.stream(paymentId), decide, why(accountId), { creates: true });
       return paymentId;
     },
     close: async () => {

@@ -1,8 +1,10 @@
 // Events that nobody can read, among payments of everybody: what a broken writer, or a version to come, leaves in the log.
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import type { TestGateway, TestTenant } from './gateway.ts';
 import { Receiver } from './receiver.ts';
@@ -16,7 +18,7 @@ const POISONS = [
   { metadata: '{"v":1}' },
 ] as const;
 
-export const paymentStream = (chargeId: string): StreamName => streamName.payment(chargeId.slice(3) as PaymentId);
+export const paymentStream = (chargeId: string): StreamName => PAYMENT.stream(chargeId.slice(3) as PaymentId);
 
 /** Appends an event that can't be read; `kind` counts through the ways in which it can't. */
 export const poison = async (

@@ -47,6 +47,8 @@ export interface StartOptions {
   readonly uid?: number;
   /** Default: everything in one process. */
   readonly role?: RoleName;
+  /** Of the checkout whose program it is; default: this one. */
+  readonly root?: string;
 }
 
 export class Program {
@@ -56,12 +58,12 @@ export class Program {
   readonly exited: Promise<Exit>;
   output = '';
 
-  constructor({ dataDir, port, env = {}, viaNpm = false, uid, role = 'start' }: StartOptions) {
+  constructor({ dataDir, port, env = {}, viaNpm = false, uid, role = 'start', root = ROOT }: StartOptions) {
     this.dataDir = dataDir;
     this.baseUrl = `http://127.0.0.1:${port}`;
     const [command, args] = viaNpm
       ? ['npm', ['run', '-s', role]]
-      : [process.execPath, [join(ROOT, `infrastructure/boot/${role}.ts`)]];
+      : [process.execPath, [join(root, `infrastructure/boot/${role}.ts`)]];
     const clean = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '/',
@@ -69,7 +71,7 @@ export class Program {
       RATE_LIMIT_PER_MINUTE: '1000000000',
     };
     this.process = spawn(command as string, args as string[], {
-      cwd: ROOT,
+      cwd: root,
       detached: true, // a process group of its own, to be killed as one
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...clean, DATA_DIR: dataDir, PORT: String(port), ...env },

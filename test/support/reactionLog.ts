@@ -1,8 +1,9 @@
 // Everything that is logged, once of each kind, and what process managers can answer to it.
+
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
-import type { AnyEvent } from '../../domain/events.ts';
+import type { AnyEvent } from '../../domain/aggregates.ts';
 import { deepFreeze } from './deepFreeze.ts';
 import { card, otherIssued } from './instruments.ts';
 import {

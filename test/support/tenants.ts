@@ -1,7 +1,8 @@
 // Accounts of tests, each with a key of each mode.
 import { createHash, randomBytes } from 'node:crypto';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
-import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { newAccountId } from '../../application/core/derivedIds.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Gateway } from '../../infrastructure/boot/gateway.ts';
 
 export interface TestTenant {
@@ -16,7 +17,7 @@ export const newTenant = async ({ commands, accounts }: Gateway, seed?: string):
     seed === undefined
       ? randomBytes(count)
       : createHash('sha256').update(`${seed} ${what}`).digest().subarray(0, count);
-  const accountId = encodeRawId(bytes('account', 16)) as AccountId;
+  const accountId = newAccountId(bytes('account', 16));
   const keyOf = (mode: 'test' | 'live') => `ak_${mode}_${bytes(mode, 24).toString('base64url')}`;
   const [testKey, liveKey] = [keyOf('test'), keyOf('live')];
   await openAccountWithKeys({ commands, accounts })({

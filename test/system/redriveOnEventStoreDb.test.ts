@@ -1,7 +1,8 @@
 // With the log in EventStoreDB (the test server): what was given up is sent again once, whoever asks for it how often (rule W8).
+
 import { expect } from 'chai';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../http/deliveryFacts.ts';
 import { Merchant } from '../http/merchant.ts';
 import { openReady, rawIdOf } from '../http/support.ts';
@@ -46,7 +47,7 @@ describe('a re-drive with the log in EventStoreDB', () => {
     expect(receiver.got.slice(tried).map(deliveryIdOf).toSorted()).to.deep.equal(all.map(({ id }) => id).toSorted());
     for (const { id } of all) {
       const types: string[] = [];
-      const stream = streamName.webhookDelivery(rawIdOf(id) as DeliveryId);
+      const stream = WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId);
       for await (const { type } of gateway.storage.store.readStream(stream)) types.push(type);
       expect(types.filter((type) => type === 'WebhookDeliveryRetryRequested')).to.have.lengthOf(1);
     }

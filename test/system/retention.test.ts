@@ -4,9 +4,10 @@
 import { expect } from 'chai';
 import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId, PaymentId } from '../../domain/kernel/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';
 import { verify } from '../../projections/engine/verify.ts';
@@ -90,8 +91,8 @@ for (const { name, open } of STORES)
     const notFound = async (path: string, method: 'get' | 'post') =>
       (method === 'get' ? await shop.get(path) : await gateway.post(path, {}, shop)).status;
     const deliveryStream = async (id: string) =>
-      eventTypes(gateway, streamName.webhookDelivery(rawIdOf(id) as DeliveryId));
-    const paymentStream = async (id: string) => eventTypes(gateway, streamName.payment(rawIdOf(id) as PaymentId));
+      eventTypes(gateway, WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId));
+    const paymentStream = async (id: string) => eventTypes(gateway, PAYMENT.stream(rawIdOf(id) as PaymentId));
 
     let charge: string;
     let deliveries: readonly string[];

@@ -1,10 +1,11 @@
 // The event log and what follows it, for operators of the platform (rule O1).
+
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import { AlreadyRunning, type WorkProgress } from '../../../application/ports/readModelWork.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
+import { parseStreamName } from '../../../domain/aggregates.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
-import { parseStreamName } from '../../../domain/kernel/streams.ts';
 import type { EventSink } from '../../kernel/eventSink.ts';
 import {
   anyInteger,

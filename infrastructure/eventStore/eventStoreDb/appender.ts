@@ -11,7 +11,7 @@ import {
   EventStoreUnavailable,
   InvalidAppend,
 } from '../../../application/ports/eventStore.ts';
-import { readStreamName } from '../../../domain/kernel/event.ts';
+import { isDeletable } from '../../../domain/aggregates.ts';
 import { withTimeout } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import { type Connection, type Connector, ReplaceableConnection, type SharedConnection } from './connection.ts';
@@ -40,8 +40,6 @@ interface AppenderOptions {
 const IN_FLIGHT_BYTES_MAX = 64_000_000;
 /** The look into the stream must leave time for another try. */
 const LOOK_MS = 1_000;
-
-const isDelivery = (stream: string): boolean => readStreamName(stream).category === 'webhookDelivery';
 
 const resultOf = (answer: AppendAnswer): AppendResult =>
   answer.kind === 'written'
@@ -112,7 +110,7 @@ export class Appender {
       }
       onError(failure);
       // Deliveries alone are deleted: whoever still knew of one finds it gone, as in an empty stream (ADR 0008).
-      if (failure.kind === 'streamDeleted' && isDelivery(append.stream)) return { ok: false, actual: EMPTY_STREAM };
+      if (failure.kind === 'streamDeleted' && isDeletable(append.stream)) return { ok: false, actual: EMPTY_STREAM };
       if (failure.kind === 'invalid' || failure.kind === 'streamDeleted')
         throw new InvalidAppend(failure.message, { cause: failure });
       outcomeUnknown ||= failure.kind === 'outcomeUnknown';

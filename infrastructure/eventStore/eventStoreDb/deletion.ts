@@ -1,12 +1,15 @@
 // Deleting deliveries from the log (ADR 0008). Their streams get a tombstone: nobody can write to them again, and a tombstone outlives
 // what it deletes. The server gives the events of a deleted stream until it is scavenged, to whoever follows the log; so the day before
 // which streams were deleted is kept in the log too, and of what is older every subscription asks whether its stream is still there.
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { readStreamName, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import { isDeletable } from '../../../domain/aggregates.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../../domain/kernel/ids.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Appender } from './appender.ts';
 import { type Connector, ReplaceableConnection } from './connection.ts';
 import { translated } from './failures.ts';
@@ -52,8 +55,7 @@ export class Deletion {
   /** Returns the events without those of deleted streams. To be asked with `before` of `deletedBefore`. */
   async withoutDeleted(events: readonly RecordedEvent[], before: string): Promise<readonly RecordedEvent[]> {
     const old = new Set<StreamName>();
-    for (const { stream, recordedAt } of events)
-      if (recordedAt < before && readStreamName(stream).category === 'webhookDelivery') old.add(stream);
+    for (const { stream, recordedAt } of events) if (recordedAt < before && isDeletable(stream)) old.add(stream);
     if (old.size === 0) return events;
     const deleted = new Set<StreamName>();
     const streams = [...old];
@@ -102,7 +104,7 @@ export class Deletion {
   async #tombstone({ id, revision }: EndedDelivery): Promise<boolean> {
     const { timings } = this.#options;
     for (let attempt = 0; ; attempt++) {
-      const failure = await this.#try(streamName.webhookDelivery(id), revision);
+      const failure = await this.#try(WEBHOOK_DELIVERY.stream(id), revision);
       if (failure === null || failure.kind === 'streamDeleted') return true;
       if (failure.kind === 'wrongRevision') return false;
       if (failure.kind === 'refused' || failure.kind === 'invalid' || attempt === TRIES)

@@ -3,7 +3,7 @@
 
 import { status } from '@grpc/grpc-js';
 import { APPEND_BYTES_MAX } from '../../../application/ports/eventStore.ts';
-import { CATEGORIES } from '../../../domain/kernel/event.ts';
+import { CATEGORIES } from '../../../domain/aggregates.ts';
 import { type Connection, Connector } from './connection.ts';
 import { translated } from './failures.ts';
 import { DEADLINE_MS } from './messages.ts';

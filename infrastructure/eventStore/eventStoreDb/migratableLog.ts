@@ -1,6 +1,8 @@
 // The log in EventStoreDB, to be copied from or into.
+
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
+import { CATEGORIES } from '../../../domain/aggregates.ts';
+import { readStreamName } from '../../../domain/kernel/event.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import type { LogName } from '../logState.ts';
 import { type MigratableLog, runsOf } from '../logState.ts';

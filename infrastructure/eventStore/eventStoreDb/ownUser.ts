@@ -1,9 +1,10 @@
 // A user for Quita alone, made by an administrator: it may write streams as anybody who is logged in, and read $all. It is no
 // administrator, so that whoever gets hold of its password can neither make users nor read or change what is the server's own.
+
 import usersService from '@eventstore/db-client/generated/users_grpc_pb.js';
 import users from '@eventstore/db-client/generated/users_pb.js';
 import { credentials, type ServiceError } from '@grpc/grpc-js';
-import { CATEGORIES } from '../../../domain/kernel/event.ts';
+import { CATEGORIES } from '../../../domain/aggregates.ts';
 import { type Connection, Connector } from './connection.ts';
 import { appendProbe, called, soon } from './probes.ts';
 import { Reader } from './reader.ts';

@@ -1,5 +1,6 @@
 // The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches for
 // what other processes append, one for each subscription.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
@@ -9,7 +10,8 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
-import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
+import { CATEGORIES } from '../../../domain/aggregates.ts';
+import { readStreamName } from '../../../domain/kernel/event.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';

@@ -4,10 +4,12 @@
 // Positions that are given out never pass the newest event of our own streams: whoever stores one and compares it with `head` after a
 // restart must find itself at the head, not beyond it, whatever system events and foreign streams the log holds. How far the filter
 // has looked beyond that is remembered here, so that a resubscription does not scan again.
+
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Position, RecordedEvent, SubscriptionSignal } from '../../../application/ports/eventStore.ts';
-import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
+import { CATEGORIES } from '../../../domain/aggregates.ts';
+import { readStreamName } from '../../../domain/kernel/event.ts';
 import { raceAbort, whenLate } from '../../waiting.ts';
 import { restoredLog } from '../restoredLog.ts';
 import type { Connection, Connector } from './connection.ts';

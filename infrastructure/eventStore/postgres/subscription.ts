@@ -2,6 +2,7 @@
 // is read ahead but the one page that is fetched while the consumer works on the page before it.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SubscriptionSignal, UnknownPosition } from '../../../application/ports/eventStore.ts';
+import { RARE_CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/event.ts';
 import { backoffMs, raceAbort } from '../../waiting.ts';
 import { checkCategories } from '../subscribeOptions.ts';
@@ -163,7 +164,7 @@ export interface CategoryFilter {
 }
 
 /** Those of the index `events_of_rare_categories`. */
-const RARE = new Set(['account', 'keyring', 'webhookEndpoint']);
+const RARE: ReadonlySet<string> = new Set(RARE_CATEGORIES);
 /** Some 20 ms of scanning: the statement stays short however rare the matches are. */
 const WINDOW_PLACES = 20_000;
 

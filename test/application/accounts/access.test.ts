@@ -1,15 +1,14 @@
 // Users: added, logging in, changing passwords, shut out; also when the process dies between two writes (rules D1, D2).
 import { expect } from 'chai';
-import { ACCOUNT } from '../../../application/core/aggregates.ts';
 import { metadataForChange } from '../../../application/core/eventMetadata.ts';
 import {
+  ACCOUNT,
   type AccountEvent,
   type AccountState,
   reopenAccount,
   suspendAccount,
 } from '../../../domain/account/account.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import { PLATFORM_ACCOUNT, type UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { type Core, openCore } from '../../support/core.ts';
@@ -133,7 +132,7 @@ describe('users', () => {
       const { accountId } = core.account;
       const [other, at] = [core.anotherProcess(), core.accounts.realNow()];
       const change = <Reply>(decide: Decision<AccountState, AccountEvent, Reply>) =>
-        other.execute(ACCOUNT, streamName.account(accountId), decide, metadataForChange(BY, accountId, accountId));
+        other.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadataForChange(BY, accountId, accountId));
       expect((await core.accounts.get(accountId)).suspendedAt).to.equal(null);
       await change(suspendAccount(at));
       try {

@@ -1,4 +1,5 @@
 // Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
+
 import { addUser } from '../../../application/accounts/addUser.ts';
 import { changePassword } from '../../../application/accounts/changePassword.ts';
 import { findSession, logIn, type Waits } from '../../../application/accounts/login.ts';
@@ -7,9 +8,9 @@ import type { PasswordHasher, Passwords, UserEmails } from '../../../application
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { SecondFactors } from '../../../application/ports/secondFactors.ts';
 import type { LoginFailures, Session, Sessions, SessionTokens } from '../../../application/ports/sessions.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { USER } from '../../../domain/user/user.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import type { Core } from '../../support/core.ts';
 
@@ -139,13 +140,13 @@ export const openAccess = (core: Core) => {
     /** Why each event of the user was written: whose it is and who did it. */
     reasonsOf: async (userId: UserId) => {
       const reasons: object[] = [];
-      for await (const { metadata } of core.store.readStream(streamName.user(userId))) {
+      for await (const { metadata } of core.store.readStream(USER.stream(userId))) {
         const { account, mode, actor } = JSON.parse(metadata) as EventMetadata;
         reasons.push({ account, mode, actor });
       }
       return reasons;
     },
-    eventsOf: async (userId: UserId) => (await core.eventsOf(streamName.user(userId))).map(({ type }) => type),
+    eventsOf: async (userId: UserId) => (await core.eventsOf(USER.stream(userId))).map(({ type }) => type),
   };
 };
 export type AccessScene = ReturnType<typeof openAccess>;

@@ -11,16 +11,14 @@ import {
 import { keyFingerprint } from '../../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../../application/accounts/openAccount.ts';
 import { reopen, suspend } from '../../../application/accounts/suspension.ts';
-import { ACCOUNT, KEYRING } from '../../../application/core/aggregates.ts';
 import { metadataForChange } from '../../../application/core/eventMetadata.ts';
 import type { AccessLeases } from '../../../application/ports/accessLeases.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { KnownKey } from '../../../application/ports/readModels/views.ts';
-import { suspendAccount } from '../../../domain/account/account.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import { ACCOUNT, suspendAccount } from '../../../domain/account/account.ts';
 import type { AccountId, KeyId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
-import { workingKeys } from '../../../domain/keyring/keyring.ts';
+import { KEYRING, workingKeys } from '../../../domain/keyring/keyring.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
@@ -71,7 +69,7 @@ describe('API keys', () => {
     };
     const { commands, accounts } = core;
     const whenFound = async (fingerprint: string) => {
-      const { state } = await commands.load(KEYRING, streamName.keyring(accountId));
+      const { state } = await commands.load(KEYRING, KEYRING.stream(accountId));
       for (const key of workingKeys(state)) if (key.fingerprint === fingerprint) rows.set(fingerprint, key);
     };
     const sessions = { endOfAccount: async (account: AccountId) => void ended.push(account) };
@@ -172,7 +170,7 @@ describe('API keys', () => {
         prefix: cleartext.slice(0, 12),
         label: 'till',
       });
-      expect(JSON.stringify(await core.eventsOf(streamName.keyring(accountId)))).to.not.contain(cleartext);
+      expect(JSON.stringify(await core.eventsOf(KEYRING.stream(accountId)))).to.not.contain(cleartext);
       expect(announced).to.deep.equal([]);
     });
     it('twice makes two keys', async () => {
@@ -260,7 +258,7 @@ describe('API keys', () => {
     expect((await core.accounts.get(accountId)).suspendedAt).to.equal(null);
     const metadata = metadataForChange(BY, accountId, accountId);
     const decide = suspendAccount(core.accounts.realNow());
-    await core.anotherProcess().execute(ACCOUNT, streamName.account(accountId), decide, metadata);
+    await core.anotherProcess().execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     expect(await keys.find(cleartext)).to.equal(null);
   });
   it('are announced when the log has the change, and not before: whoever looks them up then finds it', async () => {
@@ -268,7 +266,7 @@ describe('API keys', () => {
     const found: unknown[] = [];
     onAnnounce = async () => {
       const commands = core.anotherProcess();
-      const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
+      const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
       const labels = (await listApiKeys({ commands })(accountId)).map(({ label }) => label);
       found.push([...labels, state.status === 'open' && state.suspendedAt !== null]);
     };
@@ -289,7 +287,7 @@ describe('API keys', () => {
     const { key } = await issue();
     await rotateApiKey(needs)(accountId, key.keyId, undefined, { actor: 'operator:ana', requestId: null });
     const written: object[] = [];
-    for await (const { type, metadata } of core.store.readStream(streamName.keyring(accountId))) {
+    for await (const { type, metadata } of core.store.readStream(KEYRING.stream(accountId))) {
       const { account, mode, actor, $causationId: cause } = JSON.parse(metadata) as Record<string, string>;
       written.push({ type, account, mode, actor, cause });
     }

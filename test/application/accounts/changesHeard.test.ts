@@ -3,20 +3,18 @@ import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import { followChanges, forgetAnnounced } from '../../../application/accounts/followChanges.ts';
 import { keyOf } from '../../../application/accounts/newKey.ts';
-import { ACCOUNT, KEYRING, USER } from '../../../application/core/aggregates.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
   type Position,
   UnknownPosition,
 } from '../../../application/ports/eventStore.ts';
-import { reopenAccount, suspendAccount } from '../../../domain/account/account.ts';
+import { ACCOUNT, reopenAccount, suspendAccount } from '../../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { issueKey } from '../../../domain/keyring/keyring.ts';
-import { addUser } from '../../../domain/user/user.ts';
+import { issueKey, KEYRING } from '../../../domain/keyring/keyring.ts';
+import { addUser, USER } from '../../../domain/user/user.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 
@@ -53,7 +51,7 @@ describe('changes of accounts and keys', () => {
     const at = core.accounts.realNow();
 
     const key = { ...keyOf(`ak_test_${'x'.repeat(32)}`, { accountId, mode: 'test', at }), label: null };
-    await other.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
+    await other.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), why(accountId));
     await heard.promise;
     expect(forgotten.splice(0)).to.deep.equal([accountId]);
 
@@ -68,11 +66,11 @@ describe('changes of accounts and keys', () => {
       passwordId: null,
       at,
     } as const;
-    await other.execute(USER, streamName.user(userId), addUser(user), why(accountId));
-    await other.execute(ACCOUNT, streamName.account(accountId), suspendAccount(at), why(accountId));
+    await other.execute(USER, USER.stream(userId), addUser(user), why(accountId));
+    await other.execute(ACCOUNT, ACCOUNT.stream(accountId), suspendAccount(at), why(accountId));
     await heard.promise;
     // Nothing is remembered of users. The account was opened at revision 0.
-    expect(forgotten.splice(0)).to.deep.equal([[streamName.account(accountId), 1], accountId]);
+    expect(forgotten.splice(0)).to.deep.equal([[ACCOUNT.stream(accountId), 1], accountId]);
     stopping.abort();
     expect(errors).to.deep.equal([]);
   });
@@ -104,7 +102,7 @@ describe('changes of accounts and keys', () => {
     const stopwatch = { pause: async (ms: number) => void done.push(`${ms} ms`) };
     const onError = ({ message }: Error) => errors.push(message);
     await followChanges(store, commands, keys, { signal: stopping.signal, stopwatch, onError });
-    const stream = streamName.account(accountId);
+    const stream = ACCOUNT.stream(accountId);
     const suspended = suspendAccount(core.accounts.realNow());
     await core.anotherProcess().execute(ACCOUNT, stream, reopenAccount(core.accounts.realNow()), why(accountId));
     await core.anotherProcess().execute(ACCOUNT, stream, suspended, why(accountId));
@@ -128,7 +126,7 @@ describe('changes of accounts and keys', () => {
     forgetAnnounced({ onChange: (listener) => void listeners.push(listener) }, commands);
     const change = async (chargeWindowSeconds: number) => {
       const decide = changeSettings({ chargeWindowSeconds }, accounts.realNow());
-      await core.anotherProcess().execute(ACCOUNT, streamName.account(accountId), decide, why(accountId));
+      await core.anotherProcess().execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why(accountId));
     };
     const remembered = async () => (await accounts.get(accountId)).settings.chargeWindowSeconds;
     const tell = (account: AccountId | null) => {
@@ -148,7 +146,7 @@ describe('changes of accounts and keys', () => {
   it('of settings are announced before they are answered, also when they were so already; none, or refused, are not', async () => {
     const announced: [AccountId, number][] = [];
     const stored = async () => {
-      const { state } = await core.anotherProcess().load(ACCOUNT, streamName.account(accountId));
+      const { state } = await core.anotherProcess().load(ACCOUNT, ACCOUNT.stream(accountId));
       return state.status === 'open' ? state.settings.chargeWindowSeconds : 0;
     };
     const leases = { announce: async (account: AccountId) => void announced.push([account, await stored()]) };

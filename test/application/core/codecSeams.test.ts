@@ -1,8 +1,8 @@
 // The seams of the codec: one that seals personal fields and one that chains the events of a stream by hashes stand around the codec of the
 // product. Commands, subscriptions and read models run on them unchanged.
+
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { CommandHandler, StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import {
@@ -18,12 +18,12 @@ import {
   type NewEvent,
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
-import { openAccount } from '../../../domain/account/account.ts';
-import { SERDE } from '../../../domain/events.ts';
-import { type Category, readStreamName, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
+import { type Category, SERDE } from '../../../domain/aggregates.ts';
+import { readStreamName, type StreamName } from '../../../domain/kernel/event.ts';
 import type { EventSerde, Json } from '../../../domain/kernel/serde.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
-import { exists } from '../../../domain/payment/payment.ts';
+import { exists, PAYMENT } from '../../../domain/payment/payment.ts';
 import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
@@ -64,7 +64,7 @@ class SealingCodec implements EventCodec {
     this.#inner = inner;
   }
 
-  async encode<C extends Category>(append: EventsToEncode<C>): Promise<readonly NewEvent[]> {
+  async encode(append: EventsToEncode): Promise<readonly NewEvent[]> {
     const { stream } = append;
     const key = this.#keys.get(stream) ?? randomBytes(32);
     this.#keys.set(stream, key);
@@ -106,7 +106,7 @@ class ChainingCodec implements EventCodec {
     this.#store = store;
   }
 
-  async encode<C extends Category>(append: EventsToEncode<C>): Promise<readonly NewEvent[]> {
+  async encode(append: EventsToEncode): Promise<readonly NewEvent[]> {
     let link = await this.#linkAt(append.stream, append.after);
     return (await this.#inner.encode(append)).map((event) => {
       const metadata = JSON.parse(event.metadata) as Data;
@@ -153,14 +153,14 @@ describe('a codec around the codec', () => {
     await database.dispose();
   });
 
-  const stream = streamName.payment(PAYMENT_ID);
+  const stream = PAYMENT.stream(PAYMENT_ID);
   const customer = { name: 'MARIA DE TESTE', document: '99991111140', email: 'maria@example.com', phone: null };
   const handlerOf = (codec: EventCodec) =>
     new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const createWith = async (codec: EventCodec): Promise<void> => {
     const commands = handlerOf(codec);
     const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'a@b.co', idSeed: 'AA', at: CREATED_AT };
-    await commands.execute(ACCOUNT, streamName.account(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+    await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
     const decide = createCharge({
       terms: terms({ customer }),
       fingerprintUnder: () => 'hash',

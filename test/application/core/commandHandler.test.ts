@@ -1,15 +1,14 @@
 import { expect } from 'chai';
-import { ACCOUNT, KEYRING, PAYMENT } from '../../../application/core/aggregates.ts';
 import { CommandContention } from '../../../application/core/commandHandler.ts';
 import { AppendOutcomeUnknown } from '../../../application/ports/eventStore.ts';
-import { advanceTestClock } from '../../../domain/account/account.ts';
+import { ACCOUNT, advanceTestClock } from '../../../domain/account/account.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, KeyId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { type ApiKey, issueKey, keyring } from '../../../domain/keyring/keyring.ts';
+import { type ApiKey, issueKey, KEYRING, keyring } from '../../../domain/keyring/keyring.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, CREATED_AT, EXPIRES_AT, instrument, terms } from '../../support/samples.ts';
 
@@ -39,24 +38,19 @@ describe('the command handler, on Postgres', () => {
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
   const issue = (accountId: AccountId, fingerprint: string) =>
-    core.commands.execute(
-      KEYRING,
-      streamName.keyring(accountId),
-      issueKey(keyOf(accountId, fingerprint)),
-      why(accountId),
-    );
+    core.commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(keyOf(accountId, fingerprint)), why(accountId));
   const fingerprintsOf = async (accountId: AccountId) =>
-    (await core.eventsOf(streamName.keyring(accountId))).map((event) =>
+    (await core.eventsOf(KEYRING.stream(accountId))).map((event) =>
       event.type === 'ApiKeyIssued' ? event.data.fingerprint : event.type,
     );
   const issueElsewhere = (accountId: AccountId, fingerprint: string) =>
     core
       .anotherProcess()
-      .execute(KEYRING, streamName.keyring(accountId), issueKey(keyOf(accountId, fingerprint)), why(accountId));
+      .execute(KEYRING, KEYRING.stream(accountId), issueKey(keyOf(accountId, fingerprint)), why(accountId));
   const create = (paymentId: PaymentId, hash: string) =>
     core.commands.execute(
       PAYMENT,
-      streamName.payment(paymentId),
+      PAYMENT.stream(paymentId),
       createCharge({
         terms: terms({ paymentId, accountId: core.account.accountId }),
         fingerprintUnder: () => hash,
@@ -71,13 +65,13 @@ describe('the command handler, on Postgres', () => {
   it('appends what was decided and answers the state after it', async () => {
     const accountId = newId<AccountId>();
     const key = keyOf(accountId, 'a');
-    const done = await core.commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
+    const done = await core.commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), why(accountId));
     if (isRejection(done)) throw new Error(done.message);
     const { position, ...rest } = done;
     const state = fold(keyring, [{ type: 'ApiKeyIssued', data: key }]);
     expect(rest).to.deep.equal({ state, revision: 0, reply: key, appended: 1 });
     expect(position).to.equal(await core.store.head());
-    expect(await core.eventsOf(streamName.keyring(accountId))).to.deep.equal([{ type: 'ApiKeyIssued', data: key }]);
+    expect(await core.eventsOf(KEYRING.stream(accountId))).to.deep.equal([{ type: 'ApiKeyIssued', data: key }]);
   });
 
   it('decides anew on what another process wrote in between', async () => {
@@ -151,7 +145,7 @@ describe('the command handler, on Postgres', () => {
     });
     await core
       .anotherProcess()
-      .execute(PAYMENT, streamName.payment(elsewhere), decide, why(core.account.accountId), { creates: true });
+      .execute(PAYMENT, PAYMENT.stream(elsewhere), decide, why(core.account.accountId), { creates: true });
     for (const id of [paymentId, elsewhere]) {
       const same = await create(id, 'hash');
       expect(isRejection(same) ? same.code : [same.reply, same.appended, same.revision]).to.deep.equal([
@@ -166,7 +160,7 @@ describe('the command handler, on Postgres', () => {
 
   it('a guessed state never answers: what others wrote since is seen', async () => {
     const paymentId = await core.openCharge();
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const account = why(core.account.accountId);
     await core.anotherProcess().execute(PAYMENT, stream, expire(EXPIRES_AT), account);
     const reads: string[] = [];
@@ -182,9 +176,9 @@ describe('the command handler, on Postgres', () => {
     core.spies.onRead = (name) => reads.push(name);
     const { accountId } = core.account;
     const tooFar = advanceTestClock(10 ** 10, CREATED_AT);
-    const refused = await core.commands.execute(ACCOUNT, streamName.account(accountId), tooFar, why(accountId));
+    const refused = await core.commands.execute(ACCOUNT, ACCOUNT.stream(accountId), tooFar, why(accountId));
     expect(isRejection(refused) && refused.code).to.equal('invalid_request');
-    expect(reads).to.deep.equal([streamName.account(accountId)]);
+    expect(reads).to.deep.equal([ACCOUNT.stream(accountId)]);
   });
 
   it('passes an unknown outcome on; the repeat finds what was written', async () => {
@@ -204,25 +198,25 @@ describe('the command handler, on Postgres', () => {
     core.spies.beforeAppend = async (_stream, events) => void ids.push(...events.map(({ id }) => id));
     const key = keyOf(newId<AccountId>(), 'same');
     for (const accountId of [newId<AccountId>(), newId<AccountId>()])
-      await core.commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
+      await core.commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), why(accountId));
     expect(ids).to.have.length(2);
     expect(new Set(ids).size).to.equal(2);
   });
 
   it('tells of the states around an event as it was', async () => {
     const paymentId = await core.openCharge();
-    const around = await core.commands.loadAround(PAYMENT, streamName.payment(paymentId), 1);
+    const around = await core.commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), 1);
     expect([around?.before.charge.status, around?.event.type, around?.after.charge.status]).to.deep.equal([
       'requested',
       'ChargePixIssued',
       'open',
     ]);
-    expect(await core.commands.loadAround(PAYMENT, streamName.payment(paymentId), 2)).to.equal(null);
+    expect(await core.commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), 2)).to.equal(null);
   });
 
   it('decides again when everything was forgotten between the decision and the append', async () => {
     const paymentId = await core.openCharge();
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const seen: string[] = [];
     const decide = expire(EXPIRES_AT);
     const outcome = await core.commands.execute(
@@ -241,7 +235,7 @@ describe('the command handler, on Postgres', () => {
 
   it('forgets what another process has overtaken, and keeps what it has not', async () => {
     const paymentId = await core.openCharge();
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     await core.anotherProcess().execute(PAYMENT, stream, expire(EXPIRES_AT), why(core.account.accountId));
     const recent = async () => (await core.commands.loadRecent(PAYMENT, stream)).revision;
     core.commands.forget(stream, 1);

@@ -1,10 +1,15 @@
 // Derived ids are promises: computed again tomorrow, or by another version, they must be the same.
 // The vectors were computed apart, in Python.
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { keyOf } from '../../../application/accounts/newKey.ts';
 import {
   deliveryIdOf,
   documentTokenOf,
   eventIdOf,
+  heldPayoutIdOf,
+  medCaseIdOf,
+  newAccountId,
   overrideSecretIdOf,
   paymentIds,
   refundIdOf,
@@ -12,46 +17,64 @@ import {
   sandboxPaymentIdOf,
 } from '../../../application/core/derivedIds.ts';
 import { signatureHeaders } from '../../../application/webhooks/webhookSignature.ts';
-import type { EndpointId, EventId } from '../../../domain/kernel/ids.ts';
-import { isRawId } from '../../../domain/kernel/ids.ts';
-import { ACCOUNT_ID, END_TO_END_ID, PAYMENT_ID } from '../../support/samples.ts';
+import {
+  type AccountId,
+  type EndpointId,
+  type EventId,
+  encodeRawId,
+  idIn,
+  idInPartition,
+  isRawId,
+  type PaymentId,
+  partitionOf,
+} from '../../../domain/kernel/ids.ts';
+import { rawId } from '../../support/arbitraryValues.ts';
+import { CREATED_AT, END_TO_END_ID, PAYMENT_ID } from '../../support/samples.ts';
 
 const SEED = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='; // bytes 0 to 31
+/** Of the bytes 0 to 15, in partition 680. */
+const accountId = '5a041061050r3gg28a1c60t3gf' as AccountId;
+const SEEDED = { accountId, idSeed: SEED };
 const ENDPOINT_ID = '00000000000000000000000003' as EndpointId;
 
 describe('derived ids', () => {
   it('of a payment and its txid, by mode, operation and key', () => {
-    const of = (mode: 'test' | 'live', key: string) => paymentIds(SEED, mode, 'charges.create', key);
+    const of = (mode: 'test' | 'live', key: string) => paymentIds(SEEDED, mode, 'charges.create', key);
     expect(of('test', 'order-0001')).to.deep.equal({
-      paymentId: '0z5rvywqx931879z366jkvaj3f',
+      paymentId: '5a5rvywqx931879z366jkvaj3f',
       txid: '45e61be2ac03e24e197d9a0f3b0758d3',
     });
     expect(of('live', 'order-0001')).to.deep.equal({
-      paymentId: '77jtfrdp7dt2aray846kkbjyx4',
+      paymentId: '5a2tfrdp7dt2aray846kkbjyx4',
       txid: '909278b6dcf97b63818423dc99764948',
     });
     expect(of('test', 'order-0002')).to.deep.equal({
-      paymentId: '5v9tpdpm2qm0m0tjv1fvxsrqfw',
+      paymentId: '5a1tpdpm2qm0m0tjv1fvxsrqfw',
       txid: 'a5a620cba95172ca478094f76e96d335',
     });
   });
   it('of a payment under another seed are others', () => {
-    const other = paymentIds(Buffer.alloc(32).toString('base64'), 'test', 'charges.create', 'order-0001');
-    expect(other.paymentId).to.not.equal('0z5rvywqx931879z366jkvaj3f');
+    const other = paymentIds(
+      { accountId, idSeed: Buffer.alloc(32).toString('base64') },
+      'test',
+      'charges.create',
+      'order-0001',
+    );
+    expect(other.paymentId).to.not.equal('5a5rvywqx931879z366jkvaj3f');
     expect(isRawId(other.paymentId)).to.equal(true);
   });
   it('of an event, by stream, revision and name (W2)', () => {
-    expect(eventIdOf(`payment-${PAYMENT_ID}`, 1, 'charge.created')).to.equal('3wgz0kyftyewydm7bg99q2jadz');
+    expect(eventIdOf(accountId, `payment-${PAYMENT_ID}`, 1, 'charge.created')).to.equal('5a0z0kyftyewydm7bg99q2jadz');
   });
   it('of a delivery, by event, endpoint and resend (W2)', () => {
-    const eventId = '3wgz0kyftyewydm7bg99q2jadz' as EventId;
-    expect(deliveryIdOf(eventId, ENDPOINT_ID, 0)).to.equal('6k162t78jbck47kbkxpqszh0q3');
-    expect(deliveryIdOf(eventId, ENDPOINT_ID, 1)).to.equal('7e2nnf5tc68wvtt9rczcebrx3d');
-    expect(deliveryIdOf(eventId, 'webhookUrl', 0)).to.equal('4gzt2wrwk6fg23adtatpt84x79');
+    const eventId = '5a0z0kyftyewydm7bg99q2jadz' as EventId;
+    expect(deliveryIdOf(accountId, eventId, ENDPOINT_ID, 0)).to.equal('5a3b2ndtv9e4vndafzrfss0pkr');
+    expect(deliveryIdOf(accountId, eventId, ENDPOINT_ID, 1)).to.equal('5a7ac9ed1etesqe910fs4raxa7');
+    expect(deliveryIdOf(accountId, eventId, 'webhookUrl', 0)).to.equal('5a3b9a7ydg5mgzxt3njeaxpmfj');
   });
   it('of an override secret, by account and mode (W7)', () => {
-    expect(overrideSecretIdOf(ACCOUNT_ID, 'test')).to.equal('7aaqkdkbm58tt6zbpevjrqjcgg');
-    expect(overrideSecretIdOf(ACCOUNT_ID, 'live')).to.equal('4abak0qvn4fcrgpm0tkzgvzcha');
+    expect(overrideSecretIdOf(accountId, 'test')).to.equal('5a5a1rb2xebw2dm32y8rnrdvrn');
+    expect(overrideSecretIdOf(accountId, 'live')).to.equal('5a6qwndntf16h7j9rm5fva8gmx');
   });
   it('of a return, by payment and Pix', () => {
     expect(returnIdOf(PAYMENT_ID, END_TO_END_ID)).to.equal('aba7b444fc55b57ff09e2dddca64b6aa');
@@ -61,12 +84,18 @@ describe('derived ids', () => {
     expect(returnIdOf(PAYMENT_ID, END_TO_END_ID, 2)).to.equal('96e9e3d04a6c524da7ca0cb9a86edd18');
   });
   it('of a payment of the other creation route are others', () => {
-    const { paymentId } = paymentIds(SEED, 'test', 'payments.create', 'order-0001');
-    expect(paymentId).to.equal('1mp20wt69nwqgzkkxvd1cvphq6');
+    const { paymentId } = paymentIds(SEEDED, 'test', 'payments.create', 'order-0001');
+    expect(paymentId).to.equal('5a620wt69nwqgzkkxvd1cvphq6');
   });
   it('of a refund, by mode, payment and key (K1)', () => {
-    expect(refundIdOf(SEED, 'test', PAYMENT_ID, 'refund-0001')).to.equal('515pbq3nxa3mqjm7v2wv2y4gs0');
-    expect(refundIdOf(SEED, 'live', PAYMENT_ID, 'refund-0001')).to.equal('4e1srrd4aa7abnr4mnewz3qbp8');
+    expect(refundIdOf(SEEDED, 'test', PAYMENT_ID, 'refund-0001')).to.equal('5a5pbq3nxa3mqjm7v2wv2y4gs0');
+    expect(refundIdOf(SEEDED, 'live', PAYMENT_ID, 'refund-0001')).to.equal('5a1srrd4aa7abnr4mnewz3qbp8');
+  });
+  it('of a case, by mode, payment and the provider’s name of it', () => {
+    expect(medCaseIdOf(SEEDED, 'test', PAYMENT_ID, 'bank-1')).to.equal('5a1ztd5z6n7247b90spys3fhf0');
+  });
+  it('of a Pix-out in place of a return, by payment, Pix and number of refusals', () => {
+    expect(heldPayoutIdOf(accountId, PAYMENT_ID, 'E1', 2)).to.equal('5a5c9byanz70d67h2yx3xvz7qm');
   });
   it('of what opens a payment’s document, by payment', () => {
     expect(documentTokenOf(SEED, PAYMENT_ID)).to.equal('7dq4gn857tzph96xp51gawd447');
@@ -74,6 +103,53 @@ describe('derived ids', () => {
   it('of the sandbox acquirer’s payment, by payment and method (X2)', () => {
     expect(sandboxPaymentIdOf(PAYMENT_ID, 'PIX')).to.equal('sbx_pay_50b5ec40f639096ff675793ffa2b9003');
     expect(sandboxPaymentIdOf(PAYMENT_ID, 'BOLETO')).to.equal('sbx_pay_6ab6868cc8956ccfde82344289be88a7');
+  });
+});
+
+describe('the id of a new account (I1a)', () => {
+  for (const [hex, id] of [
+    ['000102030405060708090a0b0c0d0e0f', accountId],
+    ['00000000000000000000000000000000', '2q800000000000000000000000'],
+    ['ffffffffffffffffffffffffffffffff', '2zzzzzzzzzzzzzzzzzzzzzzzzz'],
+  ] as const)
+    it(`of ${hex} is ${id}`, () => void expect(newAccountId(Buffer.from(hex, 'hex'))).to.equal(id));
+});
+
+describe('the partition of an account (I1a)', () => {
+  const text = fc.string();
+  const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+  const accounts = fc.oneof(bytes.map(newAccountId), rawId<AccountId>());
+
+  it('is that of every id that belongs to it', () => {
+    fc.assert(
+      fc.property(accounts, bytes, rawId<PaymentId>(), text, fc.nat(), (account, random, paymentId, name, n) => {
+        const seeded = { accountId: account, idSeed: Buffer.from(random).toString('base64') };
+        const eventId = eventIdOf(account, name, n, name);
+        const ids = [
+          idIn<EndpointId>(account, random),
+          paymentIds(seeded, 'live', 'charges.create', name).paymentId,
+          refundIdOf(seeded, 'live', paymentId, name),
+          medCaseIdOf(seeded, 'live', paymentId, name),
+          heldPayoutIdOf(account, paymentId, name, n),
+          overrideSecretIdOf(account, 'live'),
+          eventId,
+          deliveryIdOf(account, eventId, 'webhookUrl', n),
+          keyOf(name, { accountId: account, mode: 'live', at: CREATED_AT }).keyId,
+        ];
+        expect(ids.filter((id) => !isRawId(id) || partitionOf(id) !== partitionOf(account))).to.deep.equal([]);
+      }),
+    );
+  });
+  it('follows from the rest of the account’s id, which is as its bytes are', () => {
+    fc.assert(
+      fc.property(bytes, bytes, (given, [first = 0, second = 0]) => {
+        const other = Uint8Array.from([first, (second & 0xc0) | ((given[1] as number) & 0x3f), ...given.slice(2)]);
+        const id = newAccountId(given);
+        expect(newAccountId(other)).to.equal(id);
+        expect(id).to.equal(idInPartition(partitionOf(id), given));
+        expect(id.slice(3)).to.equal(encodeRawId(given).slice(3));
+      }),
+    );
   });
 });
 

@@ -5,11 +5,13 @@ import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
+import { type AnyEvent, CATEGORIES, SERDE } from '../../../domain/aggregates.ts';
 import type { ChargeTerms } from '../../../domain/charge/charge.ts';
-import { type AnyEvent, type EventOf, SERDE } from '../../../domain/events.ts';
-import { CATEGORIES, type Category, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { Fact, StreamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
-import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import type { Serde } from '../../../domain/kernel/serde.ts';
+import { PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID, terms } from '../../support/samples.ts';
 
@@ -21,9 +23,9 @@ const why: EventMetadata = {
   correlationId: 'c',
   causationId: 'd',
 };
-const STREAM = streamName.payment(PAYMENT_ID);
-const appendOf = (commandId: string, ...events: readonly PaymentEvent[]): EventsToEncode<'payment'> => ({
-  category: 'payment',
+const STREAM = PAYMENT.stream(PAYMENT_ID);
+const appendOf = (commandId: string, ...events: readonly PaymentEvent[]): EventsToEncode<PaymentEvent> => ({
+  serde: PAYMENT.serde,
   stream: STREAM,
   after: -1,
   events,
@@ -62,13 +64,13 @@ describe('what the event codec writes', () => {
 });
 
 describe('what the event codec leaves out', () => {
-  const stored = async <C extends Category>(
-    category: C,
+  const stored = async <Event extends Fact<string, unknown>>(
+    { serde }: { readonly serde: Serde<Event> },
     stream: StreamName,
-    event: EventOf[C],
+    event: Event,
     metadata: EventMetadata,
   ) => {
-    const append = { category, stream, after: -1, events: [event], commandId: 'command', metadata };
+    const append = { serde, stream, after: -1, events: [event], commandId: 'command', metadata };
     const [encoded] = await new JsonEventCodec().encode(append);
     const { data, metadata: text } = encoded as NewEvent;
     return { data: JSON.parse(data) as unknown, metadata: JSON.parse(text) as unknown };
@@ -89,7 +91,7 @@ describe('what the event codec leaves out', () => {
     const { paymentId: _, accountId: __, mode: ___, customerId, expectedPayerTaxId, webhookUrl, ...said } = event.data;
     const { phone, ...customer } = event.data.customer;
     expect([customerId, expectedPayerTaxId, webhookUrl, phone]).to.deep.equal([null, null, null, null]);
-    expect(await stored('payment', STREAM, event, request)).to.deep.equal({
+    expect(await stored(PAYMENT, STREAM, event, request)).to.deep.equal({
       data: { ...said, customer },
       metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'key:1', $causationId: 'req_1' },
     });
@@ -99,7 +101,7 @@ describe('what the event codec leaves out', () => {
     const filled = { customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
     const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
     const elsewhere = { ...request, account: 'other' as AccountId, mode: 'live', requestId: 'req_2' } as const;
-    expect(await stored('payment', streamName.payment('another' as PaymentId), event, elsewhere)).to.deep.equal({
+    expect(await stored(PAYMENT, PAYMENT.stream('another' as PaymentId), event, elsewhere)).to.deep.equal({
       data: event.data,
       metadata: {
         account: 'other',
@@ -124,17 +126,17 @@ describe('what the event codec leaves out', () => {
     };
     const taken = { number: 1, at: at('13:00:01'), statusCode: 200, durationMs: 5 };
     const metadata = { ...why, correlationId: PAYMENT_ID, causationId: PAYMENT_ID };
-    const stream = streamName.webhookDelivery('1'.repeat(26) as DeliveryId);
+    const stream = WEBHOOK_DELIVERY.stream('1'.repeat(26) as DeliveryId);
     const event = { type: 'WebhookDeliverySucceeded', data: { ...taken, delivery } } as const;
     const { number: _, statusCode: __, ...saidOfAttempt } = taken;
     const { paymentId: ___, resend: ____, form: _____, ...said } = delivery;
-    expect(await stored('webhookDelivery', stream, event, metadata)).to.deep.equal({
+    expect(await stored(WEBHOOK_DELIVERY, stream, event, metadata)).to.deep.equal({
       data: { ...saidOfAttempt, delivery: said },
       metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'process:expiry', $correlationId: PAYMENT_ID },
     });
     const others = { number: 2, statusCode: 204 };
     const resent = { ...event, data: { ...taken, ...others, delivery: { ...delivery, resend: 3, form: 2 } } };
-    expect((await stored('webhookDelivery', stream, resent, metadata)).data).to.deep.equal({
+    expect((await stored(WEBHOOK_DELIVERY, stream, resent, metadata)).data).to.deep.equal({
       ...saidOfAttempt,
       ...others,
       delivery: { ...said, resend: 3, form: 2 },
@@ -150,10 +152,10 @@ describe('what the event codec reads', () => {
           const stream = `${category}-${'0'.repeat(26)}` as StreamName;
           const codec = new JsonEventCodec();
           const append = {
-            category,
+            serde: SERDE[category],
             stream,
             after: -1,
-            events: [event as never],
+            events: [event],
             commandId: randomUUID(),
             metadata: why,
           };

@@ -1,7 +1,7 @@
 // Disputes as a provider reports them, with reviews between its reports, deadlines that it tells or not, and files that were confirmed or
 // not (Q1, Q2, Q5, Q6).
+
 import { expect } from 'chai';
-import { MED_CASE, PAYMENT } from '../../../application/core/aggregates.ts';
 import { medCaseIdOf } from '../../../application/core/derivedIds.ts';
 import { announcesOutcomes } from '../../../application/disputes/announcements.ts';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
@@ -13,6 +13,7 @@ import { tellPaymentOf } from '../../../application/disputes/tellPayment.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import type { DisputeAlert } from '../../../application/ports/operatorAlerts.ts';
 import { type ProviderCase, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import {
   appealCase,
   type BankRuling,
@@ -22,11 +23,11 @@ import {
 } from '../../../domain/dispute/decisions.ts';
 import { confirmEvidence } from '../../../domain/dispute/evidence.ts';
 import type { MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { EvidenceId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
 import { addMillis, DAY_MS, parseTimestamp, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { settleDispute } from '../../../domain/payment/dispute.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { ALLEGATION, at, incoming, SETTLED_AT } from '../../support/samples.ts';
 
@@ -67,9 +68,9 @@ describe('disputes that a provider reports, on Postgres', () => {
     const alerts = { disputeReport: (_: unknown, { because }: DisputeAlert) => void alerted.push(because) };
     const needs = { commands: core.commands, accounts: core.accounts, providers: core.provider, alerts };
     const settle = () => new Settler(needs).settle(paymentId, incoming({ providerPaymentId: `E${txid}` }));
-    const { accountId, idSeed } = core.account;
-    const caseId = medCaseIdOf(idSeed, 'test', paymentId, REPORTED.providerCaseId);
-    const stream = streamName.medCase(caseId);
+    const { accountId } = core.account;
+    const caseId = medCaseIdOf(core.account, 'test', paymentId, REPORTED.providerCaseId);
+    const stream = MED_CASE.stream(caseId);
     const report = async (over: Partial<ProviderCase> = {}): Promise<MedCase> => {
       core.provider.cases.set(txid, [{ ...REPORTED, ...over }]);
       await takeProviderCases(needs)(paymentId);
@@ -119,7 +120,7 @@ describe('disputes that a provider reports, on Postgres', () => {
     for (const step of steps) await core.commands.execute(MED_CASE, stream, step, why(accountId));
     await tellPaymentOf(core)({ caseId });
     const told: unknown[] = [];
-    for await (const { event } of core.commands.loadSteps(PAYMENT, streamName.payment(paymentId)))
+    for await (const { event } of core.commands.loadSteps(PAYMENT, PAYMENT.stream(paymentId)))
       if (event.type === 'TransactionDisputeUpdated')
         told.push([
           event.data.change,
@@ -136,8 +137,7 @@ describe('disputes that a provider reports, on Postgres', () => {
   });
   describe('that the payment can’t take (Q10)', () => {
     const second = { ...REPORTED, providerCaseId: 'bank-2' };
-    const secondOf = (paymentId: PaymentId) =>
-      streamName.medCase(medCaseIdOf(core.account.idSeed, 'test', paymentId, 'bank-2'));
+    const secondOf = (paymentId: PaymentId) => MED_CASE.stream(medCaseIdOf(core.account, 'test', paymentId, 'bank-2'));
     const stateOf = async (paymentId: PaymentId) =>
       (await core.commands.load(MED_CASE, secondOf(paymentId))).state as MedCaseState;
     const twoReports = async (rulings: readonly BankRuling[]) => {
@@ -190,7 +190,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       const lost = { ...AGREED, review: false };
       await take(lost);
       await take(lost);
-      const caseId = medCaseIdOf(core.account.idSeed, 'test', paymentId, 'bank-2');
+      const caseId = medCaseIdOf(core.account, 'test', paymentId, 'bank-2');
       const by = { actor: 'operator:test', requestId: null };
       expect(await dismissCaseReport(needs)(caseId, 'x', by)).to.equal('dismissed');
       expect(await take(lost)).to.deep.include({ status: 'absent', isDismissed: true });
@@ -200,14 +200,14 @@ describe('disputes that a provider reports, on Postgres', () => {
       const charge = await paid();
       await core.commands.execute(MED_CASE, charge.stream, giveUpReport(SETTLED_AT), why(core.account.accountId));
       expect(await charge.report()).to.deep.equal({ status: 'absent', isDismissed: true });
-      const { state } = await core.commands.load(PAYMENT, streamName.payment(charge.paymentId));
+      const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(charge.paymentId));
       expect(state.transaction.status === 'settled' && state.transaction.dispute).to.equal(null);
     });
     it('a settling whose end the program did not survive is followed by its job, once', async () => {
       const charge = await paid();
       await charge.report({ amount: toMinor(5) });
       const how = { verdict: 'lost', amount: toMinor(7), reason: 'x', by: 'operator:test', announced: true } as const;
-      const stream = streamName.payment(charge.paymentId);
+      const stream = PAYMENT.stream(charge.paymentId);
       const decide = settleDispute({ ...how, caseId: charge.caseId }, SETTLED_AT);
       const { revision } = (await core.commands.execute(PAYMENT, stream, decide, why(core.account.accountId))) as {
         revision: number;

@@ -1,13 +1,14 @@
 // Whatever moves money has words (`ledger show`).
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { whatMoved, whyMoved } from '../../../application/operations/ledger.ts';
 import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
-import { paymentSerde } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
 describe('words of the ledger', () => {
-  for (const type of Object.keys(paymentSerde.table))
+  for (const type of Object.keys(PAYMENT.serde.table))
     it(`${type} has some exactly when it moves money`, () => {
       const [event] = fc.sample(anyEventOf<'payment'>([type]), { numRuns: 1, seed: 1 });
       if (event === undefined) throw new Error(`no sample of ${type}`);

@@ -1,7 +1,6 @@
 // What acquirers tell of a payment besides money, and notifications of it.
 
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
@@ -10,11 +9,10 @@ import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts'
 import type { AcquirerFact, ProviderCase } from '../../../application/ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
 import { createCharge, recordIssuances } from '../../../domain/payment/create.ts';
-import { assertExists } from '../../../domain/payment/payment.ts';
+import { assertExists, PAYMENT } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { boleto, card } from '../../support/instruments.ts';
@@ -86,8 +84,8 @@ describe('what acquirers tell, on Postgres', () => {
       CREATED_AT,
     );
     const because = why(core.account.accountId);
-    await core.commands.execute(PAYMENT, streamName.payment(paymentId), create, because, { creates: true });
-    await core.commands.execute(PAYMENT, streamName.payment(paymentId), issue, because);
+    await core.commands.execute(PAYMENT, PAYMENT.stream(paymentId), create, because, { creates: true });
+    await core.commands.execute(PAYMENT, PAYMENT.stream(paymentId), issue, because);
     return { id: paymentId, txid, issued: 1 + issued.length };
   };
   type Opened = Awaited<ReturnType<typeof open>>;
@@ -97,10 +95,10 @@ describe('what acquirers tell, on Postgres', () => {
     core.provider.incomingPayments.set(opened.txid, [arrived]);
     return { ...opened, arrived };
   };
-  const told = async ({ id, issued }: Opened) => (await core.eventsOf(streamName.payment(id))).slice(issued);
+  const told = async ({ id, issued }: Opened) => (await core.eventsOf(PAYMENT.stream(id))).slice(issued);
   const typesOf = async (opened: Opened) => (await told(opened)).map(({ type }) => type);
   const statusOf = async ({ id }: Opened) =>
-    transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
+    transactionStatus(assertExists((await core.commands.load(PAYMENT, PAYMENT.stream(id))).state));
 
   describe('takeAcquirerFacts', () => {
     it('asks the provider and applies what it tells, in its order, once', async () => {

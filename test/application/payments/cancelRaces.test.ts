@@ -5,7 +5,6 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Accounts } from '../../../application/core/accounts.ts';
-import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { Canceller, cancelPayment } from '../../../application/payments/cancellation.ts';
@@ -14,14 +13,13 @@ import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts
 import { Settler } from '../../../application/payments/settle.ts';
 import type { InstrumentRef, Tenant } from '../../../application/ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import { openAccount } from '../../../domain/account/account.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
 import { journalEntry } from '../../../domain/ledger/postings.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
-import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
@@ -44,7 +42,7 @@ import {
 const RUNS = 1_000;
 /** Of one interleaving; most have a hundred, and a few wait for a command that lost an append and pauses. */
 const STEPS_MAX = 20_000;
-const STREAM = streamName.payment(PAYMENT_ID);
+const STREAM = PAYMENT.stream(PAYMENT_ID);
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 
 type Step = (what: string) => Promise<void>;
@@ -131,7 +129,7 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const shared = newProcess();
   const { commands } = shared;
   const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'seed', at: CREATED_AT };
-  await commands.execute(ACCOUNT, streamName.account(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+  await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
   const create = createCharge({
     terms: terms({ expectedPayerTaxId: lock === 'none' ? null : LOCKED_TO }),
     fingerprintUnder: () => 'hash',

@@ -1,21 +1,19 @@
 // A cancellation on its way through a provider that does not answer, or was paid first, and when we are killed (E4, M4, M5).
 
 import { expect } from 'chai';
-import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { Canceller } from '../../../application/payments/cancellation.ts';
 import { sendBack as sendPaymentBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import { advanceTestClock } from '../../../domain/account/account.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import { ACCOUNT, type AccountEvent, type AccountState, advanceTestClock } from '../../../domain/account/account.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
 import { requestCancel } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
-import { assertExists } from '../../../domain/payment/payment.ts';
+import { assertExists, PAYMENT } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -51,7 +49,7 @@ describe('the cancellation, on Postgres', () => {
     return { id: await core.openCharge({ txid, expectedPayerTaxId: lock }), txid };
   };
   const wish = async (id: PaymentId) => {
-    const stream = streamName.payment(id);
+    const stream = PAYMENT.stream(id);
     const done = await core.commands.execute(PAYMENT, stream, requestCancel(CANCELLED_AT), why(core.account.accountId));
     if (isRejection(done)) throw new Error(done.code);
   };
@@ -65,10 +63,9 @@ describe('the cancellation, on Postgres', () => {
     core.provider.incomingPayments.set(txid, [arrived]);
     return arrived;
   };
-  const typesOf = async (id: PaymentId) =>
-    (await core.eventsOf(streamName.payment(id))).slice(2).map(({ type }) => type);
+  const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).slice(2).map(({ type }) => type);
   const statusOf = async (id: PaymentId) =>
-    transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
+    transactionStatus(assertExists((await core.commands.load(PAYMENT, PAYMENT.stream(id))).state));
   const sendBack = (id: PaymentId, providerPaymentId: string) =>
     sendPaymentBack({
       commands: core.commands,
@@ -81,7 +78,7 @@ describe('the cancellation, on Postgres', () => {
     const { id, txid } = await wished();
     await canceller.run(id);
     await canceller.run(id);
-    expect((await core.eventsOf(streamName.payment(id))).slice(2)).to.deep.equal([
+    expect((await core.eventsOf(PAYMENT.stream(id))).slice(2)).to.deep.equal([
       { type: 'ChargeCancelRequested', data: { at: CANCELLED_AT } },
       { type: 'ChargeCancelled', data: { at: CANCELLED_AT } },
     ]);
@@ -115,13 +112,13 @@ describe('the cancellation, on Postgres', () => {
   });
   it('whose time the test clock jumped over: cancelled at its own instant (X5)', async () => {
     const { id } = await wished();
-    const stream = streamName.account(core.account.accountId);
+    const stream = ACCOUNT.stream(core.account.accountId);
     const jump = advanceTestClock(3_600, CANCELLED_AT);
     const because = why(core.account.accountId);
-    await core.commands.execute<'account', typeof ACCOUNT.decider.initial, unknown>(ACCOUNT, stream, jump, because);
+    await core.commands.execute<AccountState, AccountEvent, unknown>(ACCOUNT, stream, jump, because);
     const dueAt = addSeconds(CANCELLED_AT, 5);
     await canceller.run(id, dueAt);
-    expect((await core.eventsOf(streamName.payment(id))).slice(3)).to.deep.equal([
+    expect((await core.eventsOf(PAYMENT.stream(id))).slice(3)).to.deep.equal([
       { type: 'ChargeCancelled', data: { at: dueAt } },
     ]);
   });
@@ -238,7 +235,7 @@ describe('the cancellation, on Postgres', () => {
   });
   it('a Pix held after the expiry, because it was heard of late, goes back too', async () => {
     const { id, txid } = await open(LOCKED_TO);
-    await core.commands.execute(PAYMENT, streamName.payment(id), expire(EXPIRES_AT), why(core.account.accountId));
+    await core.commands.execute(PAYMENT, PAYMENT.stream(id), expire(EXPIRES_AT), why(core.account.accountId));
     const arrived = paid(txid, { payer: NAMELESS });
     expect(await settler.settle(id, arrived)).to.equal('held');
     await wish(id);
@@ -252,7 +249,7 @@ describe('the cancellation, on Postgres', () => {
   it('that nobody asked for, of an ended or unknown payment, is nothing', async () => {
     const idle = await open();
     const over = await wished();
-    await core.commands.execute(PAYMENT, streamName.payment(over.id), expire(EXPIRES_AT), why(core.account.accountId));
+    await core.commands.execute(PAYMENT, PAYMENT.stream(over.id), expire(EXPIRES_AT), why(core.account.accountId));
     const head = await core.store.head();
     for (const id of [idle.id, over.id, newId<PaymentId>()]) await canceller.run(id);
     expect([await core.store.head(), core.provider.calls]).to.deep.equal([head, []]);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { CreateChargeHandler } from '../../../application/payments/createCharge.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import type { Stopwatch } from '../../../application/ports/clock.ts';
@@ -7,12 +6,11 @@ import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts'
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
 import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
 import { type ChargeBody, chargeRequest } from '../../../domain/charge/request.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, MINUTE_MS, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
-import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
 import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT } from '../../support/samples.ts';
@@ -67,7 +65,7 @@ describe('createCharge, with a provider that must be asked', () => {
       actor: 'key:0123456789abcdef',
       requestId: 'req_1',
     });
-  const typesOf = async (id: PaymentId) => (await core.eventsOf(streamName.payment(id))).map(({ type }) => type);
+  const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).map(({ type }) => type);
   const paymentIdOf = (answer: Answer) => created(answer).payment.charge.terms.paymentId;
   /** The id that the last intent was stored under. */
   const catchIntent = (): { id: PaymentId | null } => {
@@ -101,7 +99,7 @@ describe('createCharge, with a provider that must be asked', () => {
     const first = created(await ask(key));
     const id = paymentIdOf(first);
     const late = addSeconds(CREATED_AT, 3_600);
-    await core.commands.execute(PAYMENT, streamName.payment(id), expire(late), why(core.account.accountId));
+    await core.commands.execute(PAYMENT, PAYMENT.stream(id), expire(late), why(core.account.accountId));
     expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued', 'ChargeExpired']);
     expect(created(await ask(key))).to.deep.equal({ payment: first.payment, replayed: true });
   });
@@ -308,7 +306,7 @@ describe('createCharge, with a provider that must be asked', () => {
       const { key, id } = await begun();
       pass(300);
       await ask(key);
-      const [, issued] = await core.eventsOf(streamName.payment(id));
+      const [, issued] = await core.eventsOf(PAYMENT.stream(id));
       expect(issued).to.deep.include({ type: 'ChargePixIssued' });
       const at = addSeconds(CREATED_AT, 300);
       expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
@@ -334,7 +332,7 @@ describe('createCharge, with a provider that must be asked', () => {
       it(`heard of by ${by}: it is prolonged there, and lives all of its time from then on`, async () => {
         const { key, id } = await lost();
         await (by === 'a repeat' ? ask(key) : issuer.resume(id));
-        const [, issued] = await core.eventsOf(streamName.payment(id));
+        const [, issued] = await core.eventsOf(PAYMENT.stream(id));
         expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
         expect(providersEnd() >= addSeconds(at, 3_600), 'the provider’s is not earlier').to.equal(true);
         expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['findInstrument', 'prolong']);
@@ -351,7 +349,7 @@ describe('createCharge, with a provider that must be asked', () => {
       const { key, id } = await lost();
       core.provider.next('prolong', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
       await ask(key);
-      const [, issued] = await core.eventsOf(streamName.payment(id));
+      const [, issued] = await core.eventsOf(PAYMENT.stream(id));
       expect((issued as { data: object }).data).to.include({ at, expiresAt: providersEnd() });
     });
     it('and the provider does not say whether it prolonged it, its time over: the charge fails', async () => {

@@ -1,15 +1,14 @@
 // The expiry of charges when the provider knows better, or does not say (rules M4, I8a).
 
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { recordIssuances } from '../../../domain/payment/create.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { crypto } from '../../support/instruments.ts';
@@ -37,7 +36,7 @@ describe('the expiry of charges, on Postgres', () => {
     core.provider.forget();
   });
 
-  const historyOf = (id: PaymentId) => core.eventsOf(streamName.payment(id));
+  const historyOf = (id: PaymentId) => core.eventsOf(PAYMENT.stream(id));
   const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
   /** A charge, and a Pix for it in the provider's books. */
   const paid = async (pix: Partial<IncomingPayment> = {}): Promise<PaymentId> => {
@@ -96,7 +95,7 @@ describe('the expiry of charges, on Postgres', () => {
       );
       const issuance = { method: 'CRYPTO', instrument: crypto({ expiresAt: EXPIRES_AT }) } as const;
       const decide = recordIssuances([issuance], CREATED_AT);
-      await core.commands.execute(PAYMENT, streamName.payment(id), decide, why(core.account.accountId));
+      await core.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why(core.account.accountId));
       return id;
     };
     const ends = async (id: PaymentId) => (await historyOf(id)).slice(3);

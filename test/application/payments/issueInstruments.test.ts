@@ -1,7 +1,6 @@
 // Instruments of payments by several methods, when acquirers do not answer, refuse, or we are killed at the worst moment (K7, P4).
 
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import { Settler } from '../../../application/payments/settle.ts';
@@ -9,11 +8,11 @@ import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts'
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
+import { PAYMENT, type PaymentEvent, type PaymentState } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { sampleInstrument } from '../../support/instruments.ts';
 import { memoryTimers } from '../../support/memoryTimers.ts';
@@ -55,13 +54,13 @@ describe('the issuing of instruments, on Postgres', () => {
       instrument: null,
       keyParam: 'idempotencyKey',
     });
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     await core.commands.execute(PAYMENT, stream, decide, why(core.account.accountId), { creates: true });
     return { id: paymentId, txid };
   };
   /** What followed the creation: `<type> <method>`. */
   const told = async (id: PaymentId) =>
-    (await core.eventsOf(streamName.payment(id))).slice(1).map((event) => {
+    (await core.eventsOf(PAYMENT.stream(id))).slice(1).map((event) => {
       if (event.type === 'ChargeInstrumentIssued') return `issued ${event.data.instrument.method}`;
       if (event.type === 'ChargeInstrumentRefused') return `refused ${event.data.method}`;
       return event.type === 'ChargePixIssued' ? 'issued PIX' : event.type;
@@ -78,7 +77,7 @@ describe('the issuing of instruments, on Postgres', () => {
     it('gives each method its own expiry (P5), and what the acquirer bound', async () => {
       const { id, txid } = await wanted(['PIX', 'CREDIT_CARD', 'MULTIBANCO', 'CRYPTO']);
       await issuer.issueAll(id);
-      const expiries = (await core.eventsOf(streamName.payment(id))).flatMap((event) => {
+      const expiries = (await core.eventsOf(PAYMENT.stream(id))).flatMap((event) => {
         if (event.type === 'ChargePixIssued') return [['PIX', event.data.txid, event.data.expiresAt]];
         if (event.type !== 'ChargeInstrumentIssued') return [];
         const { method, reference, expiresAt } = event.data.instrument;
@@ -101,7 +100,7 @@ describe('the issuing of instruments, on Postgres', () => {
         core.clock.nowMs += late;
         core.provider.issueLocally = (request) => sampleInstrument(request, 'fake');
         await issuer.issueAll(id).finally(() => Reflect.deleteProperty(core.provider, 'issueLocally'));
-        const [, issued] = await core.eventsOf(streamName.payment(id));
+        const [, issued] = await core.eventsOf(PAYMENT.stream(id));
         const expiresAt = fromMillis(toMillis(NOW) + lifeBegins + 60 * MINUTE_MS);
         expect((issued as { data: object }).data).to.include({ expiresAt });
       });
@@ -147,7 +146,7 @@ describe('the issuing of instruments, on Postgres', () => {
       core.provider.next('issue', REFUSAL);
       await issuer.issueAll(id);
       const { reason, providerErrorCode } = REFUSAL;
-      expect((await core.eventsOf(streamName.payment(id))).slice(1)).to.deep.equal([
+      expect((await core.eventsOf(PAYMENT.stream(id))).slice(1)).to.deep.equal([
         { type: 'ChargeFailed', data: { reason, providerErrorCode, at: NOW } },
       ]);
     });
@@ -168,9 +167,9 @@ describe('the issuing of instruments, on Postgres', () => {
     it('of a payment that was cancelled meanwhile, or that nobody created, asks nobody', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       for (const decide of [requestCancel(NOW), recordCancelled({ returnIdOf: (one) => one, by: 'merchant' }, NOW)])
-        await core.commands.execute<'payment', typeof PAYMENT.decider.initial, string>(
+        await core.commands.execute<PaymentState, PaymentEvent, string>(
           PAYMENT,
-          streamName.payment(id),
+          PAYMENT.stream(id),
           decide,
           why(core.account.accountId),
         );
@@ -212,7 +211,7 @@ describe('the issuing of instruments, on Postgres', () => {
       core.provider.next('findInstrument', 'unknown');
       await issuer.resume(id);
       await issuer.resume(id);
-      expect((await core.eventsOf(streamName.payment(id))).slice(1)).to.deep.equal([
+      expect((await core.eventsOf(PAYMENT.stream(id))).slice(1)).to.deep.equal([
         { type: 'ChargeInstrumentRefused', data: { method: 'CREDIT_CARD', ...NOT_CONFIRMED, at } },
         { type: 'ChargeFailed', data: { ...NOT_CONFIRMED, at } },
       ]);
@@ -229,7 +228,7 @@ describe('the issuing of instruments, on Postgres', () => {
       const { id } = await wanted(['PIX'], 'charges');
       const at = afterMinutes(1);
       await issuer.resume(id);
-      expect((await core.eventsOf(streamName.payment(id))).slice(1)).to.deep.equal([
+      expect((await core.eventsOf(PAYMENT.stream(id))).slice(1)).to.deep.equal([
         { type: 'ChargeFailed', data: { ...NOT_CONFIRMED, at } },
       ]);
       expect(issues()).to.deep.equal([]);

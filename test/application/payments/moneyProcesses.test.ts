@@ -1,7 +1,6 @@
 // Settlement, expiry and returns when the outside world does not answer, and when we are killed at the worst moment.
 
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { release } from '../../../application/payments/fundsRelease.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
@@ -14,11 +13,11 @@ import type {
   ProviderNotification,
   ProviderNotifications,
 } from '../../../application/ports/providerNotifications.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -74,7 +73,7 @@ describe('the money processes, on Postgres', () => {
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
-  const historyOf = (id: PaymentId) => core.eventsOf(streamName.payment(id));
+  const historyOf = (id: PaymentId) => core.eventsOf(PAYMENT.stream(id));
   const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
   const OPEN = ['ChargeCreated', 'ChargePixIssued'];
   /** A charge, and a Pix for it in the provider's books. */
@@ -318,7 +317,7 @@ describe('the money processes, on Postgres', () => {
         returnId: 'r',
         at: SETTLED_AT,
       });
-      await core.commands.execute(PAYMENT, streamName.payment(id), decide, why(core.account.accountId));
+      await core.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why(core.account.accountId));
       return id;
     };
     it('waits for the end of the hold, then releases once', async () => {

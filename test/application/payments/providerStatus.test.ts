@@ -1,11 +1,9 @@
 // What is asked of a provider that does not answer, or does not know what was asked for.
 
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { providerStatus } from '../../../application/payments/providerStatus.ts';
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
-import { assertExists, type ExistingPayment } from '../../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
 describe('providerStatus', () => {
@@ -13,7 +11,7 @@ describe('providerStatus', () => {
   let payment: ExistingPayment;
   before(async () => {
     core = await openCore();
-    const stream = streamName.payment(await core.openCharge({ txid: newId() }));
+    const stream = PAYMENT.stream(await core.openCharge({ txid: newId() }));
     payment = assertExists((await core.commands.load(PAYMENT, stream)).state);
   });
   after(() => core.close());

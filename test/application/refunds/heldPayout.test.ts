@@ -1,19 +1,19 @@
 // The Pix-out in place of a refused return (M10) on its way through the provider, and what a provider confirms after it had refused.
+
 import { expect } from 'chai';
 import { Accounts } from '../../../application/core/accounts.ts';
-import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
-import { suspendAccount } from '../../../domain/account/account.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import { ACCOUNT, suspendAccount } from '../../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
 import { recordReturnRefusal } from '../../../domain/payment/lifecycle.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 
@@ -47,8 +47,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     const needs = { commands: core.commands, accounts, providers: core.provider, timers, alerts };
     await new RefundExecutor(needs).run({ paymentId, refundId });
   };
-  const typesOf = async (id: PaymentId) =>
-    (await core.eventsOf(streamName.payment(id))).map(({ type }) => type).slice(2);
+  const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).map(({ type }) => type).slice(2);
   const settleBy = async (id: PaymentId, pixOut: string | null) => {
     const done = await reviewHeld(core)(id, { pixOut, reason: 'closed' }, BY);
     return isRejection(done) ? done.code : done.isNew;
@@ -60,18 +59,18 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     const pix = `E-held-${++pixes}`;
     const payer = { name: 'X', document: SOMEBODY_ELSE };
     await new Settler({ commands, accounts, providers }).settle(id, incoming({ providerPaymentId: pix, payer }));
-    const { state } = await commands.load(PAYMENT, streamName.payment(id));
+    const { state } = await commands.load(PAYMENT, PAYMENT.stream(id));
     const returnId = state.transaction.incomingPayments[0]?.returnId ?? '';
     await commands.record(
       PAYMENT,
-      streamName.payment(id),
+      PAYMENT.stream(id),
       recordReturnRefusal(pix, returnId, 'no', SETTLED_AT),
       why(core.account.accountId),
     );
     return id;
   };
   const payoutsOf = async (id: PaymentId): Promise<readonly RefundId[]> => {
-    const { state } = await core.commands.load(PAYMENT, streamName.payment(id));
+    const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(id));
     return (state.transaction.incomingPayments[0]?.payouts ?? []).map(({ payoutId }) => payoutId);
   };
   /** The Pix-out that an operator just asked for. */
@@ -186,7 +185,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
   it('the account suspended: goes out all the same, since it is the platform that pays', async () => {
     const id = await refused();
     const payout = await requested(id);
-    const stream = streamName.account(core.account.accountId);
+    const stream = ACCOUNT.stream(core.account.accountId);
     await core.commands.execute(ACCOUNT, stream, suspendAccount(SETTLED_AT), why(core.account.accountId));
     core.provider.refundOutcome = CONFIRMED;
     for (let n = 0; n < 2; n++) await run(id, payout);

@@ -1,19 +1,26 @@
 // A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
+
 import { expect } from 'chai';
 import { Accounts } from '../../../application/core/accounts.ts';
-import { ACCOUNT } from '../../../application/core/aggregates.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import type { RefundGuard } from '../../../application/ports/refundGuard.ts';
 import type { Timer } from '../../../application/ports/timers.ts';
 import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
-import { type AccountState, reopenAccount, suspendAccount } from '../../../domain/account/account.ts';
+import {
+  ACCOUNT,
+  type AccountEvent,
+  type AccountState,
+  reopenAccount,
+  suspendAccount,
+} from '../../../domain/account/account.ts';
 import type { Fact } from '../../../domain/kernel/event.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { REFUND } from '../../../domain/refund/refund.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
 import { incoming, SETTLED_AT } from '../../support/samples.ts';
@@ -71,10 +78,9 @@ describe('the refund process, on Postgres', () => {
     const { refundId } = (await ask(paymentId, body)).refund;
     return { paymentId, refundId, which: { paymentId, refundId } };
   };
-  const typesOf = async (refundId: RefundId) =>
-    (await core.eventsOf(streamName.refund(refundId))).map(({ type }) => type);
+  const typesOf = async (refundId: RefundId) => (await core.eventsOf(REFUND.stream(refundId))).map(({ type }) => type);
   const ofPayment = async (paymentId: PaymentId) =>
-    (await core.eventsOf(streamName.payment(paymentId)))
+    (await core.eventsOf(PAYMENT.stream(paymentId)))
       .filter(({ type }) => type.startsWith('TransactionRefund'))
       .map((event) => event as Fact<string, { refundId: RefundId; at: string; reason?: string }>);
   const killedOn = (type: string) => {
@@ -120,9 +126,9 @@ describe('the refund process, on Postgres', () => {
 
   describe('of a suspended account', () => {
     /** By another process: what this one remembers of the account is out of date. */
-    const change = async (decide: Parameters<typeof core.commands.record<'account', AccountState, unknown>>[2]) => {
+    const change = async (decide: Parameters<typeof core.commands.record<AccountState, AccountEvent, unknown>>[2]) => {
       const { accountId } = core.account;
-      await core.anotherProcess().record(ACCOUNT, streamName.account(accountId), decide, why(accountId));
+      await core.anotherProcess().record(ACCOUNT, ACCOUNT.stream(accountId), decide, why(accountId));
     };
     beforeEach(() => change(suspendAccount(SETTLED_AT)));
     afterEach(() => change(reopenAccount(SETTLED_AT)));

@@ -1,11 +1,12 @@
 // Which events a request caused: those under its id, and what followed from them soon (rule D3).
+
 import { expect } from 'chai';
 import type { Position, RecordedEvent, SubscribeOptions } from '../../../application/ports/eventStore.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { eventsOfRequests } from '../../../application/requests/eventsOfRequests.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId, RequestLogId, UserId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 
 const [OWN, OTHER] = ['a'.repeat(26), 'b'.repeat(26)] as [AccountId, AccountId];
 const BEGAN = toMillis(parseTimestamp('2026-11-21T13:00:00.000Z'));
@@ -31,7 +32,7 @@ const event = (id: string, metadata: object | string, afterMs = 1): RecordedEven
   type: 'Something',
   data: '{}',
   metadata: typeof metadata === 'string' ? metadata : JSON.stringify({ account: OWN, ...metadata }),
-  stream: streamName.payment('p'.repeat(26) as PaymentId),
+  stream: PAYMENT.stream('p'.repeat(26) as PaymentId),
   revision: 0,
   position: String(++events) as Position,
   recordedAt: fromMillis(BEGAN + afterMs),
@@ -71,7 +72,7 @@ describe('the events of requests', () => {
       ...event('reserved', { $causationId: 'req_this' }),
       data: '{"refundId":"r1","amount":5,"of":null,"label":""}',
     };
-    const elsewhere = { ...event('elsewhere', { $causationId: 'r1' }), stream: streamName.payment('q' as PaymentId) };
+    const elsewhere = { ...event('elsewhere', { $causationId: 'r1' }), stream: PAYMENT.stream('q' as PaymentId) };
     const log = [
       [event('too early', { $causationId: 'r1' }), began, elsewhere],
       [event('completed', { $causationId: 'r1' }), event('of another refund', { $causationId: 'r2' })],

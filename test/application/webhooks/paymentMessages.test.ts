@@ -1,10 +1,10 @@
 // Messages rendered from the events of payments: the same wherever they are asked for, numbered over the payment (rules W2, W8).
+
 import { expect } from 'chai';
-import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { PaymentMessages } from '../../../application/webhooks/paymentMessages.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import type { Delivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
 import { CREATED_AT, EXPIRES_AT } from '../../support/samples.ts';
@@ -27,7 +27,7 @@ describe('messages of payments', () => {
   /** Created, with its pay code, expired. */
   const expiredPayment = async (): Promise<PaymentId> => {
     const id = await core.openCharge();
-    await core.commands.record(PAYMENT, streamName.payment(id), expire(EXPIRES_AT), why(core.account.accountId));
+    await core.commands.record(PAYMENT, PAYMENT.stream(id), expire(EXPIRES_AT), why(core.account.accountId));
     read = [];
     return id;
   };
@@ -63,7 +63,7 @@ describe('messages of payments', () => {
     expect(one).to.equal(other);
     const { message } = await messages.of(delivery(id, ENDED, 'charge.expired'));
     expect(message).to.equal(one.messages[0]);
-    expect(read).to.deep.equal([streamName.payment(id)]);
+    expect(read).to.deep.equal([PAYMENT.stream(id)]);
   });
   it('tell of the payment as it was then', async () => {
     const id = await expiredPayment();
@@ -82,7 +82,7 @@ describe('messages of payments', () => {
       delivery(a, ENDED, 'payment.failed'),
     ];
     const bodies = await messages.bodiesOf(asked);
-    expect(read.toSorted()).to.deep.equal([a, b].map(streamName.payment).toSorted());
+    expect(read.toSorted()).to.deep.equal([a, b].map(PAYMENT.stream).toSorted());
     const alone = await Promise.all(asked.map(async (one) => (await messages.of(one)).message.body));
     expect(bodies).to.deep.equal(alone);
     expect(await messages.bodiesOf([])).to.deep.equal([]);

@@ -1,4 +1,5 @@
 // A re-drive that is cut off and goes on: nothing is lost, nothing is sent twice (rule W8, architecture §7).
+
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
@@ -6,9 +7,9 @@ import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliveryFacts.ts';
 import { deliveryScene } from '../../http/deliveryScene.ts';
 import type { Merchant } from '../../http/merchant.ts';
@@ -64,7 +65,7 @@ describe('a re-drive', () => {
   /** Of each request to send it again, whether it was a probe. */
   const probesOf = async (id: string): Promise<readonly boolean[]> => {
     const probes: boolean[] = [];
-    const stream = streamName.webhookDelivery(rawIdOf(id) as DeliveryId);
+    const stream = WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId);
     for await (const { type, data } of gateway.storage.store.readStream(stream))
       if (type === 'WebhookDeliveryRetryRequested') probes.push((JSON.parse(data) as { isProbe: boolean }).isProbe);
     return probes;

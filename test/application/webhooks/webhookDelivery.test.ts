@@ -1,7 +1,6 @@
 // What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (rules W3, W4; architecture §7).
 
 import { expect } from 'chai';
-import { ACCOUNT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../../application/core/aggregates.ts';
 import { deliveryIdOf, eventIdOf } from '../../../application/core/derivedIds.ts';
 import type { FailingTargets } from '../../../application/ports/failingTargets.ts';
 import type { ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
@@ -10,16 +9,17 @@ import type { Timer } from '../../../application/ports/timers.ts';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../../application/ports/webhookSender.ts';
 import { PaymentMessages } from '../../../application/webhooks/paymentMessages.ts';
 import { DeliveryWorker } from '../../../application/webhooks/webhookDelivery.ts';
-import { advanceTestClock } from '../../../domain/account/account.ts';
+import { ACCOUNT, advanceTestClock } from '../../../domain/account/account.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
 import { addSeconds, fromMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
-import { requestRetry } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { requestRetry, WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import {
   changeEndpoint,
   deleteEndpoint,
   registerEndpoint,
+  WEBHOOK_ENDPOINT,
   type WebhookEndpointEvent,
   type WebhookEndpointState,
 } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -121,8 +121,8 @@ describe('the worker of deliveries', () => {
   const schedule = async (resend = 0, endpointId: EndpointId | null = null): Promise<DeliveryId> => {
     const paymentId = await core.openCharge({ webhookUrl: endpointId === null ? 'http://127.0.0.1:1/hook' : null });
     const eventType = 'charge.created';
-    const eventId = eventIdOf(streamName.payment(paymentId), 1, eventType);
-    const deliveryId = deliveryIdOf(eventId, endpointId ?? 'webhookUrl', resend);
+    const eventId = eventIdOf(core.account.accountId, PAYMENT.stream(paymentId), 1, eventType);
+    const deliveryId = deliveryIdOf(core.account.accountId, eventId, endpointId ?? 'webhookUrl', resend);
     const tenant = { accountId: core.account.accountId, mode: 'test' as const };
     const delivery = { paymentId, revision: 1, eventType, endpointId, resend, scheduledAt: CREATED_AT };
     scheduled.set(deliveryId, { deliveryId, tenant, target: endpointId ?? target(), delivery });
@@ -131,7 +131,7 @@ describe('the worker of deliveries', () => {
   const run = (deliveryId: DeliveryId, dueAt?: Timestamp, isProbe = false, mayBeRepeat = false) =>
     worker.run([{ deliveryId, ...(dueAt && { dueAt }), ...(isProbe && { isProbe }) }], target(), mayBeRepeat);
   const attemptsOf = async (id: DeliveryId) =>
-    (await core.eventsOf(streamName.webhookDelivery(id))).map(({ data }) => (data as { at: string }).at);
+    (await core.eventsOf(WEBHOOK_DELIVERY.stream(id))).map(({ data }) => (data as { at: string }).at);
 
   it('attempts once what it is told twice', async () => {
     const id = await schedule();
@@ -236,15 +236,10 @@ describe('the worker of deliveries', () => {
     const ask = async (id: DeliveryId, at: Timestamp) => {
       const { delivery, target } = scheduled.get(id)!;
       const decide = requestRetry({ delivery: { ...delivery, form: 1 }, target }, at);
-      await core.commands.execute(
-        WEBHOOK_DELIVERY,
-        streamName.webhookDelivery(id),
-        decide,
-        why(core.account.accountId),
-      );
+      await core.commands.execute(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id), decide, why(core.account.accountId));
     };
     const outcomesOf = async (id: DeliveryId) =>
-      (await core.eventsOf(streamName.webhookDelivery(id))).map(({ type }) => type.replace('WebhookDelivery', ''));
+      (await core.eventsOf(WEBHOOK_DELIVERY.stream(id))).map(({ type }) => type.replace('WebhookDelivery', ''));
 
     it('goes although its target keeps failing, once, also when it was never tried', async () => {
       [failures, turn] = [3, T(60)];
@@ -273,7 +268,7 @@ describe('the worker of deliveries', () => {
     const endpointId = () => newId<EndpointId>();
     const scheduleTo = (id: EndpointId): Promise<DeliveryId> => schedule(0, id);
     const decide = <Reply>(id: EndpointId, decision: Decision<WebhookEndpointState, WebhookEndpointEvent, Reply>) =>
-      core.commands.execute(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(id), decision, why(core.account.accountId));
+      core.commands.execute(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(id), decision, why(core.account.accountId));
     const owner = () => ({ accountId: core.account.accountId, mode: 'test' as const });
     const registered = async (): Promise<EndpointId> => {
       const id = endpointId();
@@ -287,12 +282,12 @@ describe('the worker of deliveries', () => {
       worker.run([{ deliveryId, ...(dueAt && { dueAt }) }], id);
     /** The whole of its stream. */
     const cancellationsOf = async (id: DeliveryId) =>
-      (await core.eventsOf(streamName.webhookDelivery(id))).map(({ type, data }) => {
+      (await core.eventsOf(WEBHOOK_DELIVERY.stream(id))).map(({ type, data }) => {
         const { reason, at } = data as { reason: string; at: string };
         return type === 'WebhookDeliveryCancelled' ? { reason, at } : type;
       });
     const stateOf = async (id: DeliveryId) =>
-      (await core.commands.load(WEBHOOK_DELIVERY, streamName.webhookDelivery(id))).state;
+      (await core.commands.load(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id))).state;
 
     it('waits for it, whatever wakes it, and goes once it is active', async () => {
       const id = await registered();
@@ -385,12 +380,7 @@ describe('the worker of deliveries', () => {
     it('tries 30 s long, as the sender does, and 5 s at an instant that the test clock was moved over', async () => {
       await run(await schedule());
       const { accountId } = core.account;
-      await core.commands.execute(
-        ACCOUNT,
-        streamName.account(accountId),
-        advanceTestClock(3_600, T(0)),
-        why(accountId),
-      );
+      await core.commands.execute(ACCOUNT, ACCOUNT.stream(accountId), advanceTestClock(3_600, T(0)), why(accountId));
       const id = await schedule();
       await run(id, T(60));
       expect(sent.map(({ deadlineMs }) => deadlineMs)).to.deep.equal([undefined, 5_000]);

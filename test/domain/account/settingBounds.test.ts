@@ -1,4 +1,5 @@
 // Bounds of what an account may agree, and whose rate limit counts (rules E6, E8, M2, M7a, X3).
+
 import { expect } from 'chai';
 import { type AccountEvent, type AccountSettings, account, type OpenAccount } from '../../../domain/account/account.ts';
 import {
@@ -7,8 +8,8 @@ import {
   type SettingsChange,
   sandboxRequestsPerMinute,
 } from '../../../domain/account/settings.ts';
+import { SERDE } from '../../../domain/aggregates.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
-import { SERDE } from '../../../domain/events.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { FeePair } from '../../../domain/transaction/fees.ts';

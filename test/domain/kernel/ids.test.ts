@@ -2,20 +2,31 @@ import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  type AccountId,
   BEHIND_TIME,
   encodeRawId,
   encodeTimedId,
+  idIn,
+  idInPartition,
   isMode,
   isRawId,
+  PLATFORM_ACCOUNT,
   PREFIX,
   parseId,
   parsePrefixedId,
+  partitionOf,
   type RequestLogId,
   timeOfId,
 } from '../../../domain/kernel/ids.ts';
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+/** The other way round. */
+const encodedBytes = (raw: string): Uint8Array => {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const number = [...raw].reduce((sum, digit) => sum * 32n + BigInt(alphabet.indexOf(digit)), 0n);
+  return bytesOf(number.toString(16).padStart(32, '0'));
+};
 const RAW = '01arz3ndektsv4rrffq69g5fav';
 
 describe('encodeRawId', () => {
@@ -58,6 +69,32 @@ describe('encodeRawId', () => {
         expect(rawA < rawB ? -1 : rawA > rawB ? 1 : 0).to.equal(Buffer.compare(a, b));
       }),
     );
+  });
+});
+
+describe('partitionOf', () => {
+  for (const [id, partition] of [
+    [PLATFORM_ACCOUNT, 0],
+    ['007zzzzzzzzzzzzzzzzzzzzzzz', 0],
+    ['00800000000000000000000000', 1],
+    ['5a041061050r3gg28a1c60t3gf', 680],
+    ['7zzzzzzzzzzzzzzzzzzzzzzzzz', 1023],
+  ] as const)
+    it(`of ${id} is ${partition}`, () => void expect(partitionOf(id as AccountId)).to.equal(partition));
+
+  it('is the first 10 of the 128 bits, and the rest is as the bytes are', () => {
+    fc.assert(
+      fc.property(bytes, fc.nat({ max: 1023 }), (given, partition) => {
+        const id = idInPartition<AccountId>(partition, given);
+        const own = encodeRawId(given) as AccountId;
+        expect(partitionOf(own)).to.equal(((given[0] as number) << 2) | ((given[1] as number) >>> 6));
+        expect(partitionOf(id)).to.equal(partition);
+        expect(idInPartition(partitionOf(own), encodedBytes(id))).to.equal(own);
+      }),
+    );
+  });
+  it('is refused for a number of bytes that no id has', () => {
+    expect(() => idIn(PLATFORM_ACCOUNT, new Uint8Array(32))).to.throw(RangeError, 'not 32');
   });
 });
 

@@ -1,14 +1,15 @@
 // Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
+
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { Job } from '../../../application/core/capability.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
 import { caughtUp } from '../../../infrastructure/subscriptions/progress.ts';
@@ -92,7 +93,7 @@ describe('reconciliation', function suite() {
   };
   const typesOf = async ({ id }: Charge): Promise<readonly string[]> => {
     const types: string[] = [];
-    for await (const { type } of test.storage.store.readStream(streamName.payment(id))) types.push(type);
+    for await (const { type } of test.storage.store.readStream(PAYMENT.stream(id))) types.push(type);
     return types;
   };
   const notified = async (of = shop.tenant.accountId) =>
@@ -118,7 +119,7 @@ describe('reconciliation', function suite() {
   };
   const rejections = async ({ id }: Charge): Promise<readonly unknown[]> => {
     const reasons: unknown[] = [];
-    for await (const { type, data } of test.storage.store.readStream(streamName.payment(id)))
+    for await (const { type, data } of test.storage.store.readStream(PAYMENT.stream(id)))
       if (type === 'TransactionPaymentRejected') reasons.push((JSON.parse(data) as { reason: string }).reason);
     return reasons;
   };

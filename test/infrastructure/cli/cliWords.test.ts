@@ -1,12 +1,13 @@
 // What is typed at the command line, and on which database: help, version, what can't be meant, and what is not ours to change.
+
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -181,7 +182,7 @@ describe('the database of the programs beside the command line', () => {
     const listed = (consumer: string) => typed(`parked list --consumer ${consumer}`, env);
     for (const consumer of ['wallet', 'process/expiry'])
       expect(await listed(consumer)).to.deep.equal({ code: 0, out: 'nothing is parked\n', err: '' });
-    const stream = streamName.payment('3gysc09kqhck4mzwybbk9dsst9' as PaymentId);
+    const stream = PAYMENT.stream('3gysc09kqhck4mzwybbk9dsst9' as PaymentId);
     const MISTYPED = [
       ['parked list', 'walet', 'wallet'],
       ['parked list', 'expiry', 'process/expiry'],

@@ -1,7 +1,8 @@
 // The operator's commands for keys and suspensions, beside the running gateway (rule O1).
+
 import { expect } from 'chai';
-import { streamName } from '../../../domain/kernel/event.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { KEYRING } from '../../../domain/keyring/keyring.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -95,7 +96,7 @@ describe('the commands of keys', () => {
     await refused('There is no such API key.', 'key', 'revoke', account, old!.keyId);
     expect((await keys()).map(({ mode }) => mode)).to.deep.equal(['live']);
     const actors: unknown[] = [];
-    for await (const { metadata } of gateway.storage.store.readStream(streamName.keyring(tenant.accountId)))
+    for await (const { metadata } of gateway.storage.store.readStream(KEYRING.stream(tenant.accountId)))
       actors.push((JSON.parse(metadata) as { actor: string }).actor);
     expect(actors.at(-1)).to.match(/^operator:./);
   });

@@ -1,8 +1,9 @@
 // A log is read to its end or refused at the start (rule S4): on both stores.
+
 import { expect } from 'chai';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, NewEvent } from '../../../application/ports/eventStore.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { outcomeOf } from '../../../infrastructure/cli/explain.ts';
 import { assertReadable } from '../../../infrastructure/eventStore/readableLog.ts';
 import { why } from '../../support/core.ts';
@@ -29,7 +30,7 @@ for (const [name, open] of Object.entries(STORES))
   describe(`a log on ${name}`, () => {
     let opened: Opened;
     const codec = new JsonEventCodec();
-    const stream = streamName.payment(PAYMENT_ID);
+    const stream = PAYMENT.stream(PAYMENT_ID);
     beforeEach(async () => {
       opened = await open();
     });
@@ -38,7 +39,7 @@ for (const [name, open] of Object.entries(STORES))
     const append = async (change: (event: NewEvent) => Partial<NewEvent>, after = -1): Promise<void> => {
       const events = [created({ paymentId: PAYMENT_ID })];
       const encoded = await codec.encode({
-        category: 'payment',
+        serde: PAYMENT.serde,
         stream,
         after,
         events,

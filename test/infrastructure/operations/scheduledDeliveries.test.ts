@@ -1,9 +1,10 @@
 // Deliveries of which nothing has happened yet: written down with their jobs, once, and removed when the read model shows what happened.
+
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { scheduledDeliveries } from '../../../infrastructure/operations/scheduledDeliveries.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema, nextSchema } from '../../../projections/engine/projection.ts';
@@ -177,7 +178,7 @@ describe('scheduled deliveries', () => {
   describe('are taken over by the read model', () => {
     const beginning: LoggedEvent = {
       category: 'webhookDelivery',
-      stream: streamName.webhookDelivery('a' as DeliveryId),
+      stream: WEBHOOK_DELIVERY.stream('a' as DeliveryId),
       subject: 'a',
       id: 'event',
       revision: 0,

@@ -1,14 +1,15 @@
 // What a process knows of parked streams without asking the database: from the rows at its start, from notices, and by looking again.
+
 import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { ParkedSet } from '../../../infrastructure/subscriptions/parkedSet.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
 
 const OWN = { accountId: 'own' as AccountId, mode: 'test' as const };
-const stream = streamName.payment('x' as PaymentId);
+const stream = PAYMENT.stream('x' as PaymentId);
 const row = (over: Partial<ParkedStream> = {}): ParkedStream => ({
   consumer: 'payments',
   stream,

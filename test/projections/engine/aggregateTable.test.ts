@@ -1,9 +1,10 @@
 // The usual read model: one row per stream. It never goes backwards, however often and in whatever pieces events are applied.
+
 import { expect } from 'chai';
 import { readDecoded } from '../../../application/ports/eventCodec.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { asTimestamp, type ColumnValues } from '../../../projections/engine/aggregateTable.ts';
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
@@ -35,7 +36,7 @@ describe('a folded table', () => {
   });
   const eventsOf = async (id: PaymentId): Promise<LoggedEvent[]> => {
     const logged: LoggedEvent[] = [];
-    for await (const page of readDecoded(scene, streamName.payment(id))) logged.push(...(page as LoggedEvent[]));
+    for await (const page of readDecoded(scene, PAYMENT.stream(id))) logged.push(...(page as LoggedEvent[]));
     return logged;
   };
   /** Of each row its identity, the state that it tells, and columns that follow from it. */
@@ -120,7 +121,7 @@ describe('a folded table', () => {
     await scene.appendPayment(second, [created({ paymentId: second })]);
     await writer.apply([...events.slice(0, 2), ...(await eventsOf(second))], session);
     writer.reset();
-    await scene.append(streamName.payment(second), 0, [issued()]);
+    await scene.append(PAYMENT.stream(second), 0, [issued()]);
     await writer.apply([events[2] as LoggedEvent, (await eventsOf(second))[1] as LoggedEvent], session);
     const found = new Map(
       (await rows()).map((row) => [row['id'], [row['revision'], row['status_since'], row['state']]]),

@@ -1,10 +1,11 @@
 // A stream of which an event is missing: a read model that folds it must not go on as if nothing were, unless the whole stream was deleted.
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../../domain/kernel/ids.ts';
-import type { WebhookDeliveryEvent } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { WEBHOOK_DELIVERY, type WebhookDeliveryEvent } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { readParked } from '../../../projections/engine/parkedStreams.ts';
 import type { Projection } from '../../../projections/engine/projection.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
@@ -41,7 +42,7 @@ describe('a gap in a stream', () => {
     );
 
   it('parks it for a read model that folds it, from the event behind the gap on', async () => {
-    const stream = streamName.payment(await scene.appendPayment());
+    const stream = PAYMENT.stream(await scene.appendPayment());
     await scene.appendPayment();
     await scene.appendPayment();
     await loseFacts(scene.log.sql, 'DELETE FROM event_store.events WHERE stream = $1 AND revision = 1', [stream]);
@@ -68,7 +69,7 @@ describe('a gap in a stream', () => {
     data: { target: 'x', isProbe: true, at: CREATED_AT, delivery: isFirst ? delivery : null },
   });
   const appendDelivery = async () => {
-    const stream = streamName.webhookDelivery(newPaymentId() as string as DeliveryId);
+    const stream = WEBHOOK_DELIVERY.stream(newPaymentId() as string as DeliveryId);
     const metadata = {
       account: ACCOUNT_ID,
       mode: 'test',
@@ -79,7 +80,7 @@ describe('a gap in a stream', () => {
     } as const;
     const events = [asked(true), asked(false), asked(false)];
     const append = {
-      category: 'webhookDelivery',
+      serde: WEBHOOK_DELIVERY.serde,
       stream,
       after: -1,
       events,

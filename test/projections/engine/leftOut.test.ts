@@ -3,18 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
-import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { decodeAll, LeftOut } from '../../../projections/engine/parking.ts';
 import { ACCOUNT_ID, created, expired, issued, PAYMENT_ID, settled } from '../../support/samples.ts';
 
-const STREAM = streamName.payment(PAYMENT_ID);
+const STREAM = PAYMENT.stream(PAYMENT_ID);
 const codec = new JsonEventCodec();
 
 const recorded = async (...events: readonly PaymentEvent[]): Promise<readonly RecordedEvent[]> => {
   const metadata = { account: ACCOUNT_ID, mode: 'test', actor: 'operator:test', requestId: null } as const;
   const encoded = await codec.encode({
-    category: 'payment',
+    serde: PAYMENT.serde,
     stream: STREAM,
     after: -1,
     events,

@@ -1,10 +1,12 @@
 // An event that a consumer can't take parks its stream for that consumer; what fails as a whole goes aside; a transient fault parks nothing
 // (architecture §6, §7).
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import { type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { askRetry, readParked } from '../../../projections/engine/parkedStreams.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
 import { Followed, Gate, interceptingCommits, newPaymentId, Scene, taker } from './scene.ts';
@@ -36,7 +38,7 @@ describe('parking', () => {
   };
   /** A payment whose fourth event nobody can read, and which goes on after it. */
   const appendPoisoned = async (over: object = {}) => {
-    const stream = streamName.payment(await scene.appendPayment());
+    const stream = PAYMENT.stream(await scene.appendPayment());
     const event = await appendRaw(stream, 2, over);
     await scene.append(stream, 3, [settled()]);
     return { stream, event };
@@ -99,7 +101,7 @@ describe('parking', () => {
 
   it('an event that one consumer fails at parks its stream for that one, from that event on', async () => {
     const ids = await Promise.all(Array.from({ length: 5 }, () => scene.appendPayment()));
-    const stream = streamName.payment(ids[2] as never);
+    const stream = PAYMENT.stream(ids[2] as never);
     const sick = taker('sick', (events) => {
       if (events.some((event) => event.stream === stream && event.revision === 1)) throw new Error('can’t take that');
     });
@@ -131,7 +133,7 @@ describe('parking', () => {
         fc.integer({ min: 1, max: 130 }),
         async (poison, batchSize) => {
           const bad = new Map<string, number>(
-            poison.map(([n, revision]) => [streamName.payment(payments[n] as never), revision]),
+            poison.map(([n, revision]) => [PAYMENT.stream(payments[n] as never), revision]),
           );
           const name = `law ${round++}`;
           const consumer = taker(name, (events) => {
@@ -193,7 +195,7 @@ describe('parking', () => {
     it('after the mend: all that was left out, in order, and what comes from then on', async () => {
       let isBroken = true;
       const ids = await Promise.all(Array.from({ length: 3 }, () => scene.appendPayment()));
-      const stream = streamName.payment(ids[1] as never);
+      const stream = PAYMENT.stream(ids[1] as never);
       const order: number[] = [];
       const sick = taker('a', (events) => {
         if (isBroken && events.some((event) => event.stream === stream && event.revision > 0)) throw new Error('no');
@@ -220,7 +222,7 @@ describe('parking', () => {
 
     it('up to the next event that can’t be taken', async () => {
       let bad = 1;
-      const stream = streamName.payment(await scene.appendPayment());
+      const stream = PAYMENT.stream(await scene.appendPayment());
       await scene.appendPayments(2);
       const sick = taker('a', (events) => {
         if (events.some((event) => event.stream === stream && event.revision === bad)) throw new Error('no');
@@ -236,7 +238,7 @@ describe('parking', () => {
 
     it('when a leader comes that was not there when it was asked for', async () => {
       let isBroken = true;
-      const stream = streamName.payment(await scene.appendPayment());
+      const stream = PAYMENT.stream(await scene.appendPayment());
       await scene.appendPayments(1);
       const consumer = taker('a', (events) => {
         if (isBroken && reads(events, stream)) throw new Error('no');

@@ -1,4 +1,5 @@
 // A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
@@ -6,9 +7,9 @@ import type { LeaderSession, OpenLeaderSession } from '../../../application/port
 import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
-import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
@@ -59,12 +60,12 @@ export class Scene {
   /** One payment: created, issued, settled, or the events given, the first of which must create it. */
   async appendPayment(paymentId = newPaymentId(), over: readonly PaymentEvent[] | null = null): Promise<PaymentId> {
     const events = over ?? [created({ paymentId }), issued(), settled()];
-    await this.append(streamName.payment(paymentId), -1, events);
+    await this.append(PAYMENT.stream(paymentId), -1, events);
     return paymentId;
   }
 
   async append(
-    stream: ReturnType<typeof streamName.payment>,
+    stream: StreamName,
     expected: number,
     events: readonly PaymentEvent[],
     account: AccountId = ACCOUNT_ID,
@@ -78,7 +79,7 @@ export class Scene {
       causationId: 'x',
     };
     const append = {
-      category: 'payment',
+      serde: PAYMENT.serde,
       stream,
       after: expected,
       events,

@@ -2,9 +2,8 @@
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
 import { createSchema, dropSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -23,7 +22,7 @@ export interface Step {
 export const logged = ({ accountId, mode }: Tenant, steps: readonly Step[]): LoggedEvent<'payment'>[] =>
   steps.map(({ paymentId, revision, event }, n) => ({
     category: 'payment',
-    stream: streamName.payment(paymentId),
+    stream: PAYMENT.stream(paymentId),
     subject: paymentId,
     id: `${n}`,
     revision,

@@ -1,10 +1,11 @@
 // Deliveries that ended long ago go out of log and read model together (ADR 0008): whatever happened and whenever it was recorded, what is
 // left is what a rebuild makes of the log.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
@@ -12,6 +13,7 @@ import {
   cancelDelivery,
   recordAttempt,
   requestRetry,
+  WEBHOOK_DELIVERY,
   type WebhookDeliveryEvent,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
@@ -129,13 +131,9 @@ describe('deliveries that ended long ago', () => {
     correlationId: 'x',
     causationId: 'x',
   } as const;
-  const append = async (
-    stream: ReturnType<typeof streamName.payment>,
-    after: number,
-    events: readonly WebhookDeliveryEvent[],
-  ) => {
+  const append = async (stream: StreamName, after: number, events: readonly WebhookDeliveryEvent[]) => {
     const encoded = await codec.encode({
-      category: 'webhookDelivery',
+      serde: WEBHOOK_DELIVERY.serde,
       stream,
       after,
       events,
@@ -152,14 +150,14 @@ describe('deliveries that ended long ago', () => {
       await Promise.all(
         deliveries.map(async ({ id, events }) => {
           const one = events[n];
-          if (one !== undefined) await append(streamName.webhookDelivery(id), n - 1, [one.event]);
+          if (one !== undefined) await append(WEBHOOK_DELIVERY.stream(id), n - 1, [one.event]);
         }),
       );
     for (const { id, events } of deliveries)
       for (const [revision, one] of events.entries())
         await db.query(
           `UPDATE event_store.events SET recorded_at = $3::date + interval '23 hours 59 minutes' WHERE stream = $1 AND revision = $2`,
-          [streamName.webhookDelivery(id), revision, day(one.day)],
+          [WEBHOOK_DELIVERY.stream(id), revision, day(one.day)],
         );
     await loseFacts(
       db,
@@ -249,7 +247,7 @@ describe('deliveries that ended long ago', () => {
       ],
       [
         `INSERT INTO subscriptions.parked_streams (consumer, stream, revision, event_id, event_type, error) VALUES ('x', $1, 0, 'x', 'x', 'x')`,
-        [streamName.webhookDelivery(id)],
+        [WEBHOOK_DELIVERY.stream(id)],
         'DELETE FROM subscriptions.parked_streams',
       ],
     ];
@@ -316,7 +314,7 @@ describe('deliveries that ended long ago', () => {
         { act: 'askedFor', daysLater: 0 },
       ],
     }).events;
-    await append(streamName.webhookDelivery(id), 0, [events[1]?.event as WebhookDeliveryEvent]);
+    await append(WEBHOOK_DELIVERY.stream(id), 0, [events[1]?.event as WebhookDeliveryEvent]);
     expect(await expired().deleteSome(day(9), 9)).to.equal(0);
     expect(await streamsLeft()).to.deep.equal([id]);
     expect(await idsLeft()).to.deep.equal([id]);

@@ -126,7 +126,7 @@ const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
 export const siblingProblems = (sources: readonly Source[]): readonly Problem[] =>
   sources.flatMap((source) => {
     const [room, folder, file] = source.path.split('/');
-    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/events.ts lists them all
+    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/aggregates.ts lists them all
     const layers = DOMAIN_LAYERS[folder];
     if (layers === undefined)
       return [`${source.path}: tell test/support/tidy/rooms.ts what domain/${folder} may build on`];

@@ -3,7 +3,6 @@ import type { Problem, Source } from './source.ts';
 
 /** Files that must name what they forbid. */
 const ABOUT_THE_RULES = ['test/tidy.test.ts', 'test/support/tidy/'];
-export const LINES_MAX = 400;
 export const COLUMNS_MAX = 140;
 /** Of a line with text in it. */
 export const TEXT_COLUMNS_MAX = 240;
@@ -85,12 +84,11 @@ export const staleTimers = (sources: readonly Source[]): readonly Problem[] =>
 const columnsMax = (line: string): number =>
   /^\s*(?:\/\/|\/?\*)/.test(line) || !/['"`<]|\$\{/.test(line) ? COLUMNS_MAX : TEXT_COLUMNS_MAX;
 
-export const sizeProblems = (sources: readonly Source[]): readonly Problem[] =>
-  sources.flatMap(({ path, text }) => {
-    const lines = text.replace(/\n$/, '').split('\n');
-    const tooLong = `${path}: ${lines.length} lines, at most ${LINES_MAX}: give each purpose its own file`;
-    const wide = lines.flatMap((line, i) =>
-      line.length > columnsMax(line) ? [`${path}:${i + 1}: ${line.length} columns, at most ${columnsMax(line)}`] : [],
-    );
-    return lines.length > LINES_MAX ? [tooLong, ...wide] : wide;
-  });
+export const widthProblems = (sources: readonly Source[]): readonly Problem[] =>
+  sources.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, i) =>
+        line.length > columnsMax(line) ? [`${path}:${i + 1}: ${line.length} columns, at most ${columnsMax(line)}`] : [],
+      ),
+  );

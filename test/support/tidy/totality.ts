@@ -1,5 +1,5 @@
-// A switch on the type of an event names every event type there is: a new one does not compile until each consumer has said what it
-// means to it (architecture §2).
+// A switch on the type of an event names every event type that there is, or that a reading of groups leaves: a new one does not compile
+// until each reader of its group has said what it means to it. A consumer ignores whole groups, not lists of types (architecture §2).
 import type { Problem, Source } from './source.ts';
 
 /** Files that still hold switches with an open `default:`, and how many. It only gets shorter. */
@@ -53,3 +53,32 @@ export const staleOpenDefaults = (
       ? [`${path} has ${found} open defaults: take it off the list in test/support/tidy/totality.ts`]
       : [];
   });
+
+/** How many types of the groups that it reads a consumer may ignore one by one. */
+const IGNORED_MAX = 3;
+/** The cases of a switch that lead to nothing, one after the other. A fold that keeps its state is no consumer. */
+const EMPTY_CASES =
+  /(?:\bcase '[A-Z][a-z]\w+':\s*(?:\/\/.*\s+)*)+(?:return(?: null| undefined| \[\]| Promise\.resolve\(\))?|break);/g;
+
+/** Returns the numbers of ignored types in each table of reactions, reading and switch. */
+const ignoredTypesIn = (text: string): readonly number[] => {
+  const count = (part: string, one: RegExp): number => [...part.matchAll(one)].length;
+  return [
+    ...text.split(/\breacting\(/).map((table) => count(table, /^ *\w+: nothing,/gm)),
+    ...[...text.matchAll(/\bnothing: \[[^\]]*\]/g)].map(([list]) => count(list, /'\w+'/g)),
+    ...[...text.matchAll(EMPTY_CASES)].map(([cases]) => count(cases, /\bcase '/g)),
+  ];
+};
+
+/** Refuses a consumer that ignores a list of types. */
+export const ignoredTypesProblems = (sources: readonly Source[]): readonly Problem[] =>
+  sources
+    .filter(({ path }) => !path.startsWith('test/'))
+    .flatMap(({ path, text }) =>
+      ignoredTypesIn(text)
+        .filter((ignored) => ignored > IGNORED_MAX)
+        .map(
+          (ignored) =>
+            `${path}: ignores ${ignored} types of event one by one, at most ${IGNORED_MAX}: ignore their group, or split it`,
+        ),
+    );

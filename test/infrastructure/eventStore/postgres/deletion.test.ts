@@ -1,8 +1,10 @@
 // Facts are never deleted, whoever asks: the database refuses every deletion but that of whole streams of deliveries (ADR 0008).
+
 import { expect } from 'chai';
 import type { EndedDelivery } from '../../../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
-import { CATEGORIES, readStreamName, type StreamName } from '../../../../domain/kernel/event.ts';
+import { CATEGORIES } from '../../../../domain/aggregates.ts';
+import { readStreamName, type StreamName } from '../../../../domain/kernel/event.ts';
 import type { DeliveryId, PaymentId } from '../../../../domain/kernel/ids.ts';
 import { deleteDeliveries } from '../../../../infrastructure/eventStore/postgres/deletion.ts';
 import { collect, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';

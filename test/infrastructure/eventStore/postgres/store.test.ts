@@ -1,6 +1,8 @@
 // What only the Postgres adapter promises: the tail's hand-over, timed checkpoints, lazy reads, plans that use an index, opening.
+
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import { RARE_CATEGORIES } from '../../../../domain/aggregates.ts';
 import {
   filteredPageText,
   STREAM_PAGE_TEXT,
@@ -132,7 +134,7 @@ describe('Postgres event store', () => {
       payments: await planOf(filteredPageText(filter('payment'), 500)),
       unknown: await planOf(filteredPageText(filter('nothing'), 500)),
       account: await planOf(filteredPageText(filter('account'), 500)),
-      rare: await planOf(filteredPageText(filter('account', 'keyring', 'webhookEndpoint'), 500)),
+      rare: await planOf(filteredPageText(filter(...RARE_CATEGORIES), 500)),
     };
     for (const [name, plan] of Object.entries(plans)) expect(plan, name).to.not.match(/Seq Scan|Bitmap/);
     expect(plans.stream).to.match(/Index Scan using events_of_stream/);

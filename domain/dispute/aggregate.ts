@@ -1,5 +1,6 @@
-// Stored format of the events of dispute cases.
-import type { EvidenceId } from '../kernel/ids.ts';
+// The aggregate of dispute cases, and the stored format of its events.
+import { aggregate } from '../kernel/aggregate.ts';
+import { type EvidenceId, type MedCaseId, PREFIX } from '../kernel/ids.ts';
 import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { Evidence } from './evidence.ts';
@@ -7,6 +8,7 @@ import {
   CASE_TYPES,
   type CaseTerms,
   type MedCaseEvent,
+  medCase,
   NEVER_BECAUSE,
   type NotTakenReport,
   OWED_BECAUSE,
@@ -31,7 +33,7 @@ const THIS_CASE = {
   mode: { is: 'mode' },
 } as const;
 
-export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
+const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
   MedCaseOpened: {
     version: 1,
     shape: record<CaseTerms & { at: Timestamp }>({
@@ -129,4 +131,11 @@ export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
     }),
     personal: [],
   },
+});
+
+export const MED_CASE = aggregate<MedCaseId>()({
+  category: 'medCase',
+  idPrefix: PREFIX.medCase,
+  decider: medCase,
+  serde: medCaseSerde,
 });

@@ -1,0 +1,55 @@
+// The aggregates there are. What depends on all of them derives from this list.
+import { ACCOUNT } from './account/account.ts';
+import { MED_CASE } from './dispute/aggregate.ts';
+import { readStreamName, type StreamName } from './kernel/event.ts';
+import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
+import { KEYRING } from './keyring/keyring.ts';
+import { LOG_CONSUMER } from './logConsumer/logConsumer.ts';
+import { PAYMENT } from './payment/payment.ts';
+import { REFUND } from './refund/refund.ts';
+import { USER } from './user/user.ts';
+import { WEBHOOK_DELIVERY } from './webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from './webhookEndpoint/webhookEndpoint.ts';
+
+export const AGGREGATES = [
+  PAYMENT,
+  REFUND,
+  MED_CASE,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_ENDPOINT,
+  KEYRING,
+  ACCOUNT,
+  USER,
+  LOG_CONSUMER,
+] as const;
+type Listed = (typeof AGGREGATES)[number];
+
+export type Category = Listed['category'];
+export type EventOf = { readonly [A in Listed as A['category']]: ReturnType<A['serde']['decode']> };
+export type AnyEvent = EventOf[Category];
+
+export const CATEGORIES: readonly Category[] = AGGREGATES.map(({ category }) => category);
+/** How readers of the log turn stored data back into facts. */
+export const SERDE = Object.fromEntries(AGGREGATES.map(({ category, serde }) => [category, serde])) as {
+  readonly [A in Listed as A['category']]: A['serde'];
+};
+
+/** The categories whose events have an index of their own in the log. */
+export const RARE_CATEGORIES: readonly Category[] = AGGREGATES.flatMap(({ isRare, category }) =>
+  isRare ? [category] : [],
+);
+
+const DELETABLE: ReadonlySet<string> = new Set(
+  AGGREGATES.flatMap(({ isDeletable, category }) => (isDeletable ? [category] : [])),
+);
+/** Returns whether the stream may be deleted as a whole, so that a reader may find it gone. */
+export const isDeletable = (stream: string): boolean => DELETABLE.has(readStreamName(stream).category);
+
+/** Takes `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`; null: it names no stream. */
+export const parseStreamName = (text: string): StreamName | null => {
+  const paymentId = parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction);
+  if (paymentId !== null) return PAYMENT.stream(paymentId);
+  const { category, id } = readStreamName(text);
+  const named = AGGREGATES.find((one) => one.category === category);
+  return named?.isSubject(id) ? (text as StreamName) : null;
+};

@@ -1,0 +1,186 @@
+// What the merchant, payers, banks and acquirers of the recorded day do, over HTTP, under fixed idempotency keys.
+import { setTimeout as pause } from 'node:timers/promises';
+import { Receiver } from '../../support/receiver.ts';
+import type { Side } from '../side.ts';
+
+const LOOK_EVERY_MS = 75;
+/** Looks at the log in a row that find it unchanged. */
+const LOOKS_QUIET = 4;
+/** Longest wait for the settled state of what was just asked for, such as a job that issues a code. */
+const PATIENCE_MS = 20_000;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly id: string;
+}
+
+export class Merchant {
+  readonly #side: Side;
+  readonly #receiver: Receiver;
+  /** What was asked and answered, in order. */
+  readonly answers: string[] = [];
+  readonly ids: string[] = [];
+  readonly cases: string[] = [];
+  readonly #endpoint: { isBroken: boolean };
+  #asked = 0;
+
+  private constructor(side: Side, receiver: Receiver, endpoint: { isBroken: boolean }) {
+    this.#side = side;
+    this.#receiver = receiver;
+    this.#endpoint = endpoint;
+  }
+
+  static async open(side: Side): Promise<Merchant> {
+    const endpoint = { isBroken: true };
+    const receiver = await Receiver.open(({ path }, res) => {
+      res.statusCode = path.endsWith('/broken') && endpoint.isBroken ? 500 : 200;
+      res.end();
+    });
+    return new Merchant(side, receiver, endpoint);
+  }
+
+  get hook(): string {
+    return this.#receiver.url;
+  }
+  /** The webhooks that came, in the order of their arrival. */
+  get webhooks(): readonly string[] {
+    return this.#receiver.got.map(({ path, headers, rawBody }) =>
+      [path, headers['x-acme-event-type'], headers['x-acme-sequence'], rawBody].join(' '),
+    );
+  }
+  close(): Promise<void> {
+    return this.#receiver.close();
+  }
+
+  async endpoints(): Promise<void> {
+    await this.#post('/v1/webhooks/endpoints', { url: `${this.hook}/all`, events: ['*'] });
+    await this.#post('/v1/webhooks/endpoints', {
+      url: `${this.hook}/some`,
+      events: ['charge.paid', 'payment.refunded'],
+    });
+  }
+
+  async charge(more: object): Promise<string> {
+    const body = { amount: this.#nextAmount(), payment_method: 'pix', ...more };
+    return this.#created(await this.#post('/v1/charges', body));
+  }
+  async payment(more: object): Promise<string> {
+    const body = { amount: this.#nextAmount(), idempotencyKey: this.#nextKey(), ...more };
+    return this.#created(await this.#post('/v1/payments', body));
+  }
+  async pay(id: string, how: object = {}): Promise<void> {
+    await this.#post(`/v1/sandbox/charges/${id}/pay`, how);
+  }
+  async act(id: string, act: string, body: object): Promise<void> {
+    await this.#post(`/v1/sandbox/payments/${id}/${act}`, body);
+  }
+  async cancel(id: string): Promise<void> {
+    await this.#post(`/v1/payments/${id}/cancel`, {});
+  }
+  /** An operator decides on money that is held. */
+  async review(id: string, verdict: 'release' | 'return'): Promise<void> {
+    this.answers.push(`held ${verdict} ${await this.#side.cli('held', verdict, id.replace(/^ch_/, 'tx_'), '--json')}`);
+    await this.quiet();
+  }
+  async resend(id: string): Promise<void> {
+    await this.#post(`/v1/payments/${id}/resend-webhook`, {});
+  }
+  /** Returns the id of the refund; that of no refund when it was refused. */
+  async refund(id: string, body: object): Promise<string> {
+    return (await this.#post(`/v1/payments/${id}/refund`, { idempotencyKey: this.#nextKey(), ...body })).id;
+  }
+  async decide(refund: string, how: 'confirm' | 'fail', body: object): Promise<void> {
+    await this.#post(`/v1/sandbox/refunds/${refund}/${how}`, body);
+  }
+  async med(id: string, report: object = {}): Promise<string> {
+    const answer = await this.#post(`/v1/sandbox/charges/${id}/med`, report);
+    if (answer.status === 201) this.cases.push(answer.id);
+    return answer.id;
+  }
+  async onCase(id: string, act: string, body: object): Promise<void> {
+    await this.#post(`/v1/sandbox/med/cases/${id}/${act}`, body);
+  }
+  async answer(id: string, act: 'accept' | 'appeal', body: object = {}): Promise<void> {
+    await this.#post(`/v1/med/cases/${id}/${act}`, body);
+  }
+  async settings(body: object): Promise<void> {
+    await this.#post('/v1/sandbox/settings', body);
+  }
+  async advance(seconds: number): Promise<void> {
+    await this.#post('/v1/sandbox/clock/advance', { seconds });
+  }
+  /** The same request twice, then another under its key. */
+  async replayed(first: object, other: object): Promise<void> {
+    const key = this.#nextKey();
+    const amount = this.#nextAmount();
+    this.#created(await this.#post('/v1/charges', { amount, ...first }, key));
+    await this.#post('/v1/charges', { amount, ...first }, key);
+    await this.#post('/v1/charges', { amount, ...other }, key);
+  }
+  async refused(path: string, body: object): Promise<void> {
+    await this.#post(path, { idempotencyKey: this.#nextKey(), ...body });
+  }
+  /** Registers an endpoint that fails until `mendEndpoint`. */
+  async breakEndpoint(): Promise<void> {
+    const url = `${this.hook}/broken`;
+    await this.#post('/v1/webhooks/endpoints', { url, events: ['payment.completed', 'payment.refunded'] });
+  }
+  async mendEndpoint(): Promise<void> {
+    this.#endpoint.isBroken = false;
+    await this.#post('/v1/webhooks/deliveries/redrive', { status: 'FAILED' });
+  }
+  async rotateOverrideSecret(): Promise<void> {
+    await this.#post('/v1/webhooks/override-secret/rotate', {});
+  }
+
+  /** Records the answer, and waits until what follows from it is over. */
+  async #post(path: string, body: object, key = this.#nextKey()): Promise<Answer> {
+    let answer = await this.#ask(path, body, key);
+    // What the sandbox answers until a job has finalised the payment.
+    const untilMs = performance.now() + PATIENCE_MS;
+    while (answer.status === 409 && /finalis/.test(answer.text) && performance.now() < untilMs) {
+      await pause(LOOK_EVERY_MS);
+      answer = await this.#ask(path, body, key);
+    }
+    // 202 is 200 on a slow machine; what came of it shows in the log and in the reads.
+    const isSoFar = answer.status === 202 || answer.status === 200;
+    this.answers.push(`POST ${path} ${isSoFar ? 'done' : `${answer.status} ${answer.text}`}`);
+    await this.quiet();
+    return answer;
+  }
+
+  async #ask(path: string, body: object, key: string): Promise<Answer> {
+    const response = await fetch(`http://127.0.0.1:${this.#side.port}${path}`, {
+      method: 'POST',
+      headers: { apikey: this.#side.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, text, id: (JSON.parse(text) as { id?: string }).id ?? 'none' };
+  }
+
+  /** Until nothing is appended any more. */
+  async quiet(): Promise<void> {
+    let [length, looks] = [-1, 0];
+    while (looks < LOOKS_QUIET) {
+      const now = await this.#side.count('event_store.events');
+      looks = now === length ? looks + 1 : 0;
+      length = now;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  #created({ status, text, id }: Answer): string {
+    if (status === 201) this.ids.push(id);
+    else if (!text.includes('"error"')) throw new Error(`a creation answered ${status} ${text}`);
+    return id;
+  }
+  #nextKey(): string {
+    this.#asked++;
+    return `key-of-request-${String(this.#asked).padStart(6, '0')}`;
+  }
+  #nextAmount(): number {
+    return 10_000 + this.#asked * 7;
+  }
+}

@@ -1,0 +1,133 @@
+// What a day has left behind: the events of all streams, webhooks, and everything that reads show.
+import type { Side } from '../side.ts';
+import type { Merchant } from './merchant.ts';
+import { Names, timeOf } from './normalise.ts';
+
+interface Recorded {
+  readonly stream: string;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+interface Page {
+  readonly [name: string]: unknown;
+}
+
+const PAGE = 100;
+const HOUR_MS = 3_600_000;
+/** By how much one event may come later behind another in another run. */
+const LATE_MS = 20 * 60_000;
+
+/** One text a stream: its name, then a line for each event, with the hours since the first one. */
+const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
+  const { rows } = await sql.query<Recorded>(
+    'SELECT stream, id, type, data, metadata FROM event_store.events ORDER BY stream, revision',
+  );
+  return [...Map.groupBy(rows, ({ stream }) => stream)].map(([stream, events]) => {
+    const firstMs = timeOf(events[0]?.data ?? '');
+    const lines = events.map(({ id, type, data, metadata }) => {
+      const hours = Math.floor((timeOf(data) - firstMs + LATE_MS) / HOUR_MS);
+      return `  ${Number.isNaN(hours) ? '' : `+${hours} h `}${type} ${id} ${data} ${metadata}`;
+    });
+    return [stream, ...lines].join('\n');
+  });
+};
+
+/** The items of a page, each by itself, because times are told from the first time of a text. */
+const itemsOf = (path: string, page: Page): readonly string[] => {
+  const name = Object.keys(page).find((key) => Array.isArray(page[key]));
+  if (name === undefined) return [`GET ${path} ${JSON.stringify(page)}`];
+  const items = (page[name] as readonly unknown[]).map((item) => `GET ${path} ${name} ${JSON.stringify(item)}`);
+  return [`GET ${path} ${JSON.stringify({ ...page, [name]: items.length })}`, ...items];
+};
+
+const readsOf = async (side: Side, { ids, cases }: Merchant): Promise<readonly string[]> => {
+  const lines: string[] = [];
+  const read = async (path: string): Promise<Page> => {
+    const page = await side.call<Page>(path);
+    lines.push(...itemsOf(path, page));
+    return page;
+  };
+  let cursor: unknown = '';
+  do {
+    const after = cursor === '' ? '' : `&starting_after=${cursor}`;
+    cursor = (await read(`/v1/charges?limit=${PAGE}${after}`))['next_cursor'];
+  } while (cursor);
+  for (const page of [1, 2]) await read(`/v1/payments?limit=${PAGE}&page=${page}`);
+  for (const id of ids) {
+    const raw = id.replace(/^\w+_/, '');
+    await read(`/v1/payments/${raw}`);
+    await read(`/v1/payments/${raw}/refunds`);
+    await read(`/v1/payments/${raw}/provider-status`);
+    if (id.startsWith('ch_')) await read(`/v1/charges/${id}`);
+  }
+  await read(`/v1/med/cases?limit=${PAGE}`);
+  for (const id of cases) {
+    await read(`/v1/med/cases/${id}`);
+    await read(`/v1/med/cases/${id}/evidence`);
+  }
+  await read('/v1/wallets/balance');
+  await read('/v1/wallets');
+  await read('/v1/webhooks/endpoints');
+  await read('/v1/webhooks/stats');
+  await read('/v1/payments/stats?days=365');
+  await read('/v1/payments/metrics?days=365');
+  return lines;
+};
+
+/** What operators read: the ledger, all of it and by payment, and what waits for them. */
+const operatorsReadsOf = async (side: Side, ids: readonly string[]): Promise<readonly string[]> => {
+  const email = 'operator@example.com';
+  const user = await side.cli('user', 'add', '--email', email, '--role', 'OPERATOR', '--json');
+  const { password } = JSON.parse(user) as { password: string };
+  const { token } = await side.call<{ token: string }>('/v1/auth/login', { email, password });
+  const paths = ['/ops/v1/ledger/check', '/ops/v1/held', '/ops/v1/jobs', '/ops/v1/med/review', '/ops/v1/parked'];
+  const lines: string[] = [];
+  for (const path of [...paths, ...ids.map((id) => `/ops/v1/ledger/payments/${id.replace(/^\w+_/, '')}`)])
+    lines.push(...itemsOf(path, await side.call<Page>(path, undefined, { authorization: `Bearer ${token}` })));
+  return lines;
+};
+
+const deliveriesOf = async (side: Side): Promise<readonly string[]> => {
+  const deliveries: string[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await side.call<Page>(`/v1/webhooks/deliveries?limit=${PAGE}&offset=${offset}`);
+    const items = Object.values(page).find(Array.isArray) as readonly { readonly id: string }[];
+    for (const { id } of items) {
+      const one = await side.call<Page>(`/v1/webhooks/deliveries/${id}`);
+      deliveries.push(`GET /v1/webhooks/deliveries/${id} ${JSON.stringify(one)}`);
+    }
+    if (items.length < PAGE) return deliveries;
+  }
+};
+
+/** Returns the day as lines that are the same in each run of the same program. */
+export const traceOf = async (side: Side, merchant: Merchant): Promise<readonly string[]> => {
+  await merchant.quiet();
+  const names = new Names([
+    [merchant.hook, '<receiver>'],
+    [`127.0.0.1:${side.port}`, '<gateway>'],
+  ]);
+  const streams = names.inOrder(await streamsOf(side));
+  const inTurn = [
+    ...merchant.answers,
+    ...(await readsOf(side, merchant)),
+    ...(await operatorsReadsOf(side, merchant.ids)),
+  ];
+  const [answers, webhooks, deliveries] = [
+    inTurn.map((line) => names.named(line)),
+    names.inOrder(merchant.webhooks),
+    names.inOrder(await deliveriesOf(side)),
+  ];
+  return [
+    '# events',
+    ...streams,
+    '# answers and reads',
+    ...answers,
+    '# webhooks',
+    ...webhooks,
+    '# deliveries',
+    ...deliveries,
+  ];
+};

@@ -1,0 +1,184 @@
+// The gateway of any checkout, seen from outside: its programs, their environment, HTTP and the command line. Nothing else is asked of it,
+// so that every commit from 07ad746 on can be measured. Its database is an embedded server of its own, which this tree starts.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import type { Checkout } from './checkout.ts';
+import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
+
+const run = promisify(execFile);
+const CONNECTIONS = 32;
+const IDLE_LOOK_MS = 250;
+/** Of that time, what processes without work use at most: two ticks of /proc. */
+const IDLE_CPU_MS = 20;
+const LOOKS_IDLE = 3;
+
+export interface Cpu {
+  readonly node: number;
+  readonly postgres: number;
+}
+
+export class Side {
+  readonly checkout: Checkout;
+  readonly sql: pg.Client;
+  readonly port: number;
+  readonly #dataDir: string;
+  readonly #server: EmbeddedPostgres;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #program: Program;
+  apiKey = '';
+
+  private constructor(checkout: Checkout, parts: { dataDir: string; port: number; server: EmbeddedPostgres }) {
+    this.checkout = checkout;
+    this.port = parts.port;
+    this.#dataDir = parts.dataDir;
+    this.#server = parts.server;
+    this.#env = {
+      DATABASE_URL: parts.server.connectionString,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      PUBLIC_URL: `http://127.0.0.1:${parts.port}`,
+    };
+    this.sql = new pg.Client({ connectionString: parts.server.connectionString });
+    const dataDir = join(parts.dataDir, '../program');
+    this.#program = new Program({ dataDir, port: parts.port, env: this.#env, root: checkout.root });
+  }
+
+  static async open(checkout: Checkout): Promise<Side> {
+    const dataDir = await newDataDir();
+    const [server, port] = [await startEmbeddedPostgres({ dataDir }), await freePort()];
+    const side = new Side(checkout, { dataDir, port, server });
+    await side.sql.connect();
+    await side.#program.ready();
+    const owner = ['--name', 'Loja', '--email', 'loja@example.com'];
+    const account = JSON.parse(await side.cli('account', 'create', ...owner, '--json')) as { testApiKey: string };
+    side.apiKey = account.testApiKey;
+    return side;
+  }
+
+  get connectionString(): string {
+    return this.#server.connectionString;
+  }
+
+  /** Returns what the checkout's command line prints; rejects unless it exits with 0. */
+  async cli(...words: readonly string[]): Promise<string> {
+    const { root } = this.checkout;
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.#program.dataDir, ...this.#env };
+    const args = [join(root, 'infrastructure/boot/cli.ts'), ...words];
+    return (await run(process.execPath, args, { cwd: root, env })).stdout;
+  }
+
+  /** `body` undefined: GET, otherwise POST. */
+  async call<T>(path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
+      headers: {
+        'content-type': 'application/json',
+        ...('authorization' in headers ? {} : { apikey: this.apiKey }),
+        ...headers,
+      },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${this.checkout.name}: ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** Creates so many charges by Pix. Returns their ids. */
+  async createCharges(count: number, name: string): Promise<readonly string[]> {
+    return eachOf(
+      Array.from({ length: count }, (_, n) => n),
+      async (n) => {
+        const body = { amount: 1_000 + (n % 9_000), payment_method: 'pix', metadata: { order_id: `order-${n}` } };
+        return (
+          await this.call<{ id: string }>('/v1/charges', body, { 'idempotency-key': `${name}-key-of-charge-${n}` })
+        ).id;
+      },
+    );
+  }
+
+  /** Has charges paid by the sandbox's bank, and waits until each is settled. */
+  async pay(ids: readonly string[]): Promise<void> {
+    await eachOf(ids, async (id) => {
+      await this.call(`/v1/sandbox/charges/${id}/pay`, {});
+      while ((await this.call<{ status: string }>(`/v1/charges/${id}`)).status !== 'paid') await pause(IDLE_LOOK_MS);
+    });
+  }
+
+  /**
+   * Keeps the processes from reacting to what happens during `prepare`, and returns what lets them go: what they have taken waits for its
+   * checkpoint, which is locked, and what is behind it is not begun.
+   */
+  async heldBack(prepare: () => Promise<void>): Promise<() => Promise<void>> {
+    const found = await this.sql.query<{ schema: string }>(
+      "SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'checkpoints'",
+    );
+    await this.sql.query('BEGIN');
+    const held = await this.sql.query(
+      `SELECT FROM ${found.rows[0]!.schema}.checkpoints WHERE name LIKE 'process/%' FOR UPDATE`,
+    );
+    if (held.rowCount === 0) throw new Error(`${this.checkout.name} has no checkpoints of processes`);
+    await prepare();
+    return async () => void (await this.sql.query('COMMIT'));
+  }
+
+  /** Milliseconds of CPU that the gateway's process and its database have used. */
+  async cpuMs(): Promise<Cpu> {
+    const { rows } = await this.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const postmaster = await parentOf(rows[0]!.pid);
+    return { node: await cpuMsOf(this.#program.process.pid!), postgres: await cpuMsWithChildren(postmaster) };
+  }
+
+  /** Until the gateway and its database have next to nothing to do. */
+  async idle(): Promise<void> {
+    let before = await this.cpuMs();
+    for (let looks = 0; looks < LOOKS_IDLE; ) {
+      await pause(IDLE_LOOK_MS);
+      const now = await this.cpuMs();
+      looks = now.node + now.postgres - before.node - before.postgres <= IDLE_CPU_MS ? looks + 1 : 0;
+      before = now;
+    }
+  }
+
+  async count(text: string): Promise<number> {
+    const { rows } = await this.sql.query<{ count: string }>(`SELECT count(*) AS count FROM ${text}`);
+    return Number(rows[0]!.count);
+  }
+
+  /** Stops the program; the database goes on. */
+  async stopProgram(): Promise<void> {
+    await this.#program.stop();
+  }
+
+  /** Rejects unless the read models equal a replay of the log: its command line then exits with another code than 0. */
+  async close(): Promise<void> {
+    await this.cli('projections', 'verify');
+    await this.discard();
+  }
+
+  /** Closes it as it is. */
+  async discard(): Promise<void> {
+    await this.#program.stop();
+    this.sql.on('error', () => undefined);
+    await this.sql.end();
+    await this.#server.stop();
+    await removeDataDir(this.#dataDir);
+  }
+}
+
+/** Runs `work` for each item, some at a time. Returns the results in the order of the items. */
+const eachOf = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
+  const results: R[] = [];
+  let next = 0;
+  const workOn = async (): Promise<void> => {
+    for (let n = next++; n < items.length; n = next++) results[n] = await work(items[n] as T);
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, workOn));
+  return results;
+};
