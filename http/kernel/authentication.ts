@@ -6,7 +6,8 @@ import { shownFingerprint } from '../../application/accounts/newKey.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import type { Caller, OperatorCaller, Refusal, SessionCaller } from './route.ts';
+import type { Refusal } from './refusal.ts';
+import type { Caller, OperatorCaller, SessionCaller } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';
 
 /** In a time that tells only whether they have the same length. */

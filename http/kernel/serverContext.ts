@@ -7,8 +7,7 @@ import type { RequestLogReads } from '../../application/ports/requestLog.ts';
 import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { EventSink } from './eventSink.ts';
-import type { Operations } from './health.ts';
-import type { Refusal } from './route.ts';
+import type { Refusal } from './refusal.ts';
 
 /** What a gateway has, whether it serves or not. */
 export interface GatewayContext {
@@ -21,6 +20,18 @@ export interface GatewayContext {
   readonly platform: Platform;
   /** Waits for an effect to show in the read models: returns what `look` finds; null after `timeoutMs`. It looks whenever one moved. */
   readonly untilSeen: <T>(timeoutMs: number, look: () => Promise<T | null>) => Promise<T | null>;
+}
+
+export interface Operations {
+  /** Why it can't serve, or null when it is ready: can append, can read, lag below 5 s. */
+  readonly unreadiness: () => Promise<string | null>;
+  /** Streams that some consumer has parked: an operator should look, but nothing else waits for it. */
+  readonly parkedStreams: () => number;
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  /** null: no token opens /metrics. */
+  readonly metricsToken: string | null;
+  /** Whether, without a token, whoever is on this machine may read /metrics. */
+  readonly metricsOnLoopback: boolean;
 }
 
 /** What a payer's page shows of a payment while it waits. */

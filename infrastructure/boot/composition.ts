@@ -3,7 +3,6 @@ import type { ApiKeysNeeds } from '../../application/accounts/apiKeys.ts';
 import { openApiKeys } from '../../application/accounts/followChanges.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
-import type { Job } from '../../application/core/capability.ts';
 import {
   jobsOf,
   maySkip,
@@ -18,11 +17,12 @@ import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
+import type { GatewayContext } from '../../http/kernel/serverContext.ts';
 import { PROJECTIONS, readsOf } from '../../projections/registry.ts';
 import { accessLeases, accountAdapters } from '../accounts/adapters.ts';
 import { ConfigError } from '../config/config.ts';
 import { openEvidence } from '../evidence/evidence.ts';
-import { PgBossJobs } from '../jobs/pgBossJobs.ts';
+import { openJobs } from '../jobs/openJobs.ts';
 import { warnings } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
 import { changesLog } from '../monitoring/securityLog.ts';
@@ -33,7 +33,8 @@ import { velocityGuard } from '../operations/velocityGuard.ts';
 import { operatorAdapters } from '../operators/adapters.ts';
 import { providerAdapters } from '../providers/providers.ts';
 import { isRightKeyring } from '../secrets/secretsKey.ts';
-import { parkedSetOf, progressOf } from '../subscriptions/consumers.ts';
+import { followConsumers } from '../subscriptions/consumers.ts';
+import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { caughtUp } from '../subscriptions/progress.ts';
 import { systemRandomness as randomness } from '../system/randomness.ts';
 import { systemStopwatch as stopwatch } from '../system/stopwatch.ts';
@@ -68,22 +69,19 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { storage, log, clock, clockFault = () => null, projections = PROJECTIONS } = options;
   const capabilities = [...CAPABILITIES, ...(options.moreCapabilities ?? [])] as const;
-  const { store, codec, operations, notices } = storage;
+  const { store, codec, operations } = storage;
   if (!(await isRightKeyring(operations, options.keyring)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
   const accounts = new Accounts(commands, clock);
   const readModels = projections.map(({ name }) => name as ReadModelName);
-  const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', readModels);
   const processes = processesOf(capabilities);
-  const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', processes.map(consumerName));
-  const leaders: (() => void)[] = [];
-  const parked = parkedSetOf(options, () => {
-    for (const look of leaders) look();
-  });
-  await parked.follow(notices);
+  const names = { readModels, processes: processes.map(consumerName) };
+  const followed = await followConsumers(options, names);
+  const { projected, reacted, parked } = followed;
   const evidence = await openEvidence(options, ({ accountId, mode }) => accounts.now(accountId, mode));
-  const jobs = await openJobs(options, jobsOf(capabilities));
+  const queues = jobsOf(capabilities).map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' }));
+  const jobs = await openJobs(options, queues);
   const upTo = caughtUp(store, projected);
   const reads = readsOf(storage, upTo);
   // Last of what can fail: it follows the log until it is closed.
@@ -94,7 +92,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const messages = new PaymentMessages(commands);
   const webhooks = webhookAdapters(world, PROBE_RULE);
   const consumers = {
-    names: [...readModels, ...processes.map(consumerName)],
+    names: [...readModels, ...names.processes],
     maySkip: (name: string) => maySkip(processes, name),
   };
   const work = workOf<Needs>(capabilities, (declared) => ({
@@ -133,26 +131,18 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     apiKeys.forget(null);
     log.error({ head }, 'event log restored or taken over: everything remembered of it is forgotten');
   });
-  const { needs } = work;
-  const onMove = (listener: () => void) => projected.onMove(listener);
+  const { leaders } = followed;
   return {
     ...{ commands, accounts, leases, projected, reacted, parked, leaders, jobs, capabilities, projections },
     ...{ work, jobOfTimer },
     services: {
-      ...useCasesOf(capabilities, needs, changesLog(log)),
-      baseUrl: options.publicUrl,
-      views: needs.views,
-      accounts,
-      progress: projected,
-      parked,
-      platform: operatorsOf(capabilities, needs),
-      untilSeen: (timeoutMs, look) => pollUntil({ stopwatch, onMove }, timeoutMs, look),
+      ...useCasesOf(capabilities, work.needs, changesLog(log)),
+      ...contextOf(options.publicUrl, work.needs, parked),
+      platform: operatorsOf(capabilities, work.needs),
     },
     close: async () => {
       await keys.close();
-      stopProjected();
-      stopReacted();
-      parked.stop();
+      followed.stop();
       options.mail.close();
       await evidence.close();
       await webhooks.sender.close();
@@ -160,22 +150,14 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   };
 };
 
-const openJobs = async (
-  { storage, log, isAlone, clockFault = () => null }: GatewayOptions,
-  declared: readonly Job<never>[],
-): Promise<PgBossJobs> => {
-  const jobs = await PgBossJobs.open({
-    pool: storage.derived,
-    notices: storage.notices,
-    queues: declared.map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' })),
-    mayClaim: () => clockFault() === null,
-    onError: (err, { queue, failures, isFinal }) =>
-      isFinal
-        ? log.error({ err, queue, failures }, 'a job failed for good: npm run cli -- jobs list')
-        : log.warn({ err, queue, failures }, 'a job failed and will be tried again'),
-  });
-  if (isAlone) await jobs.releaseClaims();
-  return jobs;
+const contextOf = (
+  baseUrl: string,
+  { views, accounts, projected, stopwatch }: Needs,
+  parked: ParkedSet,
+): Omit<GatewayContext, 'platform'> => {
+  const moving = { stopwatch, onMove: (listener: () => void) => projected.onMove(listener) };
+  const untilSeen: GatewayContext['untilSeen'] = (timeoutMs, look) => pollUntil(moving, timeoutMs, look);
+  return { baseUrl, views, accounts, progress: projected, parked, untilSeen };
 };
 
 /** What this process remembers of API keys, under a lease. */

@@ -1,7 +1,8 @@
 // The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
 
 import { isLoopbackHost } from '../../http/kernel/address.ts';
-import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
+import { OPERATIONS_ROUTES } from '../../http/kernel/health.ts';
+import type { Operations } from '../../http/kernel/serverContext.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
