@@ -68,7 +68,7 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
 
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { storage, log, clock, clockFault = () => null, projections = PROJECTIONS } = options;
-  const capabilities = [...CAPABILITIES, ...(options.moreCapabilities ?? [])] as const;
+  const capabilities = [...CAPABILITIES, ...(options.extension?.capabilities ?? [])] as const;
   const { store, codec, operations } = storage;
   if (!(await isRightKeyring(operations, options.keyring)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
@@ -78,7 +78,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const processes = processesOf(capabilities);
   const names = { readModels, processes: processes.map(consumerName) };
   const followed = await followConsumers(options, names);
-  const { projected, reacted, parked } = followed;
+  const { projected, reacted, parked, leaders } = followed;
   const evidence = await openEvidence(options, ({ accountId, mode }) => accounts.now(accountId, mode));
   const queues = jobsOf(capabilities).map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' }));
   const jobs = await openJobs(options, queues);
@@ -91,26 +91,12 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
   const messages = new PaymentMessages(commands);
   const webhooks = webhookAdapters(world, PROBE_RULE);
-  const consumers = {
-    names: [...readModels, ...names.processes],
-    maySkip: (name: string) => maySkip(processes, name),
-  };
+  const consumers = { names: [...readModels, ...names.processes], maySkip: (name: string) => maySkip(processes, name) };
   const work = workOf<Needs>(capabilities, (declared) => ({
-    ...{
-      commands,
-      accounts,
-      clock,
-      stopwatch,
-      randomness,
-      jobs,
-      projected,
-      reacted,
-      caughtUp: upTo,
-      leases,
-      apiKeys,
-      messages,
-    },
+    ...{ commands, accounts, clock, stopwatch, randomness, jobs, projected, reacted },
+    ...{ messages, leases, apiKeys, caughtUp: upTo },
     ...declared,
+    ...options.extension?.adapters(storage),
     ...reads,
     ...providerAdapters(world, NOTIFIED_WORK),
     ...webhooks,
@@ -131,7 +117,6 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     apiKeys.forget(null);
     log.error({ head }, 'event log restored or taken over: everything remembered of it is forgotten');
   });
-  const { leaders } = followed;
   return {
     ...{ commands, accounts, leases, projected, reacted, parked, leaders, jobs, capabilities, projections },
     ...{ work, jobOfTimer },

@@ -44,8 +44,8 @@ export interface GatewayOptions {
   readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
   readonly log: Log;
   readonly clock: Clock;
-  /** Beside the product's. */
-  readonly moreCapabilities?: readonly Capability<Needs>[];
+  /** Default: nothing beside the product's capabilities. */
+  readonly extension?: Extension;
   /** Default: all there are. */
   readonly projections?: readonly Projection[];
   /** Default of both: the product's. */
@@ -64,6 +64,21 @@ export interface GatewayOptions {
   readonly isAlone: boolean;
   readonly onMismatch: (error: CheckpointMismatch) => void;
 }
+
+/** Capabilities beside the product's, and what only they need of the world. */
+export interface Extension {
+  readonly capabilities: readonly Capability<Needs>[];
+  readonly adapters: (storage: Storage) => object;
+}
+
+export const extension = <More extends object>(
+  capabilities: readonly Capability<Needs & More>[],
+  adapters: (storage: Storage) => More,
+): Extension => {
+  // They are given what `adapters` returns beside everybody's needs.
+  const given: readonly unknown[] = capabilities;
+  return { capabilities: given as readonly Capability<Needs>[], adapters };
+};
 
 /** What every role needs: commands, accounts, how far the subscriptions are, the job queue, and the work of the capabilities. */
 export interface Core {

@@ -115,7 +115,7 @@ interface TestGatewayOptions {
   webhookRetentionDays?: number;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
-  moreCapabilities?: GatewayOptions['moreCapabilities'];
+  extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
   /** Beside the product's. */
@@ -357,7 +357,7 @@ const gatewayOn = (
     isAlone: options.isAlone ?? true,
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
-    ...(options.moreCapabilities && { moreCapabilities: options.moreCapabilities }),
+    ...(options.extension && { extension: options.extension }),
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,
     mail: options.mail ?? NO_MAIL,
@@ -383,13 +383,8 @@ const firstStart = async (connectionString: string): Promise<void> => {
   await storage.close();
 };
 /** Fresh. What has parts of its own, or its log elsewhere, makes its first start itself. */
-const databaseFor = ({
-  eventStoreUrl,
-  moreCapabilities,
-  projections,
-  codec,
-}: TestGatewayOptions): Promise<TestDatabase> =>
-  eventStoreUrl || moreCapabilities || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
+const databaseFor = ({ eventStoreUrl, extension, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
+  eventStoreUrl || extension || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
 
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {
