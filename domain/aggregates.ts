@@ -47,7 +47,7 @@ export const isDeletable = (stream: string): boolean => DELETABLE.has(readStream
 
 /** Takes `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`; null: it names no stream. */
 export const parseStreamName = (text: string): StreamName | null => {
-  const paymentId = parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction);
+  const paymentId = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
   if (paymentId !== null) return PAYMENT.stream(paymentId);
   const { category, id } = readStreamName(text);
   const named = AGGREGATES.find((one) => one.category === category);

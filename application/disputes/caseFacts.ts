@@ -1,6 +1,8 @@
 // The facts that a mail about a dispute case lists: which case, which order, how much, and why (Q7). Order and reason were written by the
 // merchant and the bank, so each is cut to one short line.
+
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { DisputeMethod, MedCase } from '../../domain/dispute/medCase.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
@@ -56,7 +58,7 @@ export const caseFacts = (
 ): readonly (readonly [label: string, value: string])[] => {
   const { caseId, paymentId, amount, currency, reason } = terms;
   const facts: readonly (readonly [string, string])[] = [
-    ['Disputa', PREFIX.medCase + caseId],
+    ['Disputa', MED_CASE.idPrefix + caseId],
     ['Cobrança', PREFIX.charge + paymentId],
     ['Pedido', orderOf(metadata)],
     ['Descrição', written(metadata['description'])],

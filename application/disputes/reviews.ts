@@ -1,4 +1,5 @@
 // Dispute cases that wait for an operator, and what operators do with them (rules Q1, Q3, Q10).
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { CaseStatus, MedCase, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
@@ -65,10 +66,10 @@ const caseReviewItems = (waiting: WaitingCase): readonly CaseReviewItem[] => {
   if (about === undefined) return [];
   const { paymentId, accountId, mode, amount, currency, providerCaseId } = about;
   return waits.map(([because, since]) => ({
-    caseId: PREFIX.medCase + id,
+    caseId: MED_CASE.idPrefix + id,
     providerCaseId,
     chargeId: PREFIX.charge + paymentId,
-    accountId: PREFIX.account + accountId,
+    accountId: ACCOUNT.idPrefix + accountId,
     mode,
     status: state.status === 'absent' ? null : state.status,
     amount,
@@ -88,7 +89,7 @@ interface Reviewed {
 }
 
 const reviewedOf = (id: MedCaseId, done: MedCase | Rejection): Reviewed | Rejection =>
-  isRejection(done) ? done : { caseId: PREFIX.medCase + id, status: done.status, moneyOutcome: done.moneyOutcome };
+  isRejection(done) ? done : { caseId: MED_CASE.idPrefix + id, status: done.status, moneyOutcome: done.moneyOutcome };
 
 export const caseReviews = (needs: ReviewNeeds) => ({
   /** Dispute cases that wait for an operator, oldest first. `total` counts those beyond `limit` too. */
@@ -120,11 +121,11 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     reason: string,
     by: Changer,
   ): Promise<{ readonly caseId: string } | Rejection> => {
-    const named = parsePrefixedId<MedCaseId>(name, PREFIX.medCase);
+    const named = parsePrefixedId<MedCaseId>(name, MED_CASE.idPrefix);
     const [id, ...others] = named === null ? await needs.cases.waitingReports(name) : [named];
     if (id === undefined) return NO_CASE;
     if (others.length > 0) return SEVERAL_CASES;
     const done = await dismissCaseReport(needs)(id, reason, by);
-    return isRejection(done) ? done : { caseId: PREFIX.medCase + id };
+    return isRejection(done) ? done : { caseId: MED_CASE.idPrefix + id };
   },
 });

@@ -1,6 +1,7 @@
 // What operators of the platform are shown of its work and have begun again (rule O1): the log and what follows it, the ledger, jobs.
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
-import { type Mode, PREFIX } from '../../domain/kernel/ids.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -93,7 +94,7 @@ const listFailedJobs =
         id,
         queue: of,
         state,
-        accountId: PREFIX.account + accountId,
+        accountId: ACCOUNT.idPrefix + accountId,
         mode,
         attempts,
         error,

@@ -1,9 +1,10 @@
 // The ledger as operators check it, and of one payment: every posting that follows from its events, with its words, beside what is kept.
 // The ledger explains every number.
-import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
+import type { LedgerAccount } from '../../domain/ledger/journal.ts';
 import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
+import { journalEntry, movesMoney } from '../../domain/payment/postings.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
@@ -147,5 +148,5 @@ export const showLedger =
     const postings = await linesOf(commands, id);
     if (postings === null) return null;
     const differences = differencesOf(await views.wallet.postings(id), postings);
-    return { paymentId: PREFIX.transaction + id, postings, totals: totalsOf(postings), differences };
+    return { paymentId: PAYMENT.idPrefix + id, postings, totals: totalsOf(postings), differences };
   };

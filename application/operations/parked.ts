@@ -1,7 +1,8 @@
 // Streams that read models and processes do not take any more, as operators see to them: by requests and at a terminal alike (architecture
 // §7, rule O1).
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
-import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -40,7 +41,7 @@ const shown = ({
   eventType,
   error,
   parkedAt,
-  accountId: account === null ? null : PREFIX.account + account,
+  accountId: account === null ? null : ACCOUNT.idPrefix + account,
 });
 
 /** Longest parked first. */

@@ -60,46 +60,55 @@ export class Canceller {
     this.#needs = needs;
   }
 
-  /**
-   * Brings a requested cancellation to its end; throws UnknownAtProvider while the provider does not say. Not requested, or ended: does
-   * nothing. `dueAt`: the instant of its timer, where a test clock jumped over it.
-   */
+  /** Brings a requested cancellation to its end, as `end` does. `dueAt`: the instant of its timer, where a test clock jumped over it. */
   async run(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
+    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
+    if (exists(state)) await this.end(state, dueAt);
+  }
+
+  /**
+   * Returns the payment once its cancellation was brought to an end; as it is, if none was requested or the payment has ended. Throws
+   * UnknownAtProvider while the provider does not say.
+   */
+  async end(payment: ExistingPayment, dueAt?: Timestamp): Promise<ExistingPayment> {
     const { commands, accounts } = this.#needs;
-    const stream = PAYMENT.stream(paymentId);
-    const { state } = await commands.load(PAYMENT, stream);
-    if (!exists(state) || state.charge.cancelRequestedAt === null || notCancellable(state) !== null) return;
-    const { terms } = state.charge;
-    if (state.transaction.status !== 'held' && !(await this.#isCancelledAtProvider(state))) return;
-    const { accountId, mode } = terms;
+    if (payment.charge.cancelRequestedAt === null || notCancellable(payment) !== null) return payment;
+    const asked = payment.transaction.status === 'held' ? payment : await this.#askProvider(payment);
+    if (notCancellable(asked) !== null) return asked;
+    const { terms } = asked.charge;
+    const { accountId, mode, paymentId } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
     const back = {
       returnIdOf: (providerPaymentId: string) => returnIdOf(paymentId, providerPaymentId),
       by: 'merchant',
     };
     const decide = recordCancelled(back, at);
-    await commands.record(PAYMENT, stream, decide, metadataForProcess('cancellation', terms, paymentId, paymentId));
+    const metadata = metadataForProcess('cancellation', terms, paymentId, paymentId);
+    return assertExists((await commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata)).state);
   }
 
-  /** False: it was paid, and that is settled now. */
-  async #isCancelledAtProvider({ charge: { terms } }: ExistingPayment): Promise<boolean> {
+  /** Returns the payment that the provider has cancelled; or that was paid, with what was paid decided on. */
+  async #askProvider(payment: ExistingPayment): Promise<ExistingPayment> {
+    const { terms } = payment.charge;
     const provider = this.#needs.providers.of(terms.mode);
     if (provider === null) throw new UnknownAtProvider(`cancellation of ${terms.paymentId}`);
     const { accountId, mode, txid, methods, paymentId } = terms;
     const answers = await Promise.all(methods.map((method) => provider.cancel({ accountId, mode, txid, method })));
     if (answers.includes('unknown')) throw new UnknownAtProvider(`cancellation of ${paymentId}`);
-    return answers.includes('paid') ? this.#isHeldOnceSettled(terms) : true;
+    return answers.includes('paid') ? this.#settled(terms) : payment;
   }
 
-  /** Decides on what was paid. True: it is held, for review, which the cancellation returns (M5), or because it can't be returned. */
-  async #isHeldOnceSettled(terms: ExistingPayment['charge']['terms']): Promise<boolean> {
+  /**
+   * Decides on what was paid and returns the payment: it has ended, or the money is held, for review, which the cancellation returns (M5),
+   * or because it can't be returned.
+   */
+  async #settled(terms: ExistingPayment['charge']['terms']): Promise<ExistingPayment> {
     await this.#needs.settler.settleAll(terms);
-    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(terms.paymentId));
-    if (!exists(state) || notCancellable(state) !== null) return false;
-    const { status, incomingPayments } = state.transaction;
-    if (status === 'held') return true;
+    const payment = assertExists((await this.#needs.commands.load(PAYMENT, PAYMENT.stream(terms.paymentId))).state);
+    const { status, incomingPayments } = payment.transaction;
+    if (notCancellable(payment) !== null || status === 'held') return payment;
     // What the provider refuses to send back is an operator's now, and waits for nothing that would come by itself.
-    if (incomingPayments.some(isOfOperator) && incomingPayments.every(isAtRest)) return true;
+    if (incomingPayments.some(isOfOperator) && incomingPayments.every(isAtRest)) return payment;
     // What was paid is on its way back to the payer (another amount): once it is there, it can be cancelled.
     throw new UnknownAtProvider(`return of what was paid for ${terms.paymentId}`);
   }
@@ -125,20 +134,15 @@ interface CancelNeeds {
 export const cancelPayment =
   ({ commands, accounts, canceller }: CancelNeeds) =>
   async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<ExistingPayment | Rejection> => {
-    const stream = PAYMENT.stream(id);
-    const before = await commands.load(PAYMENT, stream);
-    if (!isOwn(before.state, tenant)) return NO_PAYMENT;
-    const { accountId, mode } = tenant;
-    const metadata = metadataForRequest(requester, tenant, id);
+    const request = requestCancel(await accounts.now(tenant.accountId, tenant.mode));
     const wished = await commands.execute(
       PAYMENT,
-      stream,
-      requestCancel(await accounts.now(accountId, mode)),
-      metadata,
+      PAYMENT.stream(id),
+      (state) => (isOwn(state, tenant) ? request(state) : NO_PAYMENT),
+      metadataForRequest(requester, tenant, id),
     );
     if (isRejection(wished)) return wished;
-    await canceller.run(id).catch(unavailable);
-    const after = assertExists((await commands.load(PAYMENT, stream)).state);
+    const after = await canceller.end(assertExists(wished.state)).catch(unavailable);
     if (after.charge.status === 'cancelled') return after;
     return notCancellable(after) ?? reject('service_unavailable', 'The cancellation is still under way.');
   };

@@ -1,8 +1,9 @@
 // Payments that wait for an operator, and what operators decide on them (rule M5).
-import { type Mode, type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { heldMoney } from '../../domain/payment/heldMoney.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -35,8 +36,8 @@ const heldItems = (payment: ExistingPayment): readonly HeldItem[] =>
   heldMoney(payment).map(({ providerPaymentId, amount, payerName, reason, returnRefused, since }) => {
     const { paymentId, accountId, mode, currency, expectedPayerTaxId } = payment.charge.terms;
     return {
-      paymentId: PREFIX.transaction + paymentId,
-      accountId: PREFIX.account + accountId,
+      paymentId: PAYMENT.idPrefix + paymentId,
+      accountId: ACCOUNT.idPrefix + accountId,
       mode,
       amount,
       currency,
@@ -67,6 +68,6 @@ export const heldPayments = (needs: HeldNeeds) => ({
     const reviewed = await reviewHeld(needs)(id, verdict, by, providerPaymentId);
     if (isRejection(reviewed)) return reviewed;
     const { payment, isNew } = reviewed;
-    return { paymentId: PREFIX.transaction + id, status: transactionStatus(payment), isNew };
+    return { paymentId: PAYMENT.idPrefix + id, status: transactionStatus(payment), isNew };
   },
 });

@@ -2,10 +2,10 @@
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../domain/kernel/money.ts';
-import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
-import { type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
+import { type SettleOutcome, settleOutcome } from '../../domain/payment/settle.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
@@ -38,7 +38,7 @@ export type SandboxPayResult =
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  readonly bank: SandboxBankPort;
+  readonly bank: Pick<SandboxBankPort, 'pay'>;
   readonly randomness: Randomness;
 }
 
@@ -64,10 +64,7 @@ export const payInSandbox =
     const result = await bank.pay(tenant, id, pix.txid, incoming, wish.late === true);
     if (result === 'cancelled') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
-    const { fees, holdDays } = (await accounts.get(tenant.accountId)).settings;
-    const decide = settleIncomingPayment({ incoming, payerCheck: 'unknown', fees, holdDays, returnId: '', at: now });
-    const expected = decide(state);
-    return { kind: 'sent', endToEndId, expected: isRejection(expected) ? 'duplicate' : expected.reply };
+    return { kind: 'sent', endToEndId, expected: settleOutcome(state, incoming, 'unknown') };
   };
 
 /** 11 letters and digits. */

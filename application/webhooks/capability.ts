@@ -1,6 +1,8 @@
-// Webhooks: messages about payments, delivered to the endpoints that subscribe to them.
-import { type EndpointId, PREFIX } from '../../domain/kernel/ids.ts';
+// Webhooks: messages of published events, delivered to the endpoints that subscribe to them.
+
+import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -26,12 +28,12 @@ import { attemptsOf } from './attempts.ts';
 import { type DeadLetterNeeds, listDeadLetters, tenantsWithDeadLetters } from './deadLetters.ts';
 import { deliveriesRunning, whenDelivered } from './messagesUnderWay.ts';
 import { rotateOverrideSecret } from './overrideSecret.ts';
-import type { PaymentMessages } from './paymentMessages.ts';
 import { pingEndpoint } from './pingEndpoint.ts';
 import { askRedrive, jobOfRedrive, redrive, workOffRedrive } from './redrive.ts';
 import { resendWebhook } from './resendWebhook.ts';
 import { DeliveryRetention } from './retention.ts';
 import { retryDelivery } from './retryDelivery.ts';
+import type { StreamMessages } from './streamMessages.ts';
 import { DeliveryWorker, deliver, forgetFailures, webhookDelivery } from './webhookDelivery.ts';
 import {
   changeWebhookEndpoint,
@@ -52,7 +54,7 @@ export interface WebhooksNeeds {
   readonly targets: FailingTargets;
   readonly timers: Timers;
   readonly overdue: OverdueWork;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
   readonly scheduled: ScheduledDeliveries;
   readonly jobs: JobQueue;
   readonly deadLetters: DeadLetterReads;
@@ -74,7 +76,7 @@ export interface WebhooksNeeds {
 const partsOf = (needs: WebhooksNeeds) => ({ ...needs, retention: new DeliveryRetention(needs) });
 type Parts = ReturnType<typeof partsOf>;
 
-const ofEndpoint = (endpointId: EndpointId) => ({ endpointId: PREFIX.endpoint + endpointId });
+const ofEndpoint = (endpointId: EndpointId) => ({ endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId });
 
 const overdueDeliveries: OwedSource<WebhooksNeeds, OverdueDelivery> = ({ overdue }, { before, page }) =>
   overdue.deliveries(before, page);

@@ -1,5 +1,10 @@
 // Deliveries that were given up, as operators see them: of every account.
-import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
+
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
@@ -44,12 +49,12 @@ export const listDeadLetters =
       const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
       for (const { id, delivery } of found)
         deliveries.push({
-          id: PREFIX.delivery + id,
-          accountId: PREFIX.account + tenant.accountId,
+          id: WEBHOOK_DELIVERY.idPrefix + id,
+          accountId: ACCOUNT.idPrefix + tenant.accountId,
           mode: tenant.mode,
-          paymentId: PREFIX.transaction + delivery.paymentId,
+          paymentId: PAYMENT.idPrefix + delivery.paymentId,
           eventType: delivery.eventType,
-          endpointId: delivery.endpointId === null ? null : PREFIX.endpoint + delivery.endpointId,
+          endpointId: delivery.endpointId === null ? null : WEBHOOK_ENDPOINT.idPrefix + delivery.endpointId,
           createdAt: delivery.scheduledAt,
         });
     }

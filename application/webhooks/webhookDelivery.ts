@@ -2,9 +2,10 @@
 import Type from 'typebox';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
+import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import {
   cancelDelivery,
+  correlationOf,
   isHoldable,
   mayComeEarly,
   type PendingDelivery,
@@ -37,8 +38,8 @@ import { type Timers, timerOf } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
 import { overrideSecret } from './overrideSecret.ts';
-import type { PaymentMessage, PaymentMessages } from './paymentMessages.ts';
 import { endpointSecret } from './signingSecrets.ts';
+import type { StreamMessage, StreamMessages } from './streamMessages.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
 export const deliver = timedKind({
@@ -112,7 +113,7 @@ interface Needs {
   readonly secrets: WebhookSecrets;
   readonly targets: Omit<FailingTargets, 'forget'>;
   readonly timers: Pick<Timers, 'set'>;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
   readonly jobs: Pick<JobQueue, 'running'>;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }
@@ -132,9 +133,9 @@ interface Attempt {
   readonly state: PendingDelivery;
   readonly tenant: Tenant;
   readonly target: string;
-  /** The payment's own URL; null: that of the endpoint. */
+  /** The URL of the stream that it tells of; null: that of the endpoint. */
   readonly url: string | null;
-  readonly message: PaymentMessage;
+  readonly message: StreamMessage;
 }
 
 /** Where a delivery goes now, and what signs it. */
@@ -192,13 +193,12 @@ export class DeliveryWorker {
   }
 
   async #attemptOf(deliveryId: DeliveryId, state: PendingDelivery, target: string): Promise<Attempt> {
-    const { payment, message } = await this.#needs.messages.of(state.delivery);
-    const { accountId, mode, webhookUrl } = payment.charge.terms;
-    const url = state.delivery.endpointId === null ? webhookUrl : null;
-    return { deliveryId, state, tenant: { accountId, mode }, target, url, message };
+    const { told, message } = await this.#needs.messages.of(state.delivery);
+    const url = state.delivery.endpointId === null ? told.url : null;
+    return { deliveryId, state, tenant: told.tenant, target, url, message };
   }
 
-  /** `endpoint`: null for deliveries to a payment's own URL. */
+  /** `endpoint`: null for deliveries to a stream's own URL. */
   async #attempt(attempt: Attempt, wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
     const { accounts } = this.#needs;
     const { state, tenant } = attempt;
@@ -249,7 +249,7 @@ export class DeliveryWorker {
     const { body, type, family, eventId, sequence } = message;
     const headers = {
       'content-type': 'application/json; charset=utf-8',
-      'x-acme-delivery-id': PREFIX.delivery + deliveryId,
+      'x-acme-delivery-id': WEBHOOK_DELIVERY.idPrefix + deliveryId,
       'x-acme-event-type': type,
       'x-acme-sequence': String(sequence),
       ...signatureHeaders({ secret, body, family, id: PREFIX.event + eventId, atMs: clock.now() }),
@@ -265,7 +265,8 @@ export class DeliveryWorker {
     const at = await accounts.actingAt(tenant.accountId, tenant.mode, dueAt);
     const decide = recordAttempt({ delivery, target }, attempts + 1, outcome, at, randomness.fraction());
     const stream = WEBHOOK_DELIVERY.stream(deliveryId);
-    const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, delivery.paymentId);
+    const correlation = correlationOf(delivery);
+    const metadata = metadataForProcess('webhookDelivery', tenant, correlation, correlation);
     const creates = { creates: attempts === 0 };
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
     if (attempts === 0) scheduled.begun(deliveryId);
@@ -308,7 +309,7 @@ export class DeliveryWorker {
   ): Promise<void> {
     const { commands, scheduled } = this.#needs;
     const stream = WEBHOOK_DELIVERY.stream(deliveryId);
-    const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, target);
+    const metadata = metadataForProcess('webhookDelivery', tenant, correlationOf(delivery), target);
     await commands.record(WEBHOOK_DELIVERY, stream, cancelDelivery({ delivery, target }, reason, at), metadata);
     scheduled.begun(deliveryId);
   }

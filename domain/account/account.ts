@@ -5,7 +5,7 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
-import { type AccountId, type Mode, PREFIX } from '../kernel/ids.ts';
+import type { AccountId, Mode } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
 import {
@@ -352,7 +352,7 @@ const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>({
 
 export const ACCOUNT = aggregate<AccountId>()({
   category: 'account',
-  idPrefix: PREFIX.account,
+  idPrefix: 'acct_',
   decider: account,
   serde: accountSerde,
   isRare: true,

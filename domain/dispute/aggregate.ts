@@ -1,6 +1,6 @@
 // The aggregate of dispute cases, and the stored format of its events.
 import { aggregate } from '../kernel/aggregate.ts';
-import { type EvidenceId, type MedCaseId, PREFIX } from '../kernel/ids.ts';
+import type { EvidenceId, MedCaseId } from '../kernel/ids.ts';
 import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { Evidence } from './evidence.ts';
@@ -135,7 +135,7 @@ const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
 
 export const MED_CASE = aggregate<MedCaseId>()({
   category: 'medCase',
-  idPrefix: PREFIX.medCase,
+  idPrefix: 'med_',
   decider: medCase,
   serde: medCaseSerde,
 });

@@ -13,11 +13,11 @@ export interface Aggregate<State, Event extends Fact<string, unknown>> {
   readonly decider: Decider<State, Event>;
 }
 
-interface Description<Category extends string, State, Event extends Fact<string, unknown>>
+interface Description<Category extends string, Prefix extends string | null, State, Event extends Fact<string, unknown>>
   extends Aggregate<State, Event> {
   readonly category: Category;
   /** What its ids begin with where the outside sees them; null: it sees none. */
-  readonly idPrefix: string | null;
+  readonly idPrefix: Prefix;
   /** Whether its streams may be deleted as a whole (ADR 0008). Default: facts are never deleted. */
   readonly isDeletable?: true;
   /** Whether its events are so few among all that they have an index of their own. Default: they are found by reading on. */
@@ -28,10 +28,11 @@ interface Description<Category extends string, State, Event extends Fact<string,
 
 export interface AggregateDescriptor<
   Category extends string,
+  Prefix extends string | null,
   Id extends string,
   State,
   Event extends Fact<string, unknown>,
-> extends Required<Omit<Description<Category, State, Event>, 'isDeletable' | 'isRare'>> {
+> extends Required<Omit<Description<Category, Prefix, State, Event>, 'isDeletable' | 'isRare'>> {
   readonly isDeletable: boolean;
   readonly isRare: boolean;
   /** Returns the name of the stream, `<category>-<id>`. */
@@ -41,9 +42,9 @@ export interface AggregateDescriptor<
 /** Returns the descriptor of an aggregate whose streams are named by ids of this brand: `aggregate<RefundId>()({…})`. */
 export const aggregate =
   <Id extends string>() =>
-  <const Category extends string, State, Event extends Fact<string, unknown>>(
-    description: Description<Category, State, Event>,
-  ): AggregateDescriptor<Category, Id, State, Event> => {
+  <const Category extends string, const Prefix extends string | null, State, Event extends Fact<string, unknown>>(
+    description: Description<Category, Prefix, State, Event>,
+  ): AggregateDescriptor<Category, Prefix, Id, State, Event> => {
     const start = `${description.category}-`;
     return {
       isDeletable: false,

@@ -23,10 +23,6 @@ const isOfMonth = (value: string): boolean => {
   const millis = Date.parse(value);
   return !Number.isNaN(millis) && new Date(millis).toISOString() === value;
 };
-export const parseTimestamp = (value: string): Timestamp => {
-  if (!isTimestamp(value)) throw new RangeError(`not a timestamp: ${value}`);
-  return value;
-};
 export const addMillis = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis);
 export const addSeconds = (at: Timestamp, seconds: number): Timestamp => addMillis(at, seconds * 1000);
 export const secondsBetween = (from: Timestamp, to: Timestamp): number =>

@@ -22,7 +22,6 @@ const FACTOR_MIN = 1_000;
 const FACTORS = 9_000;
 
 const BARCODE = /^[0-9]{3}9[0-9]{40}$/;
-const LINE = /^[0-9]{47}$/;
 
 /** Weights 2, 1, 2, … from the right, digits of the products added up. */
 const modulo10Digit = (digits: string): string => {
@@ -72,20 +71,4 @@ export const lineOfBarcode = (barcode: string): string => {
   if (!isBoletoBarcode(barcode)) throw new RangeError(`not the barcode of a boleto: ${barcode}`);
   const fields = [barcode.slice(0, 4) + barcode.slice(19, 24), barcode.slice(24, 34), barcode.slice(34, 44)];
   return fields.map((field) => field + modulo10Digit(field)).join('') + barcode.slice(4, 19);
-};
-
-const rearranged = (line: string): string =>
-  line.slice(0, 4) + line.slice(32, 47) + line.slice(4, 9) + line.slice(10, 20) + line.slice(21, 31);
-
-/** 47 digits without marks, whose three fields and whose barcode have the right check digits. */
-export const isBoletoLine = (text: string): boolean => {
-  if (!LINE.test(text)) return false;
-  const barcode = rearranged(text);
-  return isBoletoBarcode(barcode) && lineOfBarcode(barcode) === text;
-};
-
-/** The barcode of a line. RangeError when it is no line. */
-export const barcodeOfLine = (line: string): string => {
-  if (!isBoletoLine(line)) throw new RangeError(`not the line of a boleto: ${line}`);
-  return rearranged(line);
 };

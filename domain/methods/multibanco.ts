@@ -13,7 +13,6 @@ export interface MultibancoTerms {
 const AMOUNT_MAX = 99_999_999;
 const ENTITY = /^[0-9]{5}$/;
 const NUMBER = /^[0-9]{7}$/;
-const REFERENCE = /^[0-9]{9}$/;
 
 const isPayable = (amount: number): boolean => Number.isInteger(amount) && amount >= 1 && amount <= AMOUNT_MAX;
 
@@ -31,10 +30,3 @@ export const multibancoReference = ({ entity, subEntityAndNumber, amount }: Mult
   if (!isPayable(amount)) throw new RangeError(`no Multibanco reference holds ${amount} cents`);
   return subEntityAndNumber + checkDigits(entity + subEntityAndNumber + String(amount).padStart(8, '0'));
 };
-
-/** Whether a terminal would take it: shapes, bounds and check digits. The amount is in euro cents. */
-export const isMultibancoReference = (entity: string, reference: string, amount: Minor): boolean =>
-  ENTITY.test(entity) &&
-  REFERENCE.test(reference) &&
-  isPayable(amount) &&
-  reference === multibancoReference({ entity, subEntityAndNumber: reference.slice(0, 7), amount });

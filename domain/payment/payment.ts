@@ -4,7 +4,7 @@ import { type ChargeEvent, type ChargeState, charge } from '../charge/charge.ts'
 import { chargeSerde } from '../charge/serde.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import type { Decider } from '../kernel/decider.ts';
-import { type PaymentId, PREFIX } from '../kernel/ids.ts';
+import type { PaymentId } from '../kernel/ids.ts';
 import { serdeOf } from '../kernel/serde.ts';
 import { transactionSerde } from '../transaction/serde.ts';
 import { type TransactionEvent, type TransactionState, transaction } from '../transaction/transaction.ts';
@@ -28,7 +28,7 @@ export const payment: Decider<PaymentState, PaymentEvent> = {
 
 export const PAYMENT = aggregate<PaymentId>()({
   category: 'payment',
-  idPrefix: PREFIX.transaction,
+  idPrefix: 'tx_',
   decider: payment,
   serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde }),
 });

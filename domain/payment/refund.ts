@@ -1,5 +1,6 @@
 // Giving money back. The reservation in the payment's stream guards the refundable rest: whatever runs at once, the sum of all
 // refunds and holds never exceeds what was paid (architecture §4, E4, M1, M6–M8).
+
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
@@ -7,8 +8,9 @@ import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, subtract, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
+import type { RefundStrategy } from '../refund/refund.ts';
 import { isDisputed, reservedForSettling } from '../transaction/disputes.ts';
-import { type RefundRecord, type RefundStrategy, refundableRest, refundedAmount } from '../transaction/refunds.ts';
+import { type RefundRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import { payerTaxId, type SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 

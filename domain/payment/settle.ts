@@ -39,27 +39,41 @@ export const settleIncomingPayment =
   (args: SettleIncomingPayment): Decision<PaymentState, PaymentEvent, SettleOutcome> =>
   (state): Decided<PaymentEvent, SettleOutcome> => {
     const payment = assertExists(state);
-    const { incoming } = args;
-    const { transaction, charge } = payment;
-    if (transaction.incomingPayments.some((seen) => seen.providerPaymentId === incoming.providerPaymentId))
-      return { events: [], reply: 'duplicate' };
-    if (hasMoney(payment)) return sendBack(payment, args, 'second_payment');
-    if (isLate(payment, incoming)) return sendBack(payment, args, 'charge_ended');
-    if (incoming.amount !== charge.terms.amount) return sendBack(payment, args, 'wrong_amount');
-    const payer = judgePayer(payment, args);
-    if (payer === 'unknown') return hold(payment, args);
-    if (payer === 'mismatch') return sendBack(payment, args, 'payer_mismatch');
-    return { events: [settled(payment, args)], reply: 'settled' };
+    const judged = judge(payment, args.incoming, args.payerCheck);
+    const reply = outcomeOf(judged);
+    if (judged === 'duplicate') return { events: [], reply };
+    if (judged === 'settled') return { events: [settled(payment, args)], reply };
+    return { events: [judged === 'held' ? held(payment, args) : rejected(payment, args, judged)], reply };
   };
 
-const judgePayer = (
-  { charge }: ExistingPayment,
-  { incoming, payerCheck }: Pick<SettleIncomingPayment, 'incoming' | 'payerCheck'>,
-): PayerCheck => {
+/** Returns what `settleIncomingPayment` will make of the payment. */
+export const settleOutcome = (payment: ExistingPayment, incoming: IncomingPayment, check: PayerCheck): SettleOutcome =>
+  outcomeOf(judge(payment, incoming, check));
+
+type Judgement = 'duplicate' | 'settled' | 'held' | RejectionReason;
+
+const judge = (payment: ExistingPayment, incoming: IncomingPayment, check: PayerCheck): Judgement => {
+  const { transaction, charge } = payment;
+  if (transaction.incomingPayments.some((seen) => seen.providerPaymentId === incoming.providerPaymentId))
+    return 'duplicate';
+  if (hasMoney(payment)) return 'second_payment';
+  if (isLate(payment, incoming)) return 'charge_ended';
+  if (incoming.amount !== charge.terms.amount) return 'wrong_amount';
+  const payer = judgePayer(payment, incoming, check);
+  if (payer === 'unknown') return 'held';
+  return payer === 'mismatch' ? 'payer_mismatch' : 'settled';
+};
+
+const outcomeOf = (judged: Judgement): SettleOutcome => {
+  if (judged === 'duplicate' || judged === 'settled' || judged === 'held') return judged;
+  return judged === 'payer_mismatch' ? 'refunded' : 'returned';
+};
+
+const judgePayer = ({ charge }: ExistingPayment, incoming: IncomingPayment, check: PayerCheck): PayerCheck => {
   const lock = charge.terms.expectedPayerTaxId;
   if (lock === null) return 'match';
   const taxId = payerTaxId(incoming);
-  if (taxId === null) return payerCheck;
+  if (taxId === null) return check;
   return taxId === lock ? 'match' : 'mismatch';
 };
 
@@ -73,26 +87,18 @@ const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: In
   return expiresAt === null || paidAt > expiresAt;
 };
 
-const sendBack = (
+const rejected = (
   payment: ExistingPayment,
   { incoming, returnId, at }: SettleIncomingPayment,
   reason: RejectionReason,
-): Decided<PaymentEvent, SettleOutcome> => ({
-  events: [
-    {
-      type: 'TransactionPaymentRejected',
-      data: { incoming, currency: payment.charge.terms.currency, reason, returnId, at },
-    },
-  ],
-  reply: reason === 'payer_mismatch' ? 'refunded' : 'returned',
+): PaymentEvent => ({
+  type: 'TransactionPaymentRejected',
+  data: { incoming, currency: payment.charge.terms.currency, reason, returnId, at },
 });
 
-const hold = (
-  payment: ExistingPayment,
-  { incoming, at }: SettleIncomingPayment,
-): Decided<PaymentEvent, SettleOutcome> => ({
-  events: [{ type: 'TransactionHeld', data: { incoming, currency: payment.charge.terms.currency, at } }],
-  reply: 'held',
+const held = (payment: ExistingPayment, { incoming, at }: SettleIncomingPayment): PaymentEvent => ({
+  type: 'TransactionHeld',
+  data: { incoming, currency: payment.charge.terms.currency, at },
 });
 
 /** The incoming payment credited, with its fees fixed for ever (M1). */

@@ -1,20 +1,8 @@
 // Amounts as Pix writes them: reais, a point, two decimals. Text arithmetic only, so no amount passes through a float.
-import { decimalText, type Minor, toMinor } from '../kernel/money.ts';
-
-// 15 digits in all stay below 2^53.
-const AMOUNT = /^([0-9]{1,13})(?:\.([0-9]{1,2}))?$/;
+import { decimalText, type Minor } from '../kernel/money.ts';
 
 /** `12345` centavos as `123.45`. Throws RangeError for a negative amount, which Pix can't write. */
 export const amountText = (amount: Minor): string => {
   if (amount < 0) throw new RangeError(`a Pix amount is not negative: ${amount}`);
   return decimalText(amount, 2);
-};
-
-/**
- * Centavos of a text like `123.45`; `100` and `0.9`, which some issuers write, are read too.
- * Null for anything else: a sign, more than two decimals, a comma, spaces, above 13 digits before the point.
- */
-export const parseAmountText = (text: string): Minor | null => {
-  const match = AMOUNT.exec(text);
-  return match === null ? null : toMinor(Number(match[1]! + (match[2] ?? '').padEnd(2, '0')));
 };

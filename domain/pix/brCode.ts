@@ -1,16 +1,11 @@
 // BR Codes of Pix, the text behind the QR image and of copy-and-paste: how they are written (pix.md, BR Code).
-// They are read in brCodeParse.ts.
 
 import type { Minor } from '../kernel/money.ts';
 import { amountText } from './amountText.ts';
 import { foldToAscii } from './asciiText.ts';
 import { crc16 } from './crc16.ts';
-import { encodeTlv, TLV_VALUE_MAX } from './tlv.ts';
-import { isStaticTxid } from './txid.ts';
+import { encodeTlv } from './tlv.ts';
 
-// --- What building and parsing share: the fixed values and the rules of single fields ---
-
-export const BR_CODE_MAX = 512;
 export const PIX_GUI = 'br.gov.bcb.pix';
 export const NAME_MAX = 25;
 export const CITY_MAX = 15;
@@ -18,7 +13,7 @@ export const CITY_MAX = 15;
 export const EMPTY_TEXT = 'N';
 /** Digits and point of field 54. */
 export const AMOUNT_TEXT_MAX = 13;
-/** Reference label (62-05) of a code without a txid of its own; the only one of a dynamic code. */
+/** Reference label (62-05) of a dynamic code, and of a code without a txid of its own. */
 export const NO_TXID = '***';
 /** Id and length of the checksum, which covers these too. */
 export const CHECKSUM_HEAD = '6304';
@@ -27,37 +22,22 @@ const ADDRESS_MAX = 77;
 const VISIBLE_ASCII = /^[!-~]+$/;
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
-const isAddress = (text: string): boolean => text.length <= ADDRESS_MAX && VISIBLE_ASCII.test(text);
-
-/** Pix key of a static code: 1 to 77 visible ASCII characters. Whether it is registered only the DICT knows. */
-export const isKeyField = (key: string): boolean => isAddress(key);
-
 /** Location of a dynamic code: 1 to 77 visible ASCII characters, host first: no scheme. */
-export const isUrlField = (url: string): boolean => isAddress(url) && !SCHEME.test(url);
-
-// --- Building ---
+export const isUrlField = (url: string): boolean =>
+  url.length <= ADDRESS_MAX && VISIBLE_ASCII.test(url) && !SCHEME.test(url);
 
 interface Receiver {
   /** Folded to printable ASCII and cut to 25 characters; `N` when nothing is left, since the field can't be empty. */
   readonly merchantName: string;
   /** Folded to printable ASCII and cut to 15 characters; `N` when nothing is left, since the field can't be empty. */
   readonly merchantCity: string;
-  /** 1 to 999,999,999,999 centavos; without it the payer's bank asks (static) or takes the charge's (dynamic). */
+  /** 1 to 999,999,999,999 centavos; without it the payer's bank takes the charge's. */
   readonly amount?: Minor;
 }
 
 export interface DynamicBrCodeParts extends Receiver {
   /** Location of the charge without scheme, 1 to 77 visible ASCII characters. */
   readonly url: string;
-}
-
-export interface StaticBrCodeParts extends Receiver {
-  /** Pix key, 1 to 77 visible ASCII characters. */
-  readonly key: string;
-  /** 1 to 25 ASCII letters and digits; without it the code has `***`. */
-  readonly txid?: string;
-  /** Shown to the payer: folded to printable ASCII, cut to what the key leaves of the template, left out when empty. */
-  readonly description?: string;
 }
 
 const amountField = (amount: Minor | undefined): string => {
@@ -70,7 +50,7 @@ const amountField = (amount: Minor | undefined): string => {
 const withChecksum = (body: string): string => body + CHECKSUM_HEAD + crc16(body + CHECKSUM_HEAD);
 
 /** `head` is what stands before 52: the fields 00, 01 and 26. The longest code has 236 of the permitted 512 characters. */
-const assemble = (head: string, { merchantName, merchantCity, amount }: Receiver, txid: string): string =>
+const assemble = (head: string, { merchantName, merchantCity, amount }: Receiver): string =>
   withChecksum(
     head +
       encodeTlv('52', '0000') +
@@ -79,26 +59,12 @@ const assemble = (head: string, { merchantName, merchantCity, amount }: Receiver
       encodeTlv('58', 'BR') +
       encodeTlv('59', foldToAscii(merchantName, NAME_MAX) || EMPTY_TEXT) +
       encodeTlv('60', foldToAscii(merchantCity, CITY_MAX) || EMPTY_TEXT) +
-      encodeTlv('62', encodeTlv('05', txid)),
+      encodeTlv('62', encodeTlv('05', NO_TXID)),
   );
 
 /** A code that pays one charge once, hosted at `url`. Throws RangeError when url or amount can't stand in a code. */
 export const buildDynamicBrCode = (parts: DynamicBrCodeParts): string => {
   if (!isUrlField(parts.url)) throw new RangeError(`not a location of a BR code: ${parts.url}`);
   const account = encodeTlv('00', PIX_GUI) + encodeTlv('25', parts.url);
-  return assemble(encodeTlv('00', '01') + encodeTlv('01', '12') + encodeTlv('26', account), parts, NO_TXID);
-};
-
-/** A reusable code that pays to a Pix key. Throws RangeError when key, txid or amount can't stand in a code. */
-export const buildStaticBrCode = (parts: StaticBrCodeParts): string => {
-  const { key, txid = NO_TXID, description = '' } = parts;
-  if (!isKeyField(key)) throw new RangeError(`not a Pix key of a BR code: ${key}`);
-  if (txid !== NO_TXID && !isStaticTxid(txid)) throw new RangeError(`not a txid of a static BR code: ${txid}`);
-  const account = encodeTlv('00', PIX_GUI) + encodeTlv('01', key);
-  const note = foldToAscii(description, Math.max(0, TLV_VALUE_MAX - account.length - 4));
-  return assemble(
-    encodeTlv('00', '01') + encodeTlv('26', account + (note === '' ? '' : encodeTlv('02', note))),
-    parts,
-    txid,
-  );
+  return assemble(encodeTlv('00', '01') + encodeTlv('01', '12') + encodeTlv('26', account), parts);
 };

@@ -1,13 +1,6 @@
 // EMV tag-length-value text: 2-digit id, 2-digit length, value. Lengths count characters (code points), not bytes.
 
-export interface TlvField {
-  /** `00` to `99`. */
-  readonly id: string;
-  /** 1 to 99 characters. */
-  readonly value: string;
-}
-
-export const TLV_VALUE_MAX = 99;
+const TLV_VALUE_MAX = 99;
 const TWO_DIGITS = /^[0-9]{2}$/;
 
 /** Code points, which are what is counted; a pair of surrogates is one. */
@@ -24,28 +17,4 @@ export const encodeTlv = (id: string, value: string): string => {
   if (!TWO_DIGITS.test(id) || length < 1 || length > TLV_VALUE_MAX)
     throw new RangeError(`TLV field ${id} with ${length} characters`);
   return id + String(length).padStart(2, '0') + value;
-};
-
-/** The fields of `text` in their order, repeated ids included; null when it is not wholly made of fields. */
-export const parseTlv = (text: string): readonly TlvField[] | null => {
-  const characters = [...text];
-  const fields: TlvField[] = [];
-  for (let at = 0; at < characters.length; ) {
-    const id = characters.slice(at, at + 2).join('');
-    const length = characters.slice(at + 2, at + 4).join('');
-    if (!TWO_DIGITS.test(id) || !TWO_DIGITS.test(length) || length === '00') return null;
-    const end = at + 4 + Number(length);
-    if (end > characters.length) return null;
-    fields.push({ id, value: characters.slice(at + 4, end).join('') });
-    at = end;
-  }
-  return fields;
-};
-
-/** The fields of `text` by id; null when it is not TLV, is empty, or its ids do not ascend (so a repeated id too). */
-export const parseAscendingTlv = (text: string): ReadonlyMap<string, string> | null => {
-  const fields = parseTlv(text);
-  if (fields === null || fields.length === 0) return null;
-  if (fields.some(({ id }, i) => i > 0 && id <= fields[i - 1]!.id)) return null;
-  return new Map(fields.map(({ id, value }) => [id, value]));
 };

@@ -1,17 +1,9 @@
 // Transaction identifiers that the receiver chooses (Pix API 2.9.0; rule I3).
 
 const COB_TXID = /^[a-zA-Z0-9]{26,35}$/;
-const RECEIVED_TXID = /^[a-zA-Z0-9]{1,35}$/;
-const STATIC_TXID = /^[a-zA-Z0-9]{1,25}$/;
 
 /** A txid that an immediate charge (cob) may have: 26 to 35 ASCII letters and digits. Case-sensitive. */
 export const isTxid = (text: string): boolean => COB_TXID.test(text);
-
-/** A txid as a provider's callback may carry it: 1 to 35 ASCII letters and digits (those of static codes are short). */
-export const isReceivedTxid = (text: string): boolean => RECEIVED_TXID.test(text);
-
-/** A txid that fits into a static BR code: 1 to 25 ASCII letters and digits. */
-export const isStaticTxid = (text: string): boolean => STATIC_TXID.test(text);
 
 /** Every byte as two digits: a txid is made for each charge. */
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

@@ -1,7 +1,9 @@
 // Webhook delivery as the interface shows it.
-import { type DeliveryId, PREFIX } from '../kernel/ids.ts';
+
+import type { DeliveryId } from '../kernel/ids.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
-import { maxAttemptsOf, type WebhookDeliveryState } from '../webhookDelivery/webhookDelivery.ts';
+import { maxAttemptsOf, WEBHOOK_DELIVERY, type WebhookDeliveryState } from '../webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../webhookEndpoint/webhookEndpoint.ts';
 
 export type DeliveryStatus = 'PENDING' | 'PROCESSING' | 'DELIVERED' | 'FAILED' | 'CANCELLED';
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
@@ -42,8 +44,8 @@ export const deliveryView = (
   body: string,
   now: Timestamp,
 ) => ({
-  id: PREFIX.delivery + id,
-  endpointId: state.delivery.endpointId === null ? null : PREFIX.endpoint + state.delivery.endpointId,
+  id: WEBHOOK_DELIVERY.idPrefix + id,
+  endpointId: state.delivery.endpointId === null ? null : WEBHOOK_ENDPOINT.idPrefix + state.delivery.endpointId,
   eventType: state.delivery.eventType,
   status: isUnderWay ? ('PROCESSING' as const) : deliveryStatus(state),
   attempts: state.attempts,

@@ -1,7 +1,6 @@
 // Webhook endpoint as the interface shows it, and its health (rule W6).
-import { PREFIX } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { Endpoint, ExistingEndpoint } from '../webhookEndpoint/webhookEndpoint.ts';
+import { type Endpoint, type ExistingEndpoint, WEBHOOK_ENDPOINT } from '../webhookEndpoint/webhookEndpoint.ts';
 
 export type EndpointStatus = 'ACTIVE' | 'INACTIVE';
 export const ENDPOINT_STATUSES: readonly EndpointStatus[] = ['ACTIVE', 'INACTIVE'];
@@ -11,7 +10,7 @@ export const ENDPOINT_STATE = { ACTIVE: 'active', INACTIVE: 'inactive' } as cons
 
 /** One shape for creation (`secret` added by the route), change and the list (health and times added). */
 export const endpointView = (endpoint: Endpoint & Pick<ExistingEndpoint, 'status'>) => ({
-  id: PREFIX.endpoint + endpoint.endpointId,
+  id: WEBHOOK_ENDPOINT.idPrefix + endpoint.endpointId,
   url: endpoint.url,
   events: endpoint.events,
   status: endpoint.status === 'active' ? ('ACTIVE' as const) : ('INACTIVE' as const),

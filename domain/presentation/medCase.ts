@@ -1,5 +1,6 @@
 // The dispute case of the interface, the block about it in a charge's metadata, and what webhooks tell of it (rules Q5, Q8).
 
+import { MED_CASE } from '../dispute/aggregate.ts';
 import type { CaseStatus, CaseType, MedCase, MoneyOutcome } from '../dispute/medCase.ts';
 import type { CaseChange, CaseSnapshot } from '../dispute/snapshot.ts';
 import { snapshotOf } from '../dispute/snapshot.ts';
@@ -31,7 +32,7 @@ export interface MedCaseView {
 }
 
 const viewOf = (seen: CaseSnapshot, paymentId: PaymentId): MedCaseView => ({
-  id: PREFIX.medCase + seen.caseId,
+  id: MED_CASE.idPrefix + seen.caseId,
   object: 'med_case',
   type: seen.type,
   status: seen.status,
@@ -99,7 +100,7 @@ export const resolutionMessages = (
     ? [
         canonicalMessage('med.resolved', at, () => ({
           object: 'med_resolution',
-          case_id: PREFIX.medCase + caseId,
+          case_id: MED_CASE.idPrefix + caseId,
           charge_id: PREFIX.charge + paymentId,
           amount: reportedAmount,
           currency,

@@ -1,8 +1,10 @@
 // The messages about the Pix-out of a cash-out refund: `payout.*`, and its legacy twin `withdrawal.*` (rules M6, W9).
+
 import { PREFIX, type RefundId } from '../kernel/ids.ts';
 import { ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { ExistingPayment } from '../payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../payment/payment.ts';
+import { REFUND } from '../refund/refund.ts';
 import type { RefundRecord } from '../transaction/refunds.ts';
 import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
 import { payoutView } from './refund.ts';
@@ -45,9 +47,9 @@ const withdrawalData = (
   status: TransactionStatus,
   occurredAt: Timestamp,
 ) => ({
-  transactionId: PREFIX.transaction + terms.paymentId,
+  transactionId: PAYMENT.idPrefix + terms.paymentId,
   withdrawalId: PREFIX.payout + refund.refundId,
-  refundId: PREFIX.refund + refund.refundId,
+  refundId: REFUND.idPrefix + refund.refundId,
   amount: refund.amount,
   status,
   previousStatus: 'PENDING',

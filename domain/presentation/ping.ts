@@ -1,7 +1,9 @@
 // The body of a ping: the canonical envelope around the endpoint's id, so that a receiver's code for events reads it. It is no event: the
 // catalogue does not have it, and its id begins with `ping_`.
-import { type EndpointId, PREFIX } from '../kernel/ids.ts';
+
+import type { EndpointId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { WEBHOOK_ENDPOINT } from '../webhookEndpoint/webhookEndpoint.ts';
 import { API_VERSION } from './envelope.ts';
 
 export const PING = 'ping';
@@ -14,5 +16,5 @@ export const pingBody = (id: string, endpointId: EndpointId, at: Timestamp): str
     api_version: API_VERSION,
     type: PING,
     created_at: at,
-    data: { object: { id: PREFIX.endpoint + endpointId, object: 'webhook_endpoint' } },
+    data: { object: { id: WEBHOOK_ENDPOINT.idPrefix + endpointId, object: 'webhook_endpoint' } },
   });

@@ -1,6 +1,8 @@
 // Refund and payout as the interface shows them (contract.md Refund, rule M6).
+
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
-import type { RefundState } from '../refund/refund.ts';
+import { PAYMENT } from '../payment/payment.ts';
+import { REFUND, type RefundState } from '../refund/refund.ts';
 import { feeOfMerchant, type RefundRecord } from '../transaction/refunds.ts';
 
 export type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
@@ -14,8 +16,8 @@ export const refundStatus = ({ outcome }: RefundRecord, way: RefundState['status
 };
 
 export const refundView = (paymentId: PaymentId, refund: RefundRecord, way?: RefundState['status']) => ({
-  id: PREFIX.refund + refund.refundId,
-  transactionId: PREFIX.transaction + paymentId,
+  id: REFUND.idPrefix + refund.refundId,
+  transactionId: PAYMENT.idPrefix + paymentId,
   amount: refund.amount,
   currency: refund.currency,
   status: refundStatus(refund, way),
@@ -37,7 +39,7 @@ export const payoutView = (paymentId: PaymentId, refund: RefundRecord) => {
     status: PAYOUT_STATUS[outcome.status],
     method: 'pix' as const,
     destination: refund.namedByMerchant ? refund.destination : null,
-    refund_id: PREFIX.refund + refund.refundId,
+    refund_id: REFUND.idPrefix + refund.refundId,
     charge_id: PREFIX.charge + paymentId,
     fee: feeOfMerchant(refund),
     end_to_end_id: outcome.status === 'completed' ? outcome.endToEndId : null,

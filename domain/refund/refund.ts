@@ -6,11 +6,13 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
-import { type AccountId, type Mode, type PaymentId, PREFIX, type RefundId } from '../kernel/ids.ts';
+import type { AccountId, Mode, PaymentId, RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { RefundStrategy } from '../transaction/refunds.ts';
+
+/** `devolution` returns the Pix by its end-to-end id, `cashout` is a Pix of our own; other methods go back by themselves. */
+export type RefundStrategy = 'devolution' | 'cashout' | 'reversal';
 
 export interface RefundOrder {
   readonly refundId: RefundId;
@@ -164,7 +166,7 @@ export const REFUND_GROUPS = oneGroup(refundSerde);
 
 export const REFUND = aggregate<RefundId>()({
   category: 'refund',
-  idPrefix: PREFIX.refund,
+  idPrefix: 'rf_',
   decider: refund,
   serde: refundSerde,
 });

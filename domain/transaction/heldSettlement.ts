@@ -1,10 +1,12 @@
 // How an operator settles what the provider refuses to send back (M10), and what the provider confirms after it had refused: both are
 // kept with the payment that arrived, or with the refund.
+
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
-import { PREFIX, type RefundId } from '../kernel/ids.ts';
+import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { REFUND } from '../refund/refund.ts';
 import type { RefundRecord } from './refunds.ts';
 import type { IncomingPaymentRecord, TransactionState } from './transaction.ts';
 
@@ -146,7 +148,7 @@ const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): In
 /** Returns the refund after its late confirmation. */
 const evolveLateRefund = (refund: RefundRecord, { data }: TransactionRefundConfirmedLate): RefundRecord => {
   const { refundId, amount, at } = data;
-  const id = PREFIX.refund + refundId;
+  const id = REFUND.idPrefix + refundId;
   return refund.refundId === refundId ? { ...refund, late: { id, amount, at, isWrittenOff: false } } : refund;
 };
 

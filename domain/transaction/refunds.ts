@@ -5,11 +5,9 @@ import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import type { RefundStrategy } from '../refund/refund.ts';
 import { type DisputeRecord, isDisputed } from './disputes.ts';
 import type { LateConfirmation } from './heldSettlement.ts';
-
-/** `devolution` returns the Pix by its end-to-end id, `cashout` is a Pix of our own; other methods go back by themselves. */
-export type RefundStrategy = 'devolution' | 'cashout' | 'reversal';
 
 /** What a refund asks for, fixed when it is reserved. */
 export interface RefundTerms {

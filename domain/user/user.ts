@@ -4,7 +4,7 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
-import { type AccountId, type PasswordId, PREFIX, type SecondFactorId, type UserId } from '../kernel/ids.ts';
+import type { AccountId, PasswordId, SecondFactorId, UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -242,7 +242,7 @@ const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
 
 export const USER = aggregate<UserId>()({
   category: 'user',
-  idPrefix: PREFIX.user,
+  idPrefix: 'usr_',
   decider: user,
   serde: userSerde,
 });

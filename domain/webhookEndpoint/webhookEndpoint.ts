@@ -3,7 +3,7 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
-import { type AccountId, type EndpointId, type Mode, PREFIX } from '../kernel/ids.ts';
+import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
@@ -198,7 +198,7 @@ export const WEBHOOK_ENDPOINT_GROUPS = oneGroup(webhookEndpointSerde);
 
 export const WEBHOOK_ENDPOINT = aggregate<EndpointId>()({
   category: 'webhookEndpoint',
-  idPrefix: PREFIX.endpoint,
+  idPrefix: 'we_',
   decider: webhookEndpoint,
   serde: webhookEndpointSerde,
   isRare: true,

@@ -1,11 +1,12 @@
 // Who calls: with an API key or with a token of the dashboard (contract.md Authentication). A cleartext key is compared by its SHA-256 and
 // kept nowhere.
+
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { shownFingerprint } from '../../application/accounts/newKey.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
+import { USER } from '../../domain/user/user.ts';
 import type { Refusal } from './refusal.ts';
 import type { Caller, OperatorCaller, SessionCaller } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';
@@ -98,7 +99,7 @@ export const authenticateSession = async (
   if (found === null) return noSession(req);
   const { sessionId, user, account } = found;
   const { userId, email, name, role } = user;
-  const caller = { sessionId, userId, email, name, actor: `user:${PREFIX.user}${userId}` };
+  const caller = { sessionId, userId, email, name, actor: `user:${USER.idPrefix}${userId}` };
   if (role === 'OPERATOR' || account === null)
     return { ...caller, role: 'OPERATOR', hasSecondFactor: user.secondFactorId !== null };
   return { ...caller, role, account, tenant: { accountId: account.accountId, mode: 'live' } };

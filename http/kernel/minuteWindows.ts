@@ -2,6 +2,7 @@
 // in batches, ahead of need (ADR 0010). While shares can't be had it counts by itself.
 
 import { LRUCache } from 'lru-cache';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { ShareGrant, ShareRequest, TakeShares } from '../../application/ports/requestShares.ts';
 
 const MINUTE_MS = 60_000;
@@ -63,7 +64,7 @@ export class MinuteWindows {
   readonly #windows: LRUCache<string, MinuteWindow>;
   readonly #takeShares: TakeShares | null;
   readonly #now: () => number;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #ticking: Repeating | null;
   /** Those that ask for shares in the next batch. */
   readonly #asking = new Set<MinuteWindow>();
   /** Those that hold shares which may go back. */
@@ -84,7 +85,7 @@ export class MinuteWindows {
     });
     this.#takeShares = takeShares;
     this.#now = now;
-    if (takeShares !== null) this.#timer = setInterval(() => this.tick(), BATCH_MS).unref();
+    this.#ticking = takeShares === null ? null : repeating(BATCH_MS, () => this.tick());
   }
 
   /** Counts a request and says whether it is within the limit: at once, unless it has to wait for a share. */
@@ -107,7 +108,7 @@ export class MinuteWindows {
 
   /** Whoever waits is judged by this process's own count. */
   close(): void {
-    clearInterval(this.#timer);
+    void this.#ticking?.stop();
     this.#retryAt = Number.POSITIVE_INFINITY;
     this.#batch?.answered.resolve();
     this.#endWaiting();

@@ -1,6 +1,8 @@
 // Overload is refused at the door (503 with Retry-After), before it makes everything slow: too many requests in progress, or an event
 // loop that is late. One account's requests do not take the places of the others.
 
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
+
 export const OVERLOAD: OverloadOptions = { requestsMax: 512, lagMsMax: 1_000 };
 
 export interface OverloadOptions {
@@ -33,7 +35,7 @@ export const UNCOUNTED: Place = { claim: () => true, waiting: (sent) => sent, le
 export class Overload {
   readonly #options: OverloadOptions;
   readonly #now: () => number;
-  readonly #sampling: NodeJS.Timeout;
+  readonly #sampling: Repeating;
   readonly #ofAccount = new Map<string, number>();
   #inProgress = 0;
   #sampledAt: number;
@@ -44,8 +46,7 @@ export class Overload {
     this.#options = options;
     this.#now = now;
     this.#sampledAt = now();
-    this.#sampling = setInterval(() => this.sample(), SAMPLE_MS);
-    this.#sampling.unref();
+    this.#sampling = repeating(SAMPLE_MS, () => this.sample());
   }
 
   /** The lag since the last sample; called by a timer. */
@@ -60,7 +61,7 @@ export class Overload {
   }
 
   close(): void {
-    clearInterval(this.#sampling);
+    void this.#sampling.stop();
   }
 
   /** null: there is no place, whoever asks. */

@@ -8,18 +8,8 @@ import type { JsonSchema } from './jsonSchema.ts';
 import type { JsonBody, Route, ValidationContext } from './route.ts';
 import { open, unknownFields } from './unknownFields.ts';
 
-const ajv = new Ajv({
-  allErrors: true,
-  allowUnionTypes: true,
-  strict: true,
-  strictRequired: false,
-  strictTypes: false,
-});
-
 /** Prototype keys in a body are data of nobody: ajv reads own properties only. */
 const ownProperties = new Ajv({ allErrors: true, allowUnionTypes: true, strictTypes: false, ownProperties: true });
-
-export const compileResponse = (schema: object): ValidateFunction => ajv.compile(schema);
 
 const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   const parent = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');

@@ -5,10 +5,9 @@ import type { AccountSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
 import { isReturnUrl } from '../../domain/charge/returnUrl.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { checkoutUrl } from '../../domain/presentation/charge.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
@@ -83,7 +82,7 @@ export const receiptFactsOf = (
     reference: incoming.providerPaymentId,
     payerName: incoming.payer.name,
     payerDocument: incoming.payer.document,
-    transactionId: PREFIX.transaction + terms.paymentId,
+    transactionId: PAYMENT.idPrefix + terms.paymentId,
     refunded: refundedAmount(transaction.refunds),
     verificationUrl: checkoutUrl(terms),
   };
@@ -109,5 +108,5 @@ export const boletoFactsOf = (
   merchantTaxId,
   payerName: terms.customer.name,
   payerDocument: terms.customer.document,
-  transactionId: PREFIX.transaction + terms.paymentId,
+  transactionId: PAYMENT.idPrefix + terms.paymentId,
 });

@@ -1,5 +1,6 @@
 // Server-sent events of the payer's page: one question to the read model for all open pages, whenever it moved.
 import type { Progress } from '../../application/ports/readModels/progress.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { EventSink } from '../kernel/eventSink.ts';
@@ -41,7 +42,7 @@ export class StatusStreams {
   readonly #streams = new Set<Stream>();
   readonly #find: (ids: readonly PaymentId[]) => Promise<ReadonlyMap<PaymentId, LiveStatus>>;
   readonly #undo: () => void;
-  readonly #keepAlive: NodeJS.Timeout;
+  readonly #keepAlive: Repeating;
   readonly #bounds: StreamBounds;
   #looking = false;
   #again = false;
@@ -54,8 +55,7 @@ export class StatusStreams {
     this.#find = find;
     this.#bounds = { ...BOUNDS, ...bounds };
     this.#undo = progress.onMove(() => this.#look());
-    this.#keepAlive = setInterval(() => this.#look(true), KEEP_ALIVE_MS);
-    this.#keepAlive.unref();
+    this.#keepAlive = repeating(KEEP_ALIVE_MS, () => this.#look(true));
   }
 
   /** Returns what a page that asks for a stream is answered: 204 once nothing can follow, which ends a browser's asking; 429 or 503
@@ -95,7 +95,7 @@ export class StatusStreams {
 
   close(): void {
     this.#undo();
-    clearInterval(this.#keepAlive);
+    void this.#keepAlive.stop();
     for (const { sink } of this.#streams) sink.end();
   }
 

@@ -16,9 +16,11 @@ import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
-import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
+import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
+import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import type { GatewayContext } from '../../http/kernel/serverContext.ts';
 import { PROJECTIONS, readsOf } from '../../projections/registry.ts';
+import { isShown } from '../../projections/webhooks/untried.ts';
 import { accessLeases, accountAdapters } from '../accounts/adapters.ts';
 import { ConfigError } from '../config/config.ts';
 import { openEvidence } from '../evidence/evidence.ts';
@@ -89,8 +91,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { leases, apiKeys } = keys;
   const world = { ...options, jobs, accounts };
   const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
-  const messages = new PaymentMessages(commands);
-  const webhooks = webhookAdapters(world, PROBE_RULE);
+  const messages = new StreamMessages(commands, PUBLISHERS);
+  const webhooks = webhookAdapters(world, PROBE_RULE, isShown);
   const consumers = { names: [...readModels, ...names.processes], maySkip: (name: string) => maySkip(processes, name) };
   const work = workOf<Needs>(capabilities, (declared) => ({
     ...{ commands, accounts, clock, stopwatch, randomness, jobs, projected, reacted },
@@ -127,7 +129,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     },
     close: async () => {
       await keys.close();
-      followed.stop();
+      await followed.stop();
       options.mail.close();
       await evidence.close();
       await webhooks.sender.close();

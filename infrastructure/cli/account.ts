@@ -1,5 +1,7 @@
 // Accounts: opening one, and which there are.
-import { PREFIX } from '../../domain/kernel/ids.ts';
+
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { USER } from '../../domain/user/user.ts';
 import { settings } from './accountSettings.ts';
 import type { CliCommand } from './command.ts';
 import { type Screen, table } from './output.ts';
@@ -21,7 +23,7 @@ const create: CliCommand = {
     const { password, testApiKey, liveApiKey } = created;
     const { email } = wish;
     const json = {
-      ...{ accountId: PREFIX.account + created.accountId, userId: PREFIX.user + created.userId },
+      ...{ accountId: ACCOUNT.idPrefix + created.accountId, userId: USER.idPrefix + created.userId },
       ...{ email, password, testApiKey, liveApiKey },
     };
     const text = `account   ${json.accountId}\nowner     ${email}\npassword  ${password}\ntest key  ${testApiKey}\nlive key  ${liveApiKey}\nThe password and the keys are shown only now.`;
@@ -36,7 +38,7 @@ const list: CliCommand = {
   options: {},
   run: async (world) => {
     const all = (await platformOf(world).listAccounts()).map(({ accountId, ...rest }) => ({
-      accountId: PREFIX.account + accountId,
+      accountId: ACCOUNT.idPrefix + accountId,
       ...rest,
     }));
     const rows = all.map(({ accountId, name, email, openedAt, suspendedAt }) => [

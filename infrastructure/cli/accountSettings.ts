@@ -3,11 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { changeLogo } from '../../application/accounts/changeLogo.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../application/ports/logos.ts';
-import type { AccountSettings } from '../../domain/account/account.ts';
+import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../domain/account/settings.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
@@ -223,8 +222,8 @@ export const settings: CliCommand = {
     if (logo !== undefined && !isRejection(agreed)) agreed = await changeLogo(needs)(id, logo, by);
     if (isRejection(agreed)) throw new UsageError(agreed.message);
     const changed = Object.keys(OPTIONS).filter((option) => options[option] !== undefined);
-    const what = { setting: 'account', account: PREFIX.account + id, by: operator, changed };
+    const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };
     if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'a setting was changed');
-    return { json: { accountId: PREFIX.account + id, settings: agreed }, text: lines(agreed).join('\n') };
+    return { json: { accountId: ACCOUNT.idPrefix + id, settings: agreed }, text: lines(agreed).join('\n') };
   },
 };

@@ -1,8 +1,10 @@
 // `deliveries` and `dlq`: what was sent to a merchant's endpoints, what came of it, and what nobody took (rules W3, W8).
+
 import { setTimeout as delay } from 'node:timers/promises';
-import { PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import { parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES } from '../../domain/presentation/delivery.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { loadToolConfig } from '../config/config.ts';
 import { Merchant } from '../demo/merchant.ts';
 import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
@@ -120,7 +122,7 @@ const deadLetters = listing(
 
 /** `deliveries/wd_…`, of what was typed: a wd_ id. Throws UsageError. */
 const pathOf = ([id]: readonly string[]): string => {
-  if (parsePrefixedId(id as string, PREFIX.delivery) !== null) return `/v1/webhooks/deliveries/${id}`;
+  if (parsePrefixedId(id as string, WEBHOOK_DELIVERY.idPrefix) !== null) return `/v1/webhooks/deliveries/${id}`;
   throw new UsageError(`"${id}" is no delivery: a wd_ id; npm run cli -- deliveries list`);
 };
 

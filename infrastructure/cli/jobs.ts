@@ -1,7 +1,8 @@
 // Work that failed: what it was, why, and again (architecture §7). The watchdog finds by itself what is owed; this is for whoever mended
 // the cause and does not want to wait, and to see what goes wrong.
+
 import { QUEUES } from '../../application/capabilities.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
@@ -14,7 +15,7 @@ const queueOf = ({ options: { queue } }: CliInput): string | null => (queue === 
 
 const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
   const { id, queue, payloads, attempts, state, error, failures, failedAt, nextAttemptAt } = job;
-  const accountOf = PREFIX.account + accountId;
+  const accountOf = ACCOUNT.idPrefix + accountId;
   return { id, queue, state, accountId: accountOf, mode, payloads, attempts, error, failures, failedAt, nextAttemptAt };
 };
 

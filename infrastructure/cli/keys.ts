@@ -1,4 +1,5 @@
 // API keys of an account, as its operator sees to them (rule O1). A command that ends a key answers when no process takes it any more.
+
 import {
   issueApiKey,
   type KeyNeeds,
@@ -9,6 +10,7 @@ import {
   whenKeyFound,
 } from '../../application/accounts/manageKeys.ts';
 import { shownFingerprint } from '../../application/accounts/newKey.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
@@ -20,8 +22,8 @@ import { type CliCommand, type CliInput, type CliResult, type CliWorld, UsageErr
 import { type Screen, table } from './output.ts';
 import { accountIdOf } from './typed.ts';
 
-const ACCOUNT = { name: 'account' } as const;
-const KEY = { name: 'key' } as const;
+const ACCOUNT_ARG = { name: 'account' } as const;
+const KEY_ARG = { name: 'key' } as const;
 
 const keyIdOf = (text: string): KeyId => {
   const id = parsePrefixedId<KeyId>(text, PREFIX.key);
@@ -44,7 +46,7 @@ const accepted = <Reply>(done: Reply | Rejection): Reply => {
 
 const shown = ({ keyId, accountId, prefix, label, mode, issuedAt, fingerprint }: ApiKey) => ({
   keyId: PREFIX.key + keyId,
-  accountId: PREFIX.account + accountId,
+  accountId: ACCOUNT.idPrefix + accountId,
   prefix,
   label,
   mode,
@@ -64,7 +66,7 @@ const labelOf = ({ options }: CliInput): string | undefined =>
 const issue: CliCommand = {
   name: 'key issue',
   summary: 'Issue an API key; prints it, once',
-  args: [ACCOUNT],
+  args: [ACCOUNT_ARG],
   options: {
     test: { description: 'a test key, for the sandbox; default: a live one', flag: true },
     label: { description: 'what it is for, at most 64 characters' },
@@ -83,7 +85,7 @@ const list: CliCommand = {
   name: 'key list',
   summary:
     'The API keys of an account that work, in the order of their issue, and when they were last used, to the minute',
-  args: [ACCOUNT],
+  args: [ACCOUNT_ARG],
   options: {},
   run: async (world, { args }) => {
     const keys = await listApiKeys(world)(accountIdOf(args[0] as string));
@@ -102,7 +104,7 @@ const list: CliCommand = {
 const rotate: CliCommand = {
   name: 'key rotate',
   summary: 'Replace an API key by a new one of its mode; prints that, once. The old one is dead when the command ends',
-  args: [ACCOUNT, KEY],
+  args: [ACCOUNT_ARG, KEY_ARG],
   options: { label: { description: 'another label; default: that of the old key' } },
   changes: 'always',
   run: async (world, input) => {
@@ -115,7 +117,7 @@ const rotate: CliCommand = {
 const revoke: CliCommand = {
   name: 'key revoke',
   summary: 'Revoke an API key for good. It is dead when the command ends',
-  args: [ACCOUNT, KEY],
+  args: [ACCOUNT_ARG, KEY_ARG],
   options: {},
   changes: 'always',
   run: async (world, { args }) => {

@@ -1,16 +1,20 @@
 // `dlq redrive`: an operator has deliveries sent again that were given up, of one account or all (rule W8). What is to be sent is written
 // into the log here, and the running program sends it. Stopped half-way, the running program goes on with it by itself.
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { RedriveFilter } from '../../application/ports/redrives.ts';
-import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
+import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
 import { type AskedRedrive, askRedrive, RedriveWorker } from '../../application/webhooks/redrive.ts';
-import { type EndpointId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { type EndpointId, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { EXPECTED, lowerBound, upperBound } from '../../http/kernel/isoDates.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
-import { redrives } from '../operations/redrives.ts';
+import { redrives } from '../deliveries/redrives.ts';
 import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
@@ -37,7 +41,12 @@ const parsed = <Value>(
 };
 
 const filterOf = (input: CliInput): RedriveFilter => ({
-  endpointId: parsed(input, 'endpoint', (text) => parsePrefixedId<EndpointId>(text, PREFIX.endpoint), 'we_ id'),
+  endpointId: parsed(
+    input,
+    'endpoint',
+    (text) => parsePrefixedId<EndpointId>(text, WEBHOOK_ENDPOINT.idPrefix),
+    'we_ id',
+  ),
   eventType: option(input, 'event'),
   createdFrom: parsed<Timestamp>(input, 'created-after', lowerBound, EXPECTED.replace('an ', '')),
   createdTo: parsed<Timestamp>(input, 'created-before', upperBound, EXPECTED.replace('an ', '')),
@@ -59,7 +68,7 @@ const redriveTenant = async (
     randomness: systemRandomness,
     deadLetters: deadLetterReads(storage.reads),
     redrives: redrives(storage.operations, null),
-    messages: new PaymentMessages(commands),
+    messages: new StreamMessages(commands, PUBLISHERS),
   };
   const seen = new LogProgress<ReadModelName>(() => performance.now(), ['webhookDeliveries']);
   const stop = await watchCheckpoints(storage.reads, seen, () => undefined);
@@ -79,7 +88,7 @@ const redriveTenant = async (
 };
 
 const shown = ({ accountId, mode, matched, queued, sent }: Redriven) => ({
-  accountId: PREFIX.account + accountId,
+  accountId: ACCOUNT.idPrefix + accountId,
   mode,
   matched,
   queued,

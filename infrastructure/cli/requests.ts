@@ -1,7 +1,10 @@
 // What a request id meant: the support's first question when a merchant sends one.
+
 import type { LoggedRequest } from '../../application/ports/requestLog.ts';
 import { REQUESTS_SHOWN_MAX } from '../../application/requests/capability.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
+import { USER } from '../../domain/user/user.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
@@ -9,16 +12,16 @@ import { platformOf } from './platform.ts';
 
 const shown = ({ id, accountId, userId, logPosition, ...request }: LoggedRequest) => ({
   id: PREFIX.requestLog + id,
-  accountId: accountId === null ? null : PREFIX.account + accountId,
-  userId: userId === null ? null : PREFIX.user + userId,
+  accountId: accountId === null ? null : ACCOUNT.idPrefix + accountId,
+  userId: userId === null ? null : USER.idPrefix + userId,
   ...request,
 });
 
 const HEAD = ['BEGAN', 'ACCOUNT', 'MODE', 'BY', 'STATUS', 'MS', 'REQUEST'];
 const cells = (request: LoggedRequest): readonly string[] => {
   const { createdAt, accountId, mode, keyFingerprint, userId, status, durationMs, method, path } = request;
-  const by = keyFingerprint === null ? `${PREFIX.user}${userId}` : `key ${keyFingerprint}`;
-  const account = accountId === null ? 'platform' : PREFIX.account + accountId;
+  const by = keyFingerprint === null ? `${USER.idPrefix}${userId}` : `key ${keyFingerprint}`;
+  const account = accountId === null ? 'platform' : ACCOUNT.idPrefix + accountId;
   return [createdAt, account, mode ?? 'both', by, String(status), String(durationMs), `${method} ${path}`];
 };
 

@@ -1,5 +1,5 @@
 // Suspending an account and opening it again (rule O1).
-import { PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { CliCommand } from './command.ts';
 import { accepted, byOf, platformOf } from './platform.ts';
 import { accountIdOf } from './typed.ts';
@@ -13,7 +13,7 @@ const suspendCommand: CliCommand = {
   run: async (world, { args }) => {
     const id = accountIdOf(args[0] as string);
     const { since } = accepted(await platformOf(world).suspendAccount(id, byOf(world)));
-    const accountId = PREFIX.account + id;
+    const accountId = ACCOUNT.idPrefix + id;
     return { json: { accountId, suspendedAt: since }, text: `${accountId} is suspended since ${since}` };
   },
 };
@@ -27,7 +27,7 @@ const reopenCommand: CliCommand = {
   run: async (world, { args }) => {
     const id = accountIdOf(args[0] as string);
     const done = accepted(await platformOf(world).reopenAccount(id, byOf(world)));
-    const [accountId, isNew] = [PREFIX.account + id, done === 'reopened'];
+    const [accountId, isNew] = [ACCOUNT.idPrefix + id, done === 'reopened'];
     return { json: { accountId, isNew }, text: `${accountId} ${isNew ? 'is open again' : 'was not suspended'}` };
   },
 };

@@ -1,11 +1,13 @@
 // Users: who may log in to the dashboard, of an account or, as OPERATOR, of the platform (rules D2, O1).
+
 import type { UserAddition } from '../../application/accounts/addUser.ts';
 import type { Platform } from '../../application/capabilities.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
-import { type AccountId, PREFIX, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
+import { type AccountId, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
-import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role } from '../../domain/user/user.ts';
+import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role, USER } from '../../domain/user/user.ts';
 import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf, platformOf } from './platform.ts';
@@ -46,7 +48,7 @@ const add: CliCommand = {
     const password = passwordOf(input.options);
     const added = accepted(await platformOf(world).addUser({ ...wish, password }, byOf(world)));
     const { accountId, email, name, role } = wish;
-    const json = { userId: PREFIX.user + added.userId, accountId: accountId && PREFIX.account + accountId };
+    const json = { userId: USER.idPrefix + added.userId, accountId: accountId && ACCOUNT.idPrefix + accountId };
     const text = `user      ${json.userId}\ne-mail    ${email}\nrole      ${role}\npassword  ${added.password}\nThe password is shown only now.`;
     return { json: { ...json, email, name, role, password: added.password }, text };
   },
@@ -68,8 +70,8 @@ const invite: CliCommand = {
     const userId = accepted(await platformOf(world).inviteUser(wish, byOf(world)));
     const { accountId, email, name, role } = wish;
     const json = {
-      userId: PREFIX.user + userId,
-      accountId: accountId && PREFIX.account + accountId,
+      userId: USER.idPrefix + userId,
+      accountId: accountId && ACCOUNT.idPrefix + accountId,
       email,
       name,
       role,
@@ -88,8 +90,8 @@ const list: CliCommand = {
     const accountId = typeof typed === 'string' ? accountIdOf(typed) : null;
     const users = (await platformOf(world).listUsers(accountId)).map((user) => ({
       ...user,
-      userId: PREFIX.user + user.userId,
-      accountId: user.accountId && PREFIX.account + user.accountId,
+      userId: USER.idPrefix + user.userId,
+      accountId: user.accountId && ACCOUNT.idPrefix + user.accountId,
     }));
     const rows = users.map(({ addedAt, userId, accountId: of, role, status, email }) => [
       ...[addedAt, userId, of ?? 'platform', role, status, email],
@@ -101,7 +103,7 @@ const list: CliCommand = {
 
 /** Takes an id or an e-mail address. Throws UsageError. */
 const userIdOf = async ({ findUserId }: Platform, text: string): Promise<UserId> => {
-  const id = isEmailAddress(text) ? await findUserId(text) : parsePrefixedId<UserId>(text, PREFIX.user);
+  const id = isEmailAddress(text) ? await findUserId(text) : parsePrefixedId<UserId>(text, USER.idPrefix);
   if (id === null) throw new UsageError(`"${text}" is no user: a usr_ id, or its e-mail address`);
   return id;
 };
@@ -120,7 +122,7 @@ const onUser = (
     const userId = await userIdOf(platform, args[0] as string);
     const user = accepted(await change(platform, userId, byOf(world), options));
     const { email, role, status } = user;
-    return { json: { userId: PREFIX.user + userId, email, role, status }, text: `${email} ${done(user)}` };
+    return { json: { userId: USER.idPrefix + userId, email, role, status }, text: `${email} ${done(user)}` };
   },
 });
 

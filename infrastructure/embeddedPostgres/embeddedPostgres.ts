@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { adoptServer } from './adopt.ts';
 import { locateBinaries } from './binaries.ts';
 import {
@@ -144,7 +145,7 @@ const supervise = (
   const { layout, log } = context;
   const done = `data in ${layout.clusterDir}, log in ${layout.logFile}`;
   log(`PostgreSQL (process ${postmaster.pid}) ${adopted ? 'adopted' : 'started'}, socket in ${socketDir}, ${done}`);
-  const stopWatching = whenGone(postmaster, () => {
+  const watching = whenGone(postmaster, () => {
     log(`PostgreSQL (process ${postmaster.pid}) ended unexpectedly: see ${layout.logFile}`);
     void guard.dismiss(); // its pid may soon be somebody else's
   });
@@ -152,7 +153,7 @@ const supervise = (
     connectionString: connectionStringOf(settings, socketDir),
     adopted,
     stop: async () => {
-      stopWatching();
+      await watching.stop();
       await stopPostmaster(postmaster);
       await removeSocketDir(layout, socketDir);
       await guard.dismiss();
@@ -160,22 +161,14 @@ const supervise = (
   };
 };
 
-/** Calls `act` once when the server is gone, unless the answered function was called before. */
-const whenGone = (postmaster: Postmaster, act: () => void): (() => void) => {
-  let watching = true;
-  const timer = setInterval(() => {
-    void postmaster.isGone().then((gone) => {
-      if (!gone || !watching) return;
-      stopWatching();
-      act();
-    });
-  }, WATCH_EVERY_MS);
-  timer.unref();
-  const stopWatching = (): void => {
-    watching = false;
-    clearInterval(timer);
-  };
-  return stopWatching;
+/** Calls `act` once when the server is gone, unless it is stopped before. */
+const whenGone = (postmaster: Postmaster, act: () => void): Repeating => {
+  const watching = repeating(WATCH_EVERY_MS, async () => {
+    if (!(await postmaster.isGone())) return;
+    void watching.stop();
+    act();
+  });
+  return watching;
 };
 
 // Reaching the embedded database of a running program from another one on the same machine: the command line tools.

@@ -1,4 +1,5 @@
 // The safety net under notices: which lanes have work that is due, asked for all lanes of this process at once.
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { type Lane, laneBounds, lanePartsOf } from './lanes.ts';
 import { DUE_LANES } from './statements.ts';
@@ -16,28 +17,22 @@ export interface DuePollOptions {
 
 export class DuePoll {
   readonly #options: DuePollOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | null = null;
+  #looking: Repeating | null = null;
 
   constructor(options: DuePollOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = null;
-      });
-    }, POLL_MS);
+    this.#looking ??= repeating(POLL_MS, () => this.#look(), { onError: this.#options.onError });
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#looking?.stop();
   }
 
   async #look(): Promise<void> {
-    const { pool, lanes, onDue, onError } = this.#options;
+    const { pool, lanes, onDue } = this.#options;
     const all = [...lanes()];
     const parts = all.map(lanePartsOf);
     const bounds = parts.map(({ mode }) => laneBounds(mode));
@@ -47,11 +42,7 @@ export class DuePoll {
       bounds.map(([first]) => first),
       bounds.map(([, below]) => below),
     ];
-    try {
-      const { rows } = await pool.query<{ lane: Lane }>({ ...DUE_LANES, values });
-      for (const { lane } of rows) onDue(lane);
-    } catch (error) {
-      onError(error as Error);
-    }
+    const { rows } = await pool.query<{ lane: Lane }>({ ...DUE_LANES, values });
+    for (const { lane } of rows) onDue(lane);
   }
 }

@@ -1,6 +1,7 @@
 // Keeps the claims of this worker alive, and opens those of workers that died: one statement for all running claims and one look, each
 // heartbeat. A job that is over within a heartbeat is never touched, so that the hot path pays nothing. pg-boss has heartbeats of its own;
 // they need 10 s at least, a scan for its statistics with every look, and a delay before the job may be claimed again.
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Claim } from './jobLoop.ts';
 import { REOPEN_EXPIRED, TOUCH } from './statements.ts';
@@ -26,8 +27,7 @@ export interface LeaseKeeperOptions {
 
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #heartbeat: Promise<void> | null = null;
+  #heartbeats: Repeating | null = null;
   /** What ran at the heartbeat before. */
   #known: ReadonlySet<string> = new Set();
   /** Heartbeats in time without a failure. */
@@ -39,33 +39,28 @@ export class LeaseKeeper {
   }
 
   start(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#heartbeats !== null) return;
     this.#lastAtMs = performance.now();
-    this.#timer = setInterval(() => {
-      this.#heartbeat ??= this.#run().finally(() => {
-        this.#heartbeat = null;
-      });
-    }, this.#options.heartbeatMs);
+    const { heartbeatMs, onError } = this.#options;
+    this.#heartbeats = repeating(heartbeatMs, () => this.#run(), {
+      onError: (error) => {
+        this.#inTime = 0;
+        onError(error);
+      },
+    });
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#heartbeat;
+    await this.#heartbeats?.stop();
   }
 
   async #run(): Promise<void> {
-    const { heartbeatMs, onError } = this.#options;
-    try {
-      const touchedAt = await this.#touch();
-      // While the database was away (or we were), the others could not touch theirs either: they come first.
-      const nowMs = performance.now();
-      this.#inTime = nowMs - this.#lastAtMs < 2 * heartbeatMs ? this.#inTime + 1 : 0;
-      this.#lastAtMs = nowMs;
-      if (this.#inTime >= HEARTBEATS_MISSED_MAX) await this.#reopenExpired(touchedAt);
-    } catch (error) {
-      this.#inTime = 0;
-      onError(error as Error);
-    }
+    const touchedAt = await this.#touch();
+    // While the database was away (or we were), the others could not touch theirs either: they come first.
+    const nowMs = performance.now();
+    this.#inTime = nowMs - this.#lastAtMs < 2 * this.#options.heartbeatMs ? this.#inTime + 1 : 0;
+    this.#lastAtMs = nowMs;
+    if (this.#inTime >= HEARTBEATS_MISSED_MAX) await this.#reopenExpired(touchedAt);
   }
 
   /** Returns when that was, by the database's clock. */

@@ -13,6 +13,7 @@ import type {
   JobRequest,
   Places,
 } from '../../application/ports/jobs.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
@@ -216,19 +217,20 @@ export class PgBossJobs implements JobQueue {
     await this.enqueue(lost.filter(({ payload }) => !reopened.has(this.#subjectOf(queue, payload))));
   }
 
-  async *owedByRow(queue: string, ageMs: number, page: number): AsyncGenerator<readonly JobRequest[]> {
-    for (let after = { since: '-infinity', payload: '' }; ; ) {
-      const values = [queue, ageMs, after.since, after.payload, page];
-      const { rows } = await this.#options.pool.query<OwedRow>(statements.OWED_PAGE, values);
-      yield rows.map(({ payload, tenant }) => ({
-        queue,
-        tenant: tenantOf(tenant),
-        payload: JSON.parse(payload) as JobPayload,
-      }));
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < page) return;
-      after = last;
-    }
+  owedByRow(queue: string, ageMs: number, page: number): AsyncGenerator<readonly JobRequest[]> {
+    return pagesOf(
+      page,
+      (last: OwedRow | null) => {
+        const values = [queue, ageMs, last?.since ?? '-infinity', last?.payload ?? '', page];
+        return this.#options.pool.query<OwedRow>(statements.OWED_PAGE, values);
+      },
+      (rows) =>
+        rows.map(({ payload, tenant }) => ({
+          queue,
+          tenant: tenantOf(tenant),
+          payload: JSON.parse(payload) as JobPayload,
+        })),
+    );
   }
 
   #notice(places: Iterable<JobPlace>): string {

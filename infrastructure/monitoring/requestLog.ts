@@ -4,6 +4,7 @@
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { AnsweredRequest, LoggedRequest, RequestLogStore } from '../../application/ports/requestLog.ts';
 import { BEHIND_TIME, encodeTimedId, type RequestLogId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -34,22 +35,19 @@ const SEQUENCE_BYTES = 4;
 export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #waitingMax: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #writing: Repeating;
   /** A ring: entry n stands at n modulo its size. */
   readonly #ring: (LoggedRequest | null)[] = [];
   #first = 0;
   #end = 0;
   #dropped = 0;
   #begun = 0;
-  #writing: Promise<void> | null = null;
   #hasFailed = false;
 
   constructor(options: RequestLogOptions) {
     this.#options = options;
     this.#waitingMax = options.waitingMax ?? WAITING_MAX;
-    this.#timer = setInterval(() => {
-      if (this.#writing === null) void this.flush();
-    }, WRITE_EVERY_MS).unref();
+    this.#writing = repeating(WRITE_EVERY_MS, () => this.#write());
   }
 
   /** Requests that were never written, since the process began. */
@@ -67,19 +65,15 @@ export class RequestLog {
   }
 
   /** Writes what waits now. Never rejects: what could not be written is tried again with the next. */
-  async flush(): Promise<void> {
-    if (this.#writing !== null) await this.#writing; // it began before some of them came
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
-    await this.#writing;
+  flush(): Promise<void> {
+    return this.#writing.now();
   }
 
   /** Writes what waits, for 2 s at most. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    void this.flush();
     await withTimeout(
-      this.flush(),
+      this.#writing.stop(),
       LAST_WRITE_MS_MAX,
       () => new Error('the last requests could not be written in time'),
     ).catch(this.#options.onError);

@@ -3,7 +3,7 @@
 
 import type { OperatorRequest, SecurityEvent, SettingChanged } from '../../application/ports/securityEvents.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Log } from '../log/log.ts';
 import { FORBIDDEN_ADDRESS } from '../webhookSender/target.ts';
 
@@ -93,4 +93,4 @@ export const operatorLog =
 export const changesLog =
   (log: Log): ((change: SettingChanged) => void) =>
   ({ account, ...change }) =>
-    log.info({ security: 'settings_changed', account: PREFIX.account + account, ...change }, 'a setting was changed');
+    log.info({ security: 'settings_changed', account: ACCOUNT.idPrefix + account, ...change }, 'a setting was changed');

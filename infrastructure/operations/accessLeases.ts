@@ -3,6 +3,7 @@
 // clock is compared with another.
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Stopwatch } from '../../application/ports/clock.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
@@ -77,7 +78,7 @@ export class PostgresAccessLeases implements AccessLeases {
   #working: Promise<void> | null = null;
   /** A change was announced while a renewal was on its way. */
   #isOutdated = false;
-  #timer: NodeJS.Timeout | undefined;
+  #ticking: Repeating | null = null;
   #isClosed = false;
 
   constructor(options: AccessLeaseOptions) {
@@ -89,14 +90,14 @@ export class PostgresAccessLeases implements AccessLeases {
   /** For a process that remembers: it hears of changes by notices, and by its renewals when notices do not reach it. */
   async follow(notices: Pick<NotificationListener, 'on'>): Promise<void> {
     await notices.on(CHANNEL, () => this.#heard());
-    this.#timer = setInterval(() => this.#tick(), this.#timings.renewMs).unref();
+    this.#ticking = repeating(this.#timings.renewMs, () => this.#tick());
   }
 
   isHeld(): boolean {
     const now = this.#now();
     this.#lastAskedMs = now.elapsedMs;
     const isHeld = this.#since !== null && this.#isWithin(this.#since, now);
-    if (!isHeld && this.#timer !== undefined && this.#working === null) this.#work(() => this.#renew());
+    if (!isHeld && this.#ticking !== null && this.#working === null) this.#work(() => this.#renew());
     return isHeld;
   }
 
@@ -129,8 +130,8 @@ export class PostgresAccessLeases implements AccessLeases {
   /** Gives the lease back, so that nobody waits for it. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    await this.#ticking?.stop();
+    this.#ticking = null;
     await this.#working;
     await this.#giveBack().catch(() => undefined);
   }

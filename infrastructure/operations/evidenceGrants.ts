@@ -6,6 +6,7 @@ import type {
   KeptGrant,
 } from '../../application/ports/evidenceGrants.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
+import { repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { EvidenceId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -57,11 +58,11 @@ export const evidenceGrants = (
     return (await db.query<Row>(text, [evidenceId])).rows.map(fromRow)[0] ?? null;
   };
   const keepAlive = (evidenceId: EvidenceId, upload: string) => {
-    const renew = () => void db.query(RENEW, [evidenceId, upload, uploadMs]).catch(() => undefined);
-    const renewing = setInterval(renew, renewMs);
-    renewing.unref();
+    const renewing = repeating(renewMs, () => db.query(RENEW, [evidenceId, upload, uploadMs]), {
+      onError: () => undefined, // the lease has renewals to spare
+    });
     return async () => {
-      clearInterval(renewing);
+      await renewing.stop();
       return (await db.query(END, [evidenceId, upload])).rowCount === 1;
     };
   };

@@ -1,6 +1,7 @@
 // When keys were last used, in Postgres: noted in memory, and written together once a minute.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { KeyUseReads, KeyUses } from '../../application/ports/keyUses.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { KeyId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -22,18 +23,11 @@ interface KeyUseOptions {
 export class PostgresKeyUses implements KeyUses {
   readonly #options: KeyUseOptions;
   #used = new Map<KeyId, number>();
-  readonly #timer: NodeJS.Timeout;
-  #writing: Promise<void> | null = null;
+  readonly #writing: Repeating;
 
   constructor(options: KeyUseOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => {
-      this.#writing ??= this.write()
-        .catch(options.onError)
-        .finally(() => {
-          this.#writing = null;
-        });
-    }, WRITE_EVERY_MS).unref();
+    this.#writing = repeating(WRITE_EVERY_MS, () => this.write(), { onError: options.onError });
   }
 
   note(key: KeyId): void {
@@ -55,9 +49,8 @@ export class PostgresKeyUses implements KeyUses {
 
   /** Never rejects. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#writing;
-    await this.write().catch(this.#options.onError);
+    void this.#writing.now();
+    await this.#writing.stop();
   }
 }
 

@@ -1,6 +1,8 @@
 // Links to set a password, and requests for them, in Postgres.
+
 import { createHmac, hash } from 'node:crypto';
 import type { JobQueue } from '../../application/ports/jobs.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { LinkPurpose, LinkRequest, PasswordLinks } from '../../application/ports/passwordLinks.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { PasswordId, UserId } from '../../domain/kernel/ids.ts';
@@ -42,19 +44,17 @@ export const linkRequests = (
   endRequest: async (requestId) => {
     await db.query('DELETE FROM operations.password_link_requests WHERE id = $1', [requestId]);
   },
-  openRequests: async function* (page) {
-    for (let after = ''; ; ) {
-      const { rows } = await db.query<RequestRow>(
-        `SELECT id, purpose, email FROM operations.password_link_requests
-         WHERE requested_at > now() - interval '1 day' AND id > $1 ORDER BY id LIMIT $2`,
-        [after, page],
-      );
-      yield rows.map(requestOf);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < page) return;
-      after = last.id;
-    }
-  },
+  openRequests: (page) =>
+    pagesOf(
+      page,
+      (last: RequestRow | null) =>
+        db.query<RequestRow>(
+          `SELECT id, purpose, email FROM operations.password_link_requests
+           WHERE requested_at > now() - interval '1 day' AND id > $1 ORDER BY id LIMIT $2`,
+          [last?.id ?? '', page],
+        ),
+      (rows) => rows.map(requestOf),
+    ),
 });
 
 export const passwordLinks = (

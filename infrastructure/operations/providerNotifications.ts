@@ -1,5 +1,7 @@
 // Provider notifications in Postgres, stored with the job that settles them in one durable transaction.
+
 import type { JobQueue } from '../../application/ports/jobs.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type {
   NotificationKey,
   NotifiedWork,
@@ -64,22 +66,22 @@ interface UnhandledRow {
   readonly reference: string;
 }
 const BEFORE_ALL: UnhandledRow = { received_at: '-infinity', account_id: '', mode: '', reference: '' };
+const UNHANDLED_PAGE = `SELECT received_at::text AS received_at, account_id, mode, reference FROM operations.provider_notifications
+  WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 ms' AND received_at >= $2::timestamptz
+    AND (received_at, account_id, mode, reference) > ($2::timestamptz, $3, $4, $5)
+  ORDER BY received_at, account_id, mode, reference LIMIT $6`;
 
-async function* unhandled(db: Sql, ageMs: number, page: number): AsyncGenerator<readonly NotificationKey[]> {
-  for (let after = BEFORE_ALL; ; ) {
-    const { rows } = await db.query<UnhandledRow>(
-      `SELECT received_at::text AS received_at, account_id, mode, reference FROM operations.provider_notifications
-       WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 ms' AND received_at >= $2::timestamptz
-         AND (received_at, account_id, mode, reference) > ($2::timestamptz, $3, $4, $5)
-       ORDER BY received_at, account_id, mode, reference LIMIT $6`,
-      [ageMs, after.received_at, after.account_id, after.mode, after.reference, page],
-    );
-    yield rows.map(({ account_id, mode, reference }) => ({
-      tenant: { accountId: account_id as AccountId, mode: mode as Mode },
-      reference,
-    }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last;
-  }
-}
+const unhandled = (db: Sql, ageMs: number, page: number): AsyncGenerator<readonly NotificationKey[]> =>
+  pagesOf(
+    page,
+    (last: UnhandledRow | null) => {
+      const after = last ?? BEFORE_ALL;
+      const values = [ageMs, after.received_at, after.account_id, after.mode, after.reference, page];
+      return db.query<UnhandledRow>(UNHANDLED_PAGE, values);
+    },
+    (rows) =>
+      rows.map(({ account_id, mode, reference }) => ({
+        tenant: { accountId: account_id as AccountId, mode: mode as Mode },
+        reference,
+      })),
+  );

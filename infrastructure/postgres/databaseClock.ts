@@ -1,6 +1,7 @@
 // The one clock of a deployment: the database's. Two hosts never agree to the second for long, and what one of them finds due must not
 // be early for the other (timers, expiry, attempts).
 import type { Clock } from '../../application/ports/clock.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 
 interface DatabaseClockOptions {
@@ -35,8 +36,7 @@ export class DatabaseClock implements Clock {
   #wallAheadMs: number;
   #lastMs = Number.NEGATIVE_INFINITY;
   #fault: string | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #asking: Promise<void> | null = null;
+  #measuring: Repeating | null = null;
 
   private constructor(options: DatabaseClockOptions) {
     this.#options = options;
@@ -47,14 +47,8 @@ export class DatabaseClock implements Clock {
   static async open(options: DatabaseClockOptions): Promise<DatabaseClock> {
     const clock = new DatabaseClock(options);
     await clock.measure();
-    clock.#timer = setInterval(() => {
-      clock.#asking ??= clock
-        .measure()
-        .catch(options.onError)
-        .finally(() => {
-          clock.#asking = null;
-        });
-    }, options.everyMs ?? EVERY_MS).unref();
+    const { everyMs = EVERY_MS, onError } = options;
+    clock.#measuring = repeating(everyMs, () => clock.measure(), { onError });
     return clock;
   }
 
@@ -71,8 +65,7 @@ export class DatabaseClock implements Clock {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#asking;
+    await this.#measuring?.stop();
   }
 
   /** Asks the database now. Rejects when it does not answer: the last offset stands. */

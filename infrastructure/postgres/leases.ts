@@ -1,5 +1,6 @@
 // Leadership as a lease: the row of the role says until when its leader was known to be alive. The advisory lock alone would be held by
 // a frozen process, or by one that the network has cut off, for as long as its session seems to live.
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { PgPool, type SessionConfig } from './session.ts';
 
@@ -63,7 +64,7 @@ export class LeaseKeeper {
   readonly #renewMs: number;
   readonly #held = new Set<Lease>();
   #pool: PgPool | null = null;
-  #timer: NodeJS.Timeout | undefined;
+  #renewals: Repeating | null = null;
   #renewing = 0;
 
   constructor(config: SessionConfig, renewMs: number) {
@@ -75,16 +76,17 @@ export class LeaseKeeper {
   hold(lease: Lease): void {
     this.#held.add(lease);
     this.#pool ??= new PgPool(this.#config, CONNECTIONS_MAX, () => undefined); // the next renewal connects again
-    this.#timer ??= setInterval(() => void this.#renew(), this.#renewMs).unref();
+    // A beat does not wait for the renewal before it, which may have fallen silent.
+    this.#renewals ??= repeating(this.#renewMs, () => void this.#renew());
   }
 
   /** Resolves when no connection is left, if these were the last ones. */
   async release(leases: Iterable<Lease>): Promise<void> {
     for (const lease of leases) this.#held.delete(lease);
     if (this.#held.size > 0) return;
-    clearInterval(this.#timer);
-    const pool = this.#pool;
-    [this.#timer, this.#pool] = [undefined, null];
+    const [renewals, pool] = [this.#renewals, this.#pool];
+    [this.#renewals, this.#pool] = [null, null];
+    await renewals?.stop();
     await pool?.close();
   }
 

@@ -1,5 +1,6 @@
 // Postgres through `pg`, as the Sql ports want it.
 import pg from 'pg';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
 import { nullableTextArray } from './binaryArrays.ts';
 import { CONNECT_MS_MAX, PoolConnections, watchedClient } from './poolConnections.ts';
@@ -99,14 +100,14 @@ const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
  */
 export class PgSession implements Sql {
   readonly client: pg.Client;
-  readonly #beat: NodeJS.Timeout;
+  readonly #beat: Repeating;
 
   private constructor(client: pg.Client, beatMs: number) {
     this.client = client;
-    this.#beat = setInterval(() => {
+    this.#beat = repeating(beatMs, () => {
       if (!isAsked(client)) client.query('').catch(() => undefined); // the loss is reported by the event 'error'
-    }, beatMs).unref();
-    client.once('end', () => clearInterval(this.#beat));
+    });
+    client.once('end', () => this.#beat.stop());
   }
 
   /** `onLost`: the connection broke while it was held. Called once, though pg tells of a cut twice. */
@@ -143,7 +144,7 @@ export class PgSession implements Sql {
 
   /** Within a second, also when the server is silent. */
   async close(): Promise<void> {
-    clearInterval(this.#beat);
+    await this.#beat.stop();
     await endSession(this.client);
   }
 }

@@ -4,6 +4,7 @@
 // process behind it is ended (it may hold locks), and whoever keeps spare connections cuts them too: they went the same way.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { whenLate } from '../waiting.ts';
 
 export interface WatchTimings {
@@ -79,7 +80,7 @@ export class SessionWatch {
   readonly #config: pg.ClientConfig;
   readonly #sessions = new Set<Watched>();
   readonly #spares = new Set<() => Iterable<pg.ClientBase>>();
-  #looking: NodeJS.Timeout | null = null;
+  #looking: Repeating | null = null;
   #examining: Promise<void> | null = null;
 
   /** `config`: for the connections over which it asks. */
@@ -94,11 +95,11 @@ export class SessionWatch {
     this.#sessions.add(watched);
     (client as pg.Client).once('end', () => {
       this.#sessions.delete(watched);
-      if (this.#sessions.size > 0 || this.#looking === null) return;
-      clearInterval(this.#looking);
+      if (this.#sessions.size > 0) return;
+      void this.#looking?.stop();
       this.#looking = null;
     });
-    this.#looking ??= setInterval(() => this.#look(), this.timings.lookMs).unref();
+    this.#looking ??= repeating(this.timings.lookMs, () => this.#look());
   }
 
   /** `spares`: connections that nobody misses, asked for when one was found silent: these went the same way. Returns the undo. */

@@ -1,4 +1,5 @@
 // Rotating SECRETS_KEY: which key sealed what, and sealing it under the new one, beside processes that go on (rule S6).
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
 import { secondFactorContext } from './secondFactors.ts';
@@ -70,18 +71,17 @@ const resealTable = async (
   const columns = Object.keys(table.key);
   const names = columns.join(', ');
   const places = columns.map((_, index) => `$${index + 3}`).join(', ');
-  let after: readonly unknown[] = Object.values(table.key).map(([first]) => first);
-  let count = 0;
-  while (signal?.aborted !== true) {
-    const { rows } = await db.query<Row>(
+  const first = Object.values(table.key).map(([value]) => value);
+  const pageAfter = (last: Row | null) =>
+    db.query<Row>(
       `SELECT ${names}, key_id, sealed FROM ${table.name}
        WHERE key_id <> $1 AND (${names}) > (${places}) ORDER BY ${names} LIMIT $2`,
-      [keyring.sealingId, BATCH, ...after],
+      [keyring.sealingId, BATCH, ...(last === null ? first : columns.map((column) => last[column]))],
     );
-    const last = rows.at(-1);
-    if (last === undefined) break;
+  let count = 0;
+  for await (const rows of pagesOf(BATCH, pageAfter, (all) => all)) {
+    if (signal?.aborted || rows.length === 0) break;
     count += await resealRows(db, keyring, table, rows);
-    after = columns.map((column) => last[column]);
   }
   return count;
 };

@@ -1,9 +1,12 @@
 // Session tokens: JWTs signed with HS256 under a key derived from the secrets key that `kid` names, so that SECRETS_KEY can be rotated
 // while tokens live (rules D2, S6). A symmetric key, because whoever issues a token is who reads it.
+
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { SessionTokens } from '../../application/ports/sessions.ts';
-import { isRawId, PREFIX, type SessionId } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { isRawId, type SessionId } from '../../domain/kernel/ids.ts';
+import { USER } from '../../domain/user/user.ts';
 import type { SecretsKeyring } from './keyring.ts';
 import { isSpelledAsIssued } from './tokenSpelling.ts';
 
@@ -24,11 +27,11 @@ export const sessionTokens = (keyring: SecretsKeyring, issuer: string, clock: Cl
     issue: ({ sessionId, userId, accountId, role }, lifetimeSeconds) => {
       const kid = keyring.sealingId;
       const now = Math.floor(clock.now() / 1000);
-      return new SignJWT({ account: accountId === null ? null : PREFIX.account + accountId, role })
+      return new SignJWT({ account: accountId === null ? null : ACCOUNT.idPrefix + accountId, role })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
         .setIssuer(issuer)
         .setAudience(AUDIENCE)
-        .setSubject(PREFIX.user + userId)
+        .setSubject(USER.idPrefix + userId)
         .setIssuedAt(now)
         .setNotBefore(now)
         .setExpirationTime(now + lifetimeSeconds)

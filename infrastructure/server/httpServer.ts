@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { KeyedCount } from '../../application/core/keyedCount.ts';
+import { repeating } from '../../application/ports/repeating.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { counted } from '../../http/kernel/address.ts';
 import { hasBody } from '../../http/kernel/body.ts';
@@ -192,16 +193,16 @@ const boundBody = (
   /** Of the last `uploadGraceMs`, the oldest first. */
   const read = [socket.bytesRead];
   const bytesMin = (uploadBytesPerSecond * uploadGraceMs) / 1_000;
-  const timer = setInterval(() => {
+  const looking = repeating(uploadGraceMs / LOOKS_AT_RATE, () => {
     read.push(socket.bytesRead);
     if (read.length <= LOOKS_AT_RATE) return;
     if (socket.bytesRead - (read.shift() as number) >= bytesMin) return;
-    clearInterval(timer);
+    void looking.stop();
     // The rest of a refused upload is not waited for: its answer was sent.
     if (res.headersSent) socket.destroy();
     else onSlow(tooSlow(SLOW_UPLOAD), socket);
-  }, uploadGraceMs / LOOKS_AT_RATE);
-  req.once('close', () => clearInterval(timer));
+  });
+  req.once('close', looking.stop);
 };
 
 export interface HttpServer {

@@ -46,10 +46,10 @@ export const followConsumers = async (
     for (const look of leaders) look();
   });
   await parked.follow(options.storage.notices);
-  const stop = () => {
-    stopProjected();
-    stopReacted();
-    parked.stop();
+  const stop = async () => {
+    await stopProjected();
+    await stopReacted();
+    await parked.stop();
   };
   return { projected, reacted, parked, leaders, stop };
 };

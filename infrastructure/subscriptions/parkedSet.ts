@@ -2,6 +2,7 @@
 // notices that come before those of the progress, and read again from time to time because a notice can be missed.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels/progress.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import {
@@ -32,7 +33,7 @@ export class ParkedSet implements ParkedStreams {
   readonly #options: ParkedSetOptions;
   /** By stream, by consumer. */
   #byStream = new Map<string, Map<string, Known>>();
-  #timer: NodeJS.Timeout | undefined;
+  #rounds: Repeating | null = null;
   /** Counts the changes heard of, so that rows read before one of them do not undo it. */
   #changes = 0;
   #looking: Promise<void> | null = null;
@@ -46,11 +47,11 @@ export class ParkedSet implements ParkedStreams {
     await this.#look(false);
     if (this.streams > 0) this.#options.onFound(this.streams);
     const { lookMs = LOOK_MS, onError } = this.#options;
-    this.#timer = setInterval(() => this.look().catch(onError), lookMs);
+    this.#rounds = repeating(lookMs, () => this.look(), { onError });
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  async stop(): Promise<void> {
+    await this.#rounds?.stop();
   }
 
   has(model: ReadModelName, stream: StreamName, tenant: Tenant | null): boolean {

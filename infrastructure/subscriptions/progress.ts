@@ -3,6 +3,7 @@
 
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { CaughtUp, Progress, ReadModelName } from '../../application/ports/readModels/progress.ts';
+import { repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
@@ -153,14 +154,11 @@ export const watchCheckpoints = async (
   db: Sql,
   progress: LogProgress,
   onError: (error: Error) => void,
-): Promise<() => void> => {
+): Promise<() => Promise<void>> => {
   const look = async () => {
     for (const { name, position } of (await readCheckpoints(db, progress.names)).values())
       if (position !== null) progress.moved([name], position);
   };
   await look();
-  const timer = setInterval(() => {
-    if (progress.stuckMs() > LOOK_MS) look().catch(onError);
-  }, LOOK_MS);
-  return () => clearInterval(timer);
+  return repeating(LOOK_MS, () => progress.stuckMs() > LOOK_MS && look(), { onError }).stop;
 };

@@ -1,6 +1,7 @@
 // Sends pg-boss what is due now, woken for the nearest due time (architecture §7). Every worker scans, by the one clock of the deployment.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { type JobOfTimer, nextDueMs, takeDueTimers } from './timerTable.ts';
 
@@ -15,11 +16,7 @@ export class TimerScan {
   readonly #clock: Clock;
   readonly #onError: (error: Error) => void;
   readonly #mayWork: () => boolean;
-  #timer: NodeJS.Timeout | undefined;
-  #wakeAtMs = Number.POSITIVE_INFINITY;
-  /** Nudged while a scan was looking: it may have looked before the timer was there. */
-  #nudgedAtMs = Number.POSITIVE_INFINITY;
-  #scanning: Promise<void> | null = null;
+  #scanning: Repeating | null = null;
   #stopped = false;
 
   /** `mayWork`: asked before each scan; what is due meanwhile is found by the first one after. */
@@ -40,46 +37,25 @@ export class TimerScan {
   }
 
   start(): void {
-    this.#wakeAt(this.#clock.now());
+    this.#scanning = repeating(LOOK_MS, () => this.#scan(), { onError: this.#onError });
+    this.nudge('');
   }
 
   /** A timer was set for `dueAt` (account time, which is never behind real time); '' : look at once. */
   nudge(dueAt: string): void {
-    const atMs = dueAt === '' ? this.#clock.now() : Date.parse(dueAt);
-    if (this.#scanning) this.#nudgedAtMs = Math.min(this.#nudgedAtMs, atMs);
-    else if (atMs < this.#wakeAtMs) this.#wakeAt(atMs);
+    this.#scanning?.within(dueAt === '' ? 0 : Date.parse(dueAt) - this.#clock.now());
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#scanning;
+    await this.#scanning?.stop();
   }
 
-  #wakeAt(atMs: number): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#wakeAtMs = atMs;
-    const delay = Math.min(Math.max(atMs - this.#clock.now(), 0), LOOK_MS);
-    this.#timer = setTimeout(() => {
-      this.#scanning ??= this.#scan().then((nextMs) => {
-        this.#scanning = null;
-        this.#wakeAt(Math.min(nextMs, this.#nudgedAtMs, this.#clock.now() + LOOK_MS));
-        this.#nudgedAtMs = Number.POSITIVE_INFINITY;
-      });
-    }, delay);
-  }
-
-  /** When to scan next, as far as the table tells. Never rejects. */
-  async #scan(): Promise<number> {
-    if (!this.#mayWork()) return Number.POSITIVE_INFINITY;
-    try {
-      while ((await this.#dispatch()) === BATCH && !this.#stopped);
-      return (await nextDueMs(this.#db)) ?? Number.POSITIVE_INFINITY;
-    } catch (error) {
-      this.#onError(error as Error);
-      return Number.POSITIVE_INFINITY;
-    }
+  async #scan(): Promise<void> {
+    if (!this.#mayWork()) return;
+    while ((await this.#dispatch()) === BATCH && !this.#stopped);
+    const dueMs = await nextDueMs(this.#db);
+    if (dueMs !== null) this.#scanning?.within(dueMs - this.#clock.now());
   }
 
   async #dispatch(): Promise<number> {

@@ -2,11 +2,11 @@
 import type { ProbeRule } from '../../application/ports/failingTargets.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import { failingTargets } from '../deliveries/failingTargets.ts';
+import { redrives } from '../deliveries/redrives.ts';
+import { scheduledDeliveries } from '../deliveries/scheduledDeliveries.ts';
 import type { Log } from '../log/log.ts';
 import { reportingBlocked, securityLog } from '../monitoring/securityLog.ts';
-import { failingTargets } from '../operations/failingTargets.ts';
-import { redrives } from '../operations/redrives.ts';
-import { scheduledDeliveries } from '../operations/scheduledDeliveries.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import { openWebhookSender, type WebhookSenderOptions } from '../webhookSender/webhookSender.ts';
@@ -21,14 +21,15 @@ interface World {
   readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
 }
 
-export const webhookAdapters = (world: World, probeRule: ProbeRule) => {
+/** `isShown`: the condition under which the read model shows a delivery. */
+export const webhookAdapters = (world: World, probeRule: ProbeRule, isShown: (id: string) => string) => {
   const { operations, derived } = world.storage;
   const sender = openWebhookSender({ allowPrivate: world.webhookAllowPrivate, ...world.webhookSender });
   return {
     sender: reportingBlocked(sender, securityLog(world.log)),
     secrets: webhookSecrets(operations, world.keyring),
     targets: failingTargets(derived, probeRule),
-    scheduled: scheduledDeliveries(derived, world.jobs),
+    scheduled: scheduledDeliveries(derived, world.jobs, isShown),
     redrives: redrives(operations, world.jobs),
     retentionDays: world.webhookRetentionDays,
   };

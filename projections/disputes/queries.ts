@@ -1,4 +1,5 @@
 // Reads of dispute cases: always of one account and mode, but for operators and the watchdog. All SQL about them stands here.
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { CaseFilter, CaseReads, CaseViews, WaitingCase } from '../../application/ports/readModels/cases.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -111,33 +112,25 @@ interface OwedRow {
   readonly mode: Mode;
 }
 
-async function* owedReports(db: Sql, before: Timestamp, page: number) {
-  for (let after = ''; ; ) {
-    const { rows } = await db.query<OwedRow>(
-      `SELECT t.id, t.payment_id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
-       WHERE t.owed_since IS NOT NULL AND t.owed_since < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
-       ORDER BY t.id LIMIT $3`,
-      [before, after, page],
-    );
-    yield rows.map((row) => ({ tenant: { accountId: row.account_id, mode: row.mode }, paymentId: row.payment_id }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last.id;
-  }
-}
+const OWED_PAGE = `SELECT t.id, t.payment_id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
+  WHERE t.owed_since IS NOT NULL AND t.owed_since < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
+  ORDER BY t.id LIMIT $3`;
+
+const owedReports = (db: Sql, before: Timestamp, page: number) =>
+  pagesOf(
+    page,
+    (last: OwedRow | null) => db.query<OwedRow>(OWED_PAGE, [before, last?.id ?? '', page]),
+    (rows) => rows.map((row) => ({ tenant: { accountId: row.account_id, mode: row.mode }, paymentId: row.payment_id })),
+  );
+
+const REMINDER_PAGE = `SELECT t.id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
+  WHERE t.remind_at IS NOT NULL AND t.remind_at < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
+  ORDER BY t.id LIMIT $3`;
 
 /** While a test clock is being drained, what is due by it is left to the drain. */
-async function* overdueReminders(db: Sql, before: Timestamp, page: number) {
-  for (let after = ''; ; ) {
-    const { rows } = await db.query<ReminderRow>(
-      `SELECT t.id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
-       WHERE t.remind_at IS NOT NULL AND t.remind_at < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
-       ORDER BY t.id LIMIT $3`,
-      [before, after, page],
-    );
-    yield rows.map(({ id: caseId, account_id: accountId, mode }) => ({ tenant: { accountId, mode }, caseId }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last.id;
-  }
-}
+const overdueReminders = (db: Sql, before: Timestamp, page: number) =>
+  pagesOf(
+    page,
+    (last: ReminderRow | null) => db.query<ReminderRow>(REMINDER_PAGE, [before, last?.id ?? '', page]),
+    (rows) => rows.map(({ id: caseId, account_id: accountId, mode }) => ({ tenant: { accountId, mode }, caseId })),
+  );

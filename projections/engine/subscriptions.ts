@@ -4,6 +4,7 @@ import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import { repeating } from '../../application/ports/repeating.ts';
 import { assertSameLog, CheckpointMismatch, createFirstCheckpoint, readCheckpoints } from './checkpoints.ts';
 import { followAlone, type Member, SharedLane, SideSession, Turns } from './lanes.ts';
 import { type ParkedStream, readAsked } from './parkedStreams.ts';
@@ -239,8 +240,8 @@ export class Subscriptions {
     this.#leadership = { shared, turns, side };
     for (const member of this.#members) if (!together.includes(member)) goAlone(member);
     void this.attend();
-    const looking = setInterval(() => void this.attend(), LOOK_MS);
-    const ended = shared.follow(until).finally(() => clearInterval(looking));
+    const looking = repeating(LOOK_MS, () => this.attend());
+    const ended = shared.follow(until).finally(() => void looking.stop());
     return {
       shared: ended,
       broken,

@@ -4,6 +4,7 @@
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
@@ -125,6 +126,12 @@ async function* differencesOf(
   }
 }
 
+interface FoldedRow {
+  readonly id: string;
+  readonly revision: number;
+  readonly state: string;
+}
+
 /** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
 async function* foldDifferences(
   session: Sql,
@@ -136,11 +143,9 @@ async function* foldDifferences(
 ): AsyncGenerator<Difference> {
   let read = 0;
   for (const { table, category, decider, stored, textOf } of aggregates) {
-    for (let after = ''; ; ) {
-      const { rows } = await session.query<{ id: string; revision: number; state: string }>(
-        `SELECT id, revision, ${stored} AS state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
-        [after],
-      );
+    const text = `SELECT id, revision, ${stored} AS state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`;
+    const pageAfter = (last: FoldedRow | null) => session.query<FoldedRow>(text, [last?.id ?? '']);
+    for await (const rows of pagesOf(PAGE, pageAfter, (all) => all)) {
       for (const { id, revision, state } of rows) {
         signal?.throwIfAborted();
         let folded = decider.initial;
@@ -153,14 +158,11 @@ async function* foldDifferences(
             else folded = decider.evolve(folded, one.event);
           }
         }
-        const text = unreadable === null ? textOf(folded) : faultText(unreadable);
-        if (text !== state) yield { table: `${table} (fold of ${category}-${id})`, live: state, replayed: text };
+        const replayed = unreadable === null ? textOf(folded) : faultText(unreadable);
+        if (replayed !== state) yield { table: `${table} (fold of ${category}-${id})`, live: state, replayed };
       }
       read += rows.length;
       onPage(read);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < PAGE) break;
-      after = last.id;
     }
   }
 }
@@ -239,6 +241,8 @@ export const verify = async (
       }
       const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index), signal);
       for await (const found of folded) note(found);
+      for (const { table, text } of projection.checks ?? [])
+        for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) note({ table, ...row });
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);

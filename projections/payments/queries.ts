@@ -1,4 +1,5 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverduePayment } from '../../application/ports/readModels/overdueWork.ts';
 import type { PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
@@ -124,25 +125,23 @@ const OVERDUE_PAGE = {
 };
 
 /** Yields what was due before `before`, by the clock of the account; all of it, in pages. */
-export async function* overduePayments(
-  db: Sql,
-  before: Timestamp,
-  page: number,
-): AsyncGenerator<readonly OverduePayment[]> {
-  for (let after = { awaits_at: '-infinity', id: '' }; ; ) {
-    const { rows } = await db.query<OverdueRow>({ ...OVERDUE_PAGE, values: [before, after.awaits_at, after.id, page] });
-    yield rows.flatMap((row) => {
-      const payment = paymentOf(row);
-      const { accountId, mode, paymentId } = payment.charge.terms;
-      return pendingWork(payment)
-        .filter(({ at }) => at < addSeconds(before, row.offset_seconds))
-        .map((work) => ({ tenant: { accountId, mode }, paymentId, work }));
-    });
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last;
-  }
-}
+export const overduePayments = (db: Sql, before: Timestamp, page: number): AsyncGenerator<readonly OverduePayment[]> =>
+  pagesOf(
+    page,
+    (last: OverdueRow | null) =>
+      db.query<OverdueRow>({
+        ...OVERDUE_PAGE,
+        values: [before, last?.awaits_at ?? '-infinity', last?.id ?? '', page],
+      }),
+    (rows) =>
+      rows.flatMap((row) => {
+        const payment = paymentOf(row);
+        const { accountId, mode, paymentId } = payment.charge.terms;
+        return pendingWork(payment)
+          .filter(({ at }) => at < addSeconds(before, row.offset_seconds))
+          .map((work) => ({ tenant: { accountId, mode }, paymentId, work }));
+      }),
+  );
 
 // --- Whose txids these are: what a provider lists names a payment by its txid alone ---
 

@@ -5,6 +5,7 @@ import type { CurrencyBalance, KeptPosting, WalletViews } from '../../applicatio
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 
 interface Row {
   currency: string;
@@ -41,12 +42,12 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
   }));
 };
 
-/** In the order of their events. */
+/** Those of the payment's own stream, in the order of their events. */
 const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPosting[]> => {
   const { rows } = await db.query<KeptPosting>(
     `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
-     WHERE payment_id = $1 ORDER BY revision, line`,
-    [id],
+     WHERE stream = $1 ORDER BY revision, line`,
+    [PAYMENT.stream(id)],
   );
   return rows;
 };
@@ -61,7 +62,7 @@ const sumsOf = async (db: Sql): Promise<LedgerSums> => {
     'SELECT currency, sum(amount)::bigint AS sum, count(*) AS postings FROM rm_wallet.postings GROUP BY currency ORDER BY currency',
   );
   const { rows: entries } = await db.query<LedgerSums['entries'][number]>(
-    'SELECT payment_id, revision, sum(amount)::bigint AS sum FROM rm_wallet.postings GROUP BY payment_id, revision, currency HAVING sum(amount) <> 0 LIMIT 100',
+    'SELECT stream, payment_id, revision, sum(amount)::bigint AS sum FROM rm_wallet.postings GROUP BY stream, payment_id, revision, currency HAVING sum(amount) <> 0 LIMIT 100',
   );
   const { rows: balances } = await db.query<LedgerSums['balances'][number]>(
     `SELECT account_id, mode, currency, ledger_account, coalesce(b.amount, 0)::bigint AS balance, coalesce(p.amount, 0)::bigint AS postings

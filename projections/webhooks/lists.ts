@@ -1,13 +1,12 @@
 // What merchants are shown of their deliveries: lists with totals, one, and how many there are. The read model tells of those to which
-// something has happened, and operations.scheduled_deliveries of the rest.
-import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
+// something has happened, and operations.waiting_deliveries of the rest.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
+import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import { asTimestamp, type ColumnValues } from '../engine/aggregateTable.ts';
 import { combinationHashOf, deliveryOf, isOfTenant } from './projection.ts';
 import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
@@ -15,20 +14,19 @@ import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
 /** Whether an attempt of a pending one has begun, and what came of it is not known: it is in a job that runs now ($1), without a timer. */
 const isUnderWay = (id: string): string => `(${id} = ANY($1::text[]) AND ${hasNoTimer(id)})`;
 
-const COLUMNS = `d.id, d.payment_id, d.payment_revision, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
+const COLUMNS = `d.id, d.of_stream, d.of_revision, d.payment_id, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
   d.round, d.is_probe, d.last_status_code, d.last_failure, d.target, d.scheduled_at, d.updated_at, d.next_attempt_at`;
 /** The same of one that was not tried: its body has the form of today. */
-const UNTRIED_COLUMNS = `s.id, s.payment_id, s.payment_revision, s.resend, ${MESSAGE_FORM} AS form, s.event_type,
+const UNTRIED_COLUMNS = `s.id, s.of_stream, s.of_revision, s.payment_id, s.resend, ${MESSAGE_FORM} AS form, s.event_type,
   coalesce(s.endpoint_id, '') AS endpoint_id, 'PENDING' AS status, 0 AS attempts,
   NULL::text AS round, CASE WHEN s.resend > 0 THEN 1 END AS is_probe, NULL::integer AS last_status_code, NULL::text AS last_failure,
   s.target, s.scheduled_at, s.scheduled_at AS updated_at, s.scheduled_at AS next_attempt_at`;
 
-/** As a list shows it. What is held back goes when the next probe of its target succeeds, whichever that is. */
-const LISTED = `d.id, d.payment_id, d.payment_revision, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
+/** As a list shows it. */
+const LISTED = `d.id, d.of_stream, d.of_revision, d.payment_id, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
   d.round, d.is_probe, d.last_status_code, d.last_failure, d.target, ${asTimestamp('d.scheduled_at')} AS scheduled_at, ${asTimestamp('d.updated_at')} AS updated_at,
   ${asTimestamp('d.next_attempt_at')} AS next_attempt_at, (d.status = 'PENDING' AND ${isUnderWay('d.id')}) AS is_under_way,
-  (SELECT ${asTimestamp(`CASE WHEN t.held THEN (SELECT min(n.due_at) FROM operations.timers n WHERE n.group_id = t.group_id) ELSE t.due_at END`)}
-   FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id) AS due_at,
+  (SELECT ${asTimestamp('t.goes_at')} FROM operations.delivery_turns t WHERE t.delivery_id = d.id) AS due_at,
   EXISTS (SELECT FROM rm_webhook_endpoints.endpoints e WHERE e.id = d.endpoint_id AND e.status = 'inactive') AS is_paused`;
 
 type ListedRow = ColumnValues & {
@@ -79,13 +77,13 @@ type Parts = ReturnType<typeof partsOf>;
 const begunUnderWay = ({ conditions }: Parts): string =>
   `FROM rm_webhook_deliveries.deliveries d WHERE ${conditions('d', 'd.next_attempt_at IS NOT NULL', isUnderWay('d.id'))}`;
 const untriedUnderWay = ({ conditions }: Parts): string =>
-  `FROM operations.scheduled_deliveries s WHERE ${conditions('s', isUnderWay('s.id'), IS_UNTRIED)}`;
+  `FROM operations.waiting_deliveries s WHERE ${conditions('s', isUnderWay('s.id'), IS_UNTRIED)}`;
 
 const sumOf = (table: string, condition: string): string =>
   `(SELECT coalesce(sum(c.deliveries), 0) FROM ${table} c WHERE ${condition})`;
 const begunTotal = (condition: string): string => sumOf('rm_webhook_deliveries.delivery_counts', condition);
 /** Counters, because an endpoint that is away may have a million that wait. */
-const untriedTotal = (condition: string): string => sumOf('operations.scheduled_counts', condition);
+const untriedTotal = (condition: string): string => sumOf('operations.waiting_counts', condition);
 
 const totalOf = (parts: Parts): string => {
   const { status, conditions, counts, mayBeUntried } = parts;
@@ -117,10 +115,9 @@ const counted = ({ counts, conditions }: Parts): { readonly begun: Counted; read
   },
   untried: {
     combinations: `SELECT c.endpoint_id, c.event_type, ${untriedHashOf('c')} AS hash
-      FROM operations.scheduled_counts c WHERE ${conditions('c')}
-      GROUP BY c.account_id, c.mode, c.endpoint_id, c.event_type HAVING sum(c.deliveries) > 0`,
+      FROM operations.waiting_counts c WHERE ${conditions('c', 'c.deliveries > 0')}`,
     columns: UNTRIED_COLUMNS,
-    table: 'operations.scheduled_deliveries',
+    table: 'operations.waiting_deliveries',
     row: 's',
     isItself: `coalesce(s.endpoint_id, '') = c.endpoint_id AND s.event_type = c.event_type AND ${IS_UNTRIED}`,
   },
@@ -161,7 +158,7 @@ const pageOf = (parts: Parts, needed: string, enough: () => string): string => {
     return `(SELECT ${COLUMNS} ${begunUnderWay(parts)} ${order})
       UNION ALL (SELECT ${UNTRIED_COLUMNS} ${untriedUnderWay(parts)} ${order})`;
   const allBegun = `SELECT ${COLUMNS} FROM rm_webhook_deliveries.deliveries d WHERE ${IS_OF_TENANT} ${order}`;
-  const allUntried = `SELECT ${UNTRIED_COLUMNS} FROM operations.scheduled_deliveries s
+  const allUntried = `SELECT ${UNTRIED_COLUMNS} FROM operations.waiting_deliveries s
     WHERE ${conditions('s', IS_UNTRIED)} ${isNotUnderWay('s')} ${order}`;
   if (!hasFilter && status === undefined) return `(${allBegun}) UNION ALL (${allUntried})`;
   const { begun, untried } = counted(parts);
@@ -203,7 +200,7 @@ export const findDelivery = async (
     `SELECT ${LISTED} FROM (
        SELECT ${COLUMNS} FROM rm_webhook_deliveries.deliveries d WHERE d.id = $4 AND d.account_id = $2 AND d.mode = $3
        UNION ALL
-       SELECT ${UNTRIED_COLUMNS} FROM operations.scheduled_deliveries s
+       SELECT ${UNTRIED_COLUMNS} FROM operations.waiting_deliveries s
        WHERE s.id = $4 AND s.account_id = $2 AND s.mode = $3 AND ${IS_UNTRIED}) d`,
     [running, accountId, mode, id],
   );
@@ -220,7 +217,7 @@ export const countDeliveries = async (
   const { rows } = await db.query<{ status: DeliveryStatus | 'UNTRIED'; deliveries: number }>(
     `SELECT c.status, sum(c.deliveries)::bigint AS deliveries FROM rm_webhook_deliveries.delivery_counts c WHERE ${of('c')} GROUP BY c.status
      UNION ALL SELECT 'UNTRIED', ${untriedTotal(of('c'))}::bigint
-     UNION ALL SELECT 'PROCESSING', (SELECT count(*) FROM operations.scheduled_deliveries s
+     UNION ALL SELECT 'PROCESSING', (SELECT count(*) FROM operations.waiting_deliveries s
           WHERE ${of('s')} AND ${isUnderWay('s.id')} AND ${IS_UNTRIED})
        + (SELECT count(*) FROM rm_webhook_deliveries.deliveries d
           WHERE ${of('d')} AND d.next_attempt_at IS NOT NULL AND ${isUnderWay('d.id')})`,

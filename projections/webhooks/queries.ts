@@ -1,6 +1,6 @@
 // Reads of webhook endpoints and deliveries, always of one account and mode, but for the watchdog.
 
-import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
@@ -38,7 +38,7 @@ const pendingThat = (condition: (row: string, at: string) => string): string => 
   SELECT d.id, d.account_id, d.mode, d.target, d.next_attempt_at FROM rm_webhook_deliveries.deliveries d
   WHERE d.next_attempt_at IS NOT NULL AND ${condition('d', 'd.next_attempt_at')}
   UNION ALL
-  SELECT s.id, s.account_id, s.mode, s.target, s.scheduled_at FROM operations.scheduled_deliveries s
+  SELECT s.id, s.account_id, s.mode, s.target, s.scheduled_at FROM operations.waiting_deliveries s
   WHERE ${IS_UNTRIED} AND ${condition('s', 's.scheduled_at')})`;
 /** Of a tenant ($1, $2): due by $3, or among $4. */
 const DUE_OR_NAMED = pendingThat(
@@ -57,8 +57,8 @@ const countDueDeliveries = async (
 ): Promise<{ due: number; held: number }> => {
   const { rows } = await db.query<{ due: number; held: number }>(
     `SELECT (SELECT count(*) FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')})
-       + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = '${DELIVERY_QUEUE}' AND t.due_at <= $3) AS due,
-       (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
+       + (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.due_at <= $3) AS due,
+       (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
     [accountId, mode, now, running],
   );
   return rows[0] ?? { due: 0, held: 0 };
@@ -111,27 +111,26 @@ const OVERDUE_PAGE = {
 };
 
 /** Deliveries that should have been attempted before `before`, by the clock of their account, and wait for no timer; all, in pages. */
-export async function* overdueDeliveries(
+export const overdueDeliveries = (
   db: Sql,
   before: Timestamp,
   page: number,
-): AsyncGenerator<readonly OverdueDelivery[]> {
-  for (let after = { next_attempt_at: '-infinity', id: '' }; ; ) {
-    const { rows } = await db.query<OverdueRow>({
-      ...OVERDUE_PAGE,
-      values: [before, after.next_attempt_at, after.id, page],
-    });
-    yield rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
-      tenant: { accountId, mode },
-      deliveryId,
-      target,
-      dueAt,
-    }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last;
-  }
-}
+): AsyncGenerator<readonly OverdueDelivery[]> =>
+  pagesOf(
+    page,
+    (last: OverdueRow | null) =>
+      db.query<OverdueRow>({
+        ...OVERDUE_PAGE,
+        values: [before, last?.next_attempt_at ?? '-infinity', last?.id ?? '', page],
+      }),
+    (rows) =>
+      rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
+        tenant: { accountId, mode },
+        deliveryId,
+        target,
+        dueAt,
+      })),
+  );
 
 export const deliveryReads = (db: Sql): DeliveryReads => ({
   countDue: (tenant, now, running) => countDueDeliveries(db, tenant, now, running),

@@ -17,6 +17,7 @@ import { testClock } from '../../application/sandbox/testClock.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import {
   attemptFailed,
   clear,
@@ -243,7 +244,7 @@ describe('reactions', () => {
 
   describe('of webhookFanOut, with listeners', () => {
     const fanOutTo = (...endpointIds: string[]) =>
-      job('fanOut', { paymentId: PAYMENT_ID, revision: REVISION, endpointIds });
+      job('fanOut', { stream: PAYMENT.stream(PAYMENT_ID), revision: REVISION, endpointIds });
     const asked: string[] = [];
     const listening = (...ids: string[]): Subscriptions => ({
       endpoints: (account, mode) => {

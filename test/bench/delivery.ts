@@ -6,7 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
-import { type AccountId, PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { freePort } from '../support/program.ts';
 import type { BareOrder } from './bareLoop.ts';
@@ -93,7 +94,7 @@ const openShops = async (
     const owner = ['--name', 'Loja', '--email', `loja-${first}@example.com`];
     type Opened = { accountId: string; testApiKey: string };
     const { accountId, testApiKey: apiKey } = await gateway.cli<Opened>('account', 'create', ...owner);
-    const id = accountId.slice(PREFIX.account.length) as AccountId;
+    const id = accountId.slice(ACCOUNT.idPrefix.length) as AccountId;
     const own = all.slice(first, first + ENDPOINTS_PER_ACCOUNT);
     const dead = own.filter(isDead).length;
     const settlements = await openPayments(gateway, id, payments);

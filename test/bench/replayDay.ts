@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { type Checkout, checkoutOf, ROOT, thisTree } from './checkout.ts';
 import { playDay } from './replay/day.ts';
 import { Merchant } from './replay/merchant.ts';
-import { traceOf } from './replay/trace.ts';
+import { linesOf, recordingOf } from './replay/trace.ts';
 import { Side } from './side.ts';
 
 const RESULTS = join(ROOT, 'bench-results');
@@ -24,7 +24,8 @@ const replay = async (checkout: Checkout, name: string): Promise<string> => {
   const side = await Side.open(checkout);
   const merchant = await Merchant.open(side);
   await playDay(merchant);
-  const lines = await traceOf(side, merchant);
+  await merchant.quiet();
+  const lines = linesOf(await recordingOf(side, merchant));
   await side.close();
   await merchant.close();
   const file = join(RESULTS, `replay-${name}.txt`);

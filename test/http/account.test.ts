@@ -1,13 +1,14 @@
 // The account for its members: what each role reads and changes (rules D2, M7a, O3).
+
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
 import { jpegImage, pngImage } from '../support/images.ts';
+import { parseBrCode } from '../support/pix/brCodeParse.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from './support.ts';
 
 type Body = Record<string, unknown>;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import { formatBankCode, formatBoletoLine } from '../../http/site/boletoLine.ts';
 import { type BoletoFacts, renderBoleto } from '../../http/site/boletoPdf.ts';
 import { type Bar, interleavedTwoOfFive, symbolWidth } from '../../http/site/pdf/interleavedTwoOfFive.ts';
 import { pdfLines, pdfPages, pdfRectangles, pdfText } from '../support/pdfText.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 import { OTHERS } from './checkoutView.ts';
 
 const { line, barcode } = OTHERS.boleto;

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import { type MedCaseId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pollUntil } from '../support/pollUntil.ts';
 
@@ -27,7 +27,7 @@ export const mismatchedCase = (gateway: TestGateway): Promise<{ readonly caseId:
   openedCase(gateway, { amount: 1 });
 /** Resolves once a report that contradicts the end of the case is recorded. */
 export const untilContradicted = async (gateway: TestGateway, caseId: string): Promise<void> => {
-  const stream = MED_CASE.stream(caseId.slice(PREFIX.medCase.length) as MedCaseId);
+  const stream = MED_CASE.stream(caseId.slice(MED_CASE.idPrefix.length) as MedCaseId);
   const look = async () => {
     const { state } = await gateway.gateway.commands.load(MED_CASE, stream);
     return state.status !== 'absent' && state.contradiction !== null ? state : null;

@@ -1,9 +1,10 @@
 // The payer's page of payments with other methods than Pix, or with several (rules I8, I8a, P3).
+
 import { expect } from 'chai';
 import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import { checkoutAsset } from '../../http/site/checkout/assets.ts';
 import { renderCheckout } from '../../http/site/checkout/renderCheckout.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
 const PIX_CODE = '00020126';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 import { CODE, DUE, openCheckout as open, RAW_ID, START, Stream } from './checkoutBrowser.ts';
 import { OTHERS } from './checkoutView.ts';
 

@@ -1,7 +1,8 @@
 // Payments as the payer's pages get them.
+
 import type { AcquirerInstrument, Instruments, PixInstrument } from '../../domain/charge/instruments.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import type { CheckoutView } from '../../http/site/checkout/view.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 
 /** `brCode` null: no Pix. `expiresAt`: of Pix. */
 export type CheckoutChanges = Partial<Omit<CheckoutView, 'instruments'>> & {

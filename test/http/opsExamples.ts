@@ -1,7 +1,7 @@
 // Examples of the routes for operators of the platform.
 
 import { randomBytes } from 'node:crypto';
-import { PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { paymentStream, poison } from '../support/poison.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
@@ -99,7 +99,12 @@ export const makeSpare = async (
   await gateway.get('/v1/wallets', { headers: { 'x-request-id': LOGGED } });
   await gateway.writeRequests();
   const parked = await makeParked(gateway);
-  return { ...parked, heldIds, spareAccountId: PREFIX.account + tenant.accountId, spareUserId: PREFIX.user + userId };
+  return {
+    ...parked,
+    heldIds,
+    spareAccountId: ACCOUNT.idPrefix + tenant.accountId,
+    spareUserId: `usr_${userId}`,
+  };
 };
 
 export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {

@@ -3,8 +3,8 @@ import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import { boletoFactsOf, returnUrlOf } from '../../http/site/paymentFacts.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 import { OTHERS } from './checkoutView.ts';
 
 const termsOf = (metadata: ChargeTerms['metadata'] = {}): ChargeTerms => ({

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { create } from 'qrcode';
 import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import { maskedTaxId } from '../../http/site/pdf/maskedTaxId.ts';
 import { printable } from '../../http/site/pdf/printable.ts';
 import { type ReceiptFacts, renderReceipt } from '../../http/site/receiptPdf.ts';
 import { anyCharacter } from '../support/anyCharacter.ts';
 import { pdfLines, pdfPages, pdfRectangles, pdfText } from '../support/pdfText.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 
 const URL_ = 'https://pay.example/pay/01hzy3v7q9k2m4n6p8r0s2t4v6';
 const FACTS: ReceiptFacts = {

@@ -1,7 +1,8 @@
 // What a merchant is told of its refunds: payment.*, and payout.* with withdrawal.* for cash-outs (rules M5, M6, W9).
+
 import { expect } from 'chai';
-import { parseEndToEndId } from '../../domain/pix/endToEndId.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { parseEndToEndId } from '../support/pix/endToEndId.ts';
 import { type Hit, type Receiver, typeOf } from '../support/receiver.ts';
 import { Receivers } from './deliveryFacts.ts';
 import type { Body } from './merchant.ts';

@@ -1,5 +1,7 @@
 // An example of every route of the table, and what of a tenant's it names.
+
 import { expect } from 'chai';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
@@ -395,5 +397,5 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeLogo(gateway)),
   ...(await makeEvidence(gateway)),
   ...(await makeSpare(gateway)),
-  accountId: PREFIX.account + gateway.tenant.accountId,
+  accountId: ACCOUNT.idPrefix + gateway.tenant.accountId,
 });

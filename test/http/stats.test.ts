@@ -1,8 +1,9 @@
 // Statistics and metrics (contract.md Stats and Metrics, rules T1–T3), and what disputes retain of a wallet.
+
 import { expect } from 'chai';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 import type { Body } from './merchant.ts';
 import { ORDERS, PaymentDesk } from './paymentDesk.ts';
 import { expectError, openReady } from './support.ts';

@@ -2,15 +2,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { AMOUNT_MAX, AMOUNT_MIN, type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import { amountText, parseAmountText } from '../../domain/pix/amountText.ts';
+import { amountText } from '../../domain/pix/amountText.ts';
 import { foldToAscii } from '../../domain/pix/asciiText.ts';
-import { buildDynamicBrCode, buildStaticBrCode } from '../../domain/pix/brCode.ts';
-import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
+import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { crc16 } from '../../domain/pix/crc16.ts';
-import { isEndToEndId, isProviderEndToEndId, makeEndToEndId, parseEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { isEndToEndId, makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { isCnpj, isCpf, taxIdOf } from '../../domain/pix/taxId.ts';
 import { isTxid, txidFromBytes } from '../../domain/pix/txid.ts';
 import { anyCharacter } from '../support/anyCharacter.ts';
+import { parseAmountText } from '../support/pix/amountText.ts';
+import { parseBrCode } from '../support/pix/brCodeParse.ts';
+import { parseEndToEndId } from '../support/pix/endToEndId.ts';
 
 const range = (from: number, to: number): string =>
   String.fromCharCode(...Array.from({ length: to - from + 1 }, (_, i) => from + i));
@@ -37,16 +39,7 @@ const url = textOf(VISIBLE, 1, 75)
   .map((tail) => `h${tail}`)
   .filter((text) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(text));
 const dynamicParts = fc.record({ url, ...receiver });
-const staticParts = fc.record({
-  key: textOf(VISIBLE, 1, 77),
-  ...receiver,
-  txid: given(textOf(ALPHANUMERIC, 1, 25)),
-  description: given(anyText),
-});
-const code = fc.oneof(
-  dynamicParts.map((parts) => buildDynamicBrCode(present(parts))),
-  staticParts.map((parts) => buildStaticBrCode(present(parts))),
-);
+const code = dynamicParts.map((parts) => buildDynamicBrCode(present(parts)));
 const receiverOf = (parts: { merchantName: string; merchantCity: string; amount: Minor | undefined }) => ({
   amount: parts.amount ?? null,
   merchantName: foldToAscii(parts.merchantName, 25) || 'N',
@@ -60,23 +53,6 @@ describe('laws of BR codes', () => {
       fc.property(dynamicParts, (parts) => {
         const brCode = { kind: 'dynamic', reusable: false, url: parts.url, txid: null, ...receiverOf(parts) };
         expect(parseBrCode(buildDynamicBrCode(present(parts)))).to.deep.equal({ ok: true, brCode });
-      }),
-    );
-  });
-
-  it('what is built as static is read back', () => {
-    fc.assert(
-      fc.property(staticParts, (parts) => {
-        const room = Math.max(0, 73 - parts.key.length);
-        const brCode = {
-          kind: 'static',
-          reusable: true,
-          key: parts.key,
-          description: foldToAscii(parts.description ?? '', room) || null,
-          txid: parts.txid ?? null,
-          ...receiverOf(parts),
-        };
-        expect(parseBrCode(buildStaticBrCode(present(parts)))).to.deep.equal({ ok: true, brCode });
       }),
     );
   });
@@ -216,7 +192,7 @@ describe('laws of Pix ids', () => {
     fc.assert(
       fc.property(parts, (made) => {
         const id = makeEndToEndId(made);
-        expect([isEndToEndId(id), isProviderEndToEndId(id)]).to.deep.equal([true, true]);
+        expect(isEndToEndId(id)).to.equal(true);
         expect(parseEndToEndId(id)).to.deep.equal({ ...made, at: `${made.at.slice(0, 16)}:00.000Z` });
         expect(makeEndToEndId(parseEndToEndId(id)!)).to.equal(id);
       }),

@@ -41,6 +41,8 @@ export interface Core {
   readonly account: OpenAccount;
   /** Commands of another process on the same log. */
   anotherProcess(): CommandHandler;
+  /** The same, with the spies. */
+  newProcess(): CommandHandler;
   eventsOf(stream: StreamName): Promise<readonly AnyEvent[]>;
   /** A charge with its pay code, of the samples' terms; `over` changes them. */
   openCharge(over?: Parameters<typeof terms>[0], expiresAt?: Timestamp): Promise<PaymentId>;
@@ -109,6 +111,7 @@ export const openCore = async (): Promise<Core> => {
     provider: new FakeProvider(),
     account: await accounts.get(accountId),
     anotherProcess: () => new CommandHandler({ store, codec: new JsonEventCodec(), ...system }),
+    newProcess: () => new CommandHandler({ store: spied, codec: new JsonEventCodec(), ...system }),
     eventsOf: async (stream) => {
       const events: AnyEvent[] = [];
       for await (const recorded of store.readStream(stream)) events.push(await stored(recorded));

@@ -1,10 +1,11 @@
 // Every answer that a test gets is one that the OpenAPI document declares: a body of its status's schema, or a code of its operation.
+
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ROUTES } from '../../http/api/routes.ts';
 import { ERRORS } from '../../http/kernel/errors.ts';
 import type { ResponseRule, Route } from '../../http/kernel/route.ts';
-import { compileResponse } from '../../http/kernel/validation.ts';
+import { compileResponse } from './compileResponse.ts';
 
 interface Answer {
   readonly status: number;

@@ -1,4 +1,5 @@
 // Instruments of every method, as tests tell stories about them.
+
 import type { InstrumentRequest, Issued } from '../../application/ports/paymentProvider.ts';
 import type {
   AcquirerInstrument,
@@ -8,8 +9,8 @@ import type {
   MbWayInstrument,
   MultibancoInstrument,
 } from '../../domain/charge/instruments.ts';
-import { parseTimestamp } from '../../domain/kernel/time.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 const CREATED_AT = parseTimestamp('2026-11-21T13:00:00.000Z');
 const bound = (reference: string, expiresAt: string) => ({

@@ -1,4 +1,5 @@
 // One payment and its surroundings, as tests of the domain tell stories about it. Every part can be changed where a test needs it.
+
 import type { AccountSettings } from '../../domain/account/account.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
@@ -8,13 +9,14 @@ import { fold } from '../../domain/kernel/decider.ts';
 import type { Fingerprint } from '../../domain/kernel/fingerprint.ts';
 import type { AccountId, MedCaseId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DisputeReport } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import type { Allegation, DisputeRecord } from '../../domain/transaction/disputes.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import type { RefundTerms } from '../../domain/transaction/refunds.ts';
 import type { IncomingPayment, RejectionReason, Settlement } from '../../domain/transaction/transaction.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 /** An instant of the day on which the samples happen: `at('13:00:00')`. */
 export const at = (time: string): Timestamp => parseTimestamp(`2026-11-21T${time}.000Z`);

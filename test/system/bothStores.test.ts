@@ -1,9 +1,11 @@
 // The same 500 random commands give the same read models on both stores, byte for byte. The seed is printed when they differ.
+
 import { expect } from 'chai';
 import type { Sql } from '../../application/ports/sql.ts';
-import { parseTimestamp, toMillis } from '../../domain/kernel/time.ts';
+import { toMillis } from '../../domain/kernel/time.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { TestGateway, untilServed } from '../support/gateway.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 
 const COMMANDS = 500;
 const DAY_SECONDS = 86_400;

@@ -12,7 +12,13 @@ export interface DisputesRest {
 /** Whether the ledger adds up: sums of zero, and no entry or balance that is out. */
 export interface LedgerSums {
   readonly sums: readonly { readonly currency: string; readonly sum: number; readonly postings: number }[];
-  readonly entries: readonly { readonly payment_id: string; readonly revision: number; readonly sum: number }[];
+  readonly entries: readonly {
+    readonly stream: string;
+    /** null: it is not about a payment. */
+    readonly payment_id: string | null;
+    readonly revision: number;
+    readonly sum: number;
+  }[];
   readonly balances: readonly {
     readonly account_id: string;
     readonly mode: string;

@@ -10,7 +10,7 @@ import type {
   UserId,
 } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import type { LedgerAccount } from '../../../domain/ledger/postings.ts';
+import type { LedgerAccount } from '../../../domain/ledger/journal.ts';
 import type { DayRow } from '../../../domain/presentation/dayCounts.ts';
 import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../../domain/presentation/delivery.ts';
 import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metrics.ts';
@@ -52,7 +52,7 @@ export interface KeptPosting {
 export interface WalletViews {
   /** Returns every currency ever used, in alphabetical order. */
   balances(tenant: Tenant): Promise<readonly CurrencyBalance[]>;
-  /** Returns the postings of a payment, whose ever, in the order of their events. */
+  /** Returns the postings of a payment's own stream, whose ever, in the order of their events. */
   postings(id: PaymentId): Promise<readonly KeptPosting[]>;
 }
 

@@ -1,9 +1,9 @@
 // Logging in to the dashboard, out of it, and changing one's password (rules D1, E8).
 
-import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../../domain/user/password.ts';
-import { ROLES } from '../../../domain/user/user.ts';
+import { ROLES, USER } from '../../../domain/user/user.ts';
 import { networkOf } from '../../kernel/address.ts';
 import {
   accepting,
@@ -30,12 +30,12 @@ const loginSchema = exactly({
   tokenType: constant('Bearer'),
   expiresIn: described('Seconds until the token ends.', integer(1, 86_400)),
   user: exactly({
-    id: id(PREFIX.user),
+    id: id(USER.idPrefix),
     name: string(),
     email: string(),
     role: described('An OPERATOR belongs to the platform, everybody else to an account.', oneOfTexts(ROLES)),
   }),
-  account: described('null: of an OPERATOR.', orNull(exactly({ id: id(PREFIX.account), name: string() }))),
+  account: described('null: of an OPERATOR.', orNull(exactly({ id: id(ACCOUNT.idPrefix), name: string() }))),
 });
 
 export const logInRoute = route({
@@ -75,8 +75,8 @@ export const logInRoute = route({
         token,
         tokenType: 'Bearer' as const,
         expiresIn: expiresInSeconds,
-        user: { id: PREFIX.user + userId, name, email, role },
-        account: account && { id: PREFIX.account + account.accountId, name: account.name },
+        user: { id: USER.idPrefix + userId, name, email, role },
+        account: account && { id: ACCOUNT.idPrefix + account.accountId, name: account.name },
       },
     };
   },

@@ -2,9 +2,8 @@
 // OWNER alone the guards on refunds (rules D2, M7a, M7b, O3).
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
-import type { AccountSettings, OpenAccount } from '../../../domain/account/account.ts';
+import { ACCOUNT, type AccountSettings, type OpenAccount } from '../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
-import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
@@ -12,7 +11,7 @@ import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from 
 import { OWNERS_SETTINGS, refundGuardChange } from './refundGuards.ts';
 
 export const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({
-  id: PREFIX.account + accountId,
+  id: ACCOUNT.idPrefix + accountId,
   name,
   email,
   createdAt: openedAt,

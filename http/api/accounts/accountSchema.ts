@@ -1,8 +1,7 @@
 // The account as its members see it, in the words of `account settings --json`.
-import type { AccountSettings } from '../../../domain/account/account.ts';
+import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
-import { PREFIX } from '../../../domain/kernel/ids.ts';
 import {
   accepting,
   anyInteger,
@@ -50,7 +49,7 @@ export const settingsSchema = exactly({
 });
 
 export const accountProperties = {
-  id: id(PREFIX.account),
+  id: id(ACCOUNT.idPrefix),
   name: described('As the account was opened.', string()),
   email: string(),
   createdAt: timestamp,

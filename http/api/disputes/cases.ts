@@ -1,5 +1,7 @@
 // Dispute cases (contract.md Dispute cases). The canonical path is /v1/med/cases; /v1/infractions serves the same routes.
+
 import type { CaseAnswer } from '../../../application/disputes/answerCase.ts';
+import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
 import { type MedCaseId, type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
@@ -16,7 +18,7 @@ export const caseParam = {
   id: {
     description: 'The `med_` id of the case.',
     schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<MedCaseId>(text, PREFIX.medCase) ?? NO_CASE,
+    parse: (text: string) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? NO_CASE,
   },
 } as const;
 
@@ -47,7 +49,7 @@ const listRoute = ({ path, named, note }: CasePaths): Route =>
       starting_after: matching(
         'The last case of the page before: `next_cursor` of its answer.',
         'a med_ id',
-        (text) => parsePrefixedId<MedCaseId>(text, PREFIX.medCase) ?? undefined,
+        (text) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? undefined,
         'invalid_cursor',
       ),
       status: oneOf('Cases in this status.', CASE_STATUSES),

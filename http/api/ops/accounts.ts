@@ -1,13 +1,13 @@
 // Accounts, as operators of the platform see to them (rule O1).
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
-import type { OpenAccount } from '../../../domain/account/account.ts';
+import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isEmailAddress } from '../../../domain/kernel/email.ts';
-import { type AccountId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
-import { USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
+import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import { accepting, described, exactly, id, optional, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from '../accounts/account.ts';
@@ -21,7 +21,7 @@ export const accountParam = {
   id: {
     description: 'The `acct_` id.',
     schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<AccountId>(text, PREFIX.account) ?? NO_ACCOUNT,
+    parse: (text: string) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? NO_ACCOUNT,
   },
 } as const;
 
@@ -53,7 +53,7 @@ export const loginProblems = ({
 
 const suspendedAt = described('null: it is not suspended.', orNull(timestamp));
 const listedSchema = exactly({
-  id: id(PREFIX.account),
+  id: id(ACCOUNT.idPrefix),
   name: described('As the account was opened.', string()),
   email: described('Of its first owner.', string()),
   createdAt: timestamp,
@@ -62,7 +62,7 @@ const listedSchema = exactly({
 
 const { settings, ...standing } = accountProperties;
 const operatorsAccountSchema = exactly({ ...standing, suspendedAt, settings });
-const suspensionSchema = exactly({ id: id(PREFIX.account), suspendedAt: orNull(timestamp) });
+const suspensionSchema = exactly({ id: id(ACCOUNT.idPrefix), suspendedAt: orNull(timestamp) });
 
 const shown = (account: OpenAccount, baseUrl: string) => {
   const { settings: agreed, ...rest } = accountView(account, baseUrl);
@@ -88,10 +88,10 @@ export const createAccountRoute = route({
       kind: 'json',
       description: 'The account. Login and keys work at once.',
       schema: exactly({
-        id: id(PREFIX.account),
+        id: id(ACCOUNT.idPrefix),
         name: string(),
         email: string(),
-        userId: id(PREFIX.user),
+        userId: id(USER.idPrefix),
         password: described('Of the owner. Shown only now.', string()),
         testApiKey: described('Shown only now.', string()),
         liveApiKey: described('Shown only now.', string()),
@@ -109,7 +109,7 @@ export const createAccountRoute = route({
     const { accountId, userId, ...secrets } = created;
     return {
       status: 201,
-      body: { id: PREFIX.account + accountId, name, email, userId: PREFIX.user + userId, ...secrets },
+      body: { id: ACCOUNT.idPrefix + accountId, name, email, userId: USER.idPrefix + userId, ...secrets },
     };
   },
 });
@@ -121,7 +121,7 @@ export const listAccountsRoute = route({
   summary: 'Every account, in the order of their opening, and which are suspended',
   tag: 'Platform',
   principal: 'operator',
-  query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, PREFIX.account)),
+  query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
   refusesUnknownQuery: true,
   reads: ['accounts'],
   responses: { 200: { kind: 'json', description: 'A page of accounts.', schema: pageSchema(listedSchema) } },
@@ -130,7 +130,7 @@ export const listAccountsRoute = route({
     if (after !== null && (await platform.findAccount(after)) === null) return NO_CURSOR;
     const found = await platform.listAccounts({ after, limit: limit + 1 });
     const views = found.map(({ accountId, name, email, openedAt, ...standing }) => ({
-      id: PREFIX.account + accountId,
+      id: ACCOUNT.idPrefix + accountId,
       name,
       email,
       createdAt: openedAt,
@@ -172,7 +172,7 @@ export const suspendAccountRoute = route({
     const { id: accountId } = context.params;
     const done = await context.services.platform.suspendAccount(accountId, actorOf(context));
     if (isRejection(done)) return done;
-    return { status: 200, body: { id: PREFIX.account + accountId, suspendedAt: done.since } };
+    return { status: 200, body: { id: ACCOUNT.idPrefix + accountId, suspendedAt: done.since } };
   },
 });
 
@@ -189,7 +189,7 @@ export const reopenAccountRoute = route({
   handle: async (context) => {
     const { id: accountId } = context.params;
     const done = await context.services.platform.reopenAccount(accountId, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { id: PREFIX.account + accountId, suspendedAt: null } };
+    return isRejection(done) ? done : { status: 200, body: { id: ACCOUNT.idPrefix + accountId, suspendedAt: null } };
   },
 });
 

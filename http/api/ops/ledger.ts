@@ -1,6 +1,8 @@
 // The ledger, for operators of the platform (rule O1).
-import { PREFIX } from '../../../domain/kernel/ids.ts';
-import { LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import {
   anyInteger,
   boolean,
@@ -9,6 +11,7 @@ import {
   id,
   listOf,
   oneOfTexts,
+  orNull,
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
@@ -23,17 +26,17 @@ const ledgerSchema = exactly({
   ),
   disputes: described(
     'The rest on the account `disputes`: the platform’s gain, or its loss if it is negative.',
-    listOf(exactly({ accountId: id(PREFIX.account), mode: string(), currency: string(), rest: anyInteger })),
+    listOf(exactly({ accountId: id(ACCOUNT.idPrefix), mode: string(), currency: string(), rest: anyInteger })),
   ),
   entries: described(
     'Entries that do not sum to zero: none.',
-    listOf(exactly({ paymentId: id(PREFIX.transaction), revision: anyInteger, sum: anyInteger })),
+    listOf(exactly({ paymentId: orNull(id(PAYMENT.idPrefix)), revision: anyInteger, sum: anyInteger })),
   ),
   balances: described(
     'Balances that are not the sum of their postings: none.',
     listOf(
       exactly({
-        accountId: id(PREFIX.account),
+        accountId: id(ACCOUNT.idPrefix),
         mode: string(),
         currency: string(),
         ledgerAccount: string(),
@@ -61,15 +64,16 @@ export const checkLedgerRoute = route({
         isBalanced,
         sums,
         disputes: disputes.map(({ account_id: accountId, ...rest }) => ({
-          accountId: PREFIX.account + accountId,
+          accountId: ACCOUNT.idPrefix + accountId,
           ...rest,
         })),
-        entries: entries.map(({ payment_id: paymentId, ...rest }) => ({
-          paymentId: PREFIX.transaction + paymentId,
-          ...rest,
+        entries: entries.map(({ payment_id: paymentId, revision, sum }) => ({
+          paymentId: paymentId === null ? null : PAYMENT.idPrefix + paymentId,
+          revision,
+          sum,
         })),
         balances: balances.map(({ account_id: accountId, ledger_account: ledgerAccount, ...rest }) => ({
-          accountId: PREFIX.account + accountId,
+          accountId: ACCOUNT.idPrefix + accountId,
           ledgerAccount,
           ...rest,
         })),
@@ -79,7 +83,7 @@ export const checkLedgerRoute = route({
 });
 
 const paymentLedgerSchema = exactly({
-  paymentId: id(PREFIX.transaction),
+  paymentId: id(PAYMENT.idPrefix),
   postings: described(
     'Those that follow from its events, in order.',
     listOf(

@@ -3,9 +3,11 @@
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import { AlreadyRunning, type WorkProgress } from '../../../application/ports/readModelWork.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import { parseStreamName } from '../../../domain/aggregates.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
+import { USER } from '../../../domain/user/user.ts';
 import type { EventSink } from '../../kernel/eventSink.ts';
 import {
   anyInteger,
@@ -59,8 +61,8 @@ export const eventSchema = exactly({
 });
 const requestSchema = exactly({
   id: id(PREFIX.requestLog),
-  accountId: described('null: of an operator of the platform.', orNull(id(PREFIX.account))),
-  userId: orNull(id(PREFIX.user)),
+  accountId: described('null: of an operator of the platform.', orNull(id(ACCOUNT.idPrefix))),
+  userId: orNull(id(USER.idPrefix)),
   requestId: string(),
   mode: described('`test` or `live`; null: of a user, who acts in both.', orNull(string())),
   method: string(),
@@ -72,8 +74,8 @@ const requestSchema = exactly({
 });
 const shownRequest = ({ id: of, accountId, userId, logPosition: _, ...request }: LoggedRequest) => ({
   id: PREFIX.requestLog + of,
-  accountId: accountId === null ? null : PREFIX.account + accountId,
-  userId: userId === null ? null : PREFIX.user + userId,
+  accountId: accountId === null ? null : ACCOUNT.idPrefix + accountId,
+  userId: userId === null ? null : USER.idPrefix + userId,
   ...request,
 });
 

@@ -1,6 +1,8 @@
 // Dispute cases that wait for an operator of the platform, over all accounts (rules Q3, O1).
 
 import { CASE_WAITS_BECAUSE } from '../../../application/ports/readModels/cases.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import { CASE_STATUSES, MONEY_OUTCOMES, NEVER_BECAUSE } from '../../../domain/dispute/medCase.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
@@ -29,10 +31,10 @@ import { total, upToThousand } from './paging.ts';
 const status = oneOfTexts(CASE_STATUSES);
 
 const waitingSchema = exactly({
-  caseId: id(PREFIX.medCase),
+  caseId: id(MED_CASE.idPrefix),
   providerCaseId: described('The bank’s id.', string()),
   chargeId: id(PREFIX.charge),
-  accountId: id(PREFIX.account),
+  accountId: id(ACCOUNT.idPrefix),
   mode: oneOfTexts(['test', 'live']),
   status: described('Null: the report opened no case.', oneOfTextsOrNull(CASE_STATUSES)),
   amount: described('As it was reported, in minor units.', anyInteger),
@@ -78,7 +80,7 @@ const DECIDED = {
     kind: 'json',
     description: 'How the case is now.',
     schema: exactly({
-      caseId: id(PREFIX.medCase),
+      caseId: id(MED_CASE.idPrefix),
       status,
       moneyOutcome: described('Null while the case goes on.', oneOfTextsOrNull(MONEY_OUTCOMES)),
     }),
@@ -156,7 +158,7 @@ const dismissRoute = route({
   principal: 'operator',
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
-  responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(PREFIX.medCase) }) } },
+  responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(MED_CASE.idPrefix) }) } },
   errors: ['not_found', 'case_not_open'],
   handle: async (context) => {
     const { params, body, services } = context;

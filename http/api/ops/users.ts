@@ -1,11 +1,13 @@
 // Users of every account and of the platform, as its operators see to them (rules D2, O1).
+
 import type { Static } from 'typebox';
 import type { Platform } from '../../../application/capabilities.ts';
 import type { Changer } from '../../../application/core/eventMetadata.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
-import { type AccountId, PREFIX, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
+import { type AccountId, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { ACCOUNT_ROLES, type KnownUser, ROLES, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
+import { ACCOUNT_ROLES, type KnownUser, ROLES, USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import {
   accepting,
   described,
@@ -28,13 +30,13 @@ const userParam = {
   id: {
     description: 'The `usr_` id.',
     schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<UserId>(text, PREFIX.user) ?? NO_USER,
+    parse: (text: string) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER,
   },
 } as const;
 
 const userProperties = {
-  id: id(PREFIX.user),
-  accountId: described('null: of the platform, an OPERATOR.', orNull(id(PREFIX.account))),
+  id: id(USER.idPrefix),
+  accountId: described('null: of the platform, an OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
   email: string(),
   name: string(),
   role: oneOfTexts(ROLES),
@@ -52,8 +54,8 @@ const userView = ({
   status,
   addedAt,
 }: Omit<KnownUser, 'passwordId' | 'secondFactorId'>) => ({
-  id: PREFIX.user + userId,
-  accountId: accountId && PREFIX.account + accountId,
+  id: USER.idPrefix + userId,
+  accountId: accountId && ACCOUNT.idPrefix + accountId,
   email,
   name,
   role,
@@ -62,7 +64,7 @@ const userView = ({
 });
 
 const wish = {
-  accountId: optional(described('Of every role but OPERATOR.', orNull(id(PREFIX.account)))),
+  accountId: optional(described('Of every role but OPERATOR.', orNull(id(ACCOUNT.idPrefix)))),
   email: emailSchema,
   role: oneOfTexts(ROLES),
   name: optional(described('Default: the e-mail address.', string(USER_NAME_LENGTH_MAX))),
@@ -76,7 +78,7 @@ const nameProblems = (name: string | undefined): readonly CodedProblem[] =>
     : [{ param: 'name', message: `must have 1 to ${USER_NAME_LENGTH_MAX} characters`, code: 'invalid_request' }];
 
 const wishOf = ({ accountId = null, email, role, name }: Frozen<Static<typeof inviteBody>>) => ({
-  accountId: accountId === null ? null : parsePrefixedId<AccountId>(accountId, PREFIX.account),
+  accountId: accountId === null ? null : parsePrefixedId<AccountId>(accountId, ACCOUNT.idPrefix),
   email,
   role,
   name: name?.trim() ?? email,
@@ -139,11 +141,11 @@ export const listUsersRoute = route({
   tag: 'Platform',
   principal: 'operator',
   query: {
-    ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, PREFIX.user)),
+    ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
     accountId: matching(
       'Users of this account alone.',
       'an acct_ id',
-      (text) => parsePrefixedId<AccountId>(text, PREFIX.account) ?? undefined,
+      (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
     ),
   },
   refusesUnknownQuery: true,
@@ -240,7 +242,7 @@ export const resetSecondFactorRoute = route({
       services.reportSecurityEvent({
         security: 'second_factor_reset',
         by: caller.actor,
-        user: PREFIX.user + params.id,
+        user: USER.idPrefix + params.id,
         requestId,
       });
     return userOrRefusal(done);

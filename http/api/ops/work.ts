@@ -1,9 +1,14 @@
 // What waits for an operator of the platform, over all accounts: held money, webhooks that were given up, work that failed (rule O1).
+
 import type { Static } from 'typebox';
 import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import {
   accepting,
   anyInteger,
@@ -27,13 +32,13 @@ import { total, upToThousand } from './paging.ts';
 const accountId = matching(
   'Of this account alone.',
   'an acct_ id',
-  (text) => parsePrefixedId<AccountId>(text, PREFIX.account) ?? undefined,
+  (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
 );
 const mode = oneOfTexts(['test', 'live']);
 
 const heldSchema = exactly({
-  paymentId: id(PREFIX.transaction),
-  accountId: id(PREFIX.account),
+  paymentId: id(PAYMENT.idPrefix),
+  accountId: id(ACCOUNT.idPrefix),
   mode,
   amount: described('Minor units.', anyInteger),
   currency: string(),
@@ -80,11 +85,11 @@ export const paymentParam = {
   id: {
     description: 'A `tx_` or `ch_` id, or a raw one.',
     schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction) ?? NO_PAYMENT,
+    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix) ?? NO_PAYMENT,
   },
 } as const;
 
-const reviewedSchema = exactly({ paymentId: id(PREFIX.transaction), status: string(), isNew: boolean });
+const reviewedSchema = exactly({ paymentId: id(PAYMENT.idPrefix), status: string(), isNew: boolean });
 const REVIEWED = {
   200: {
     kind: 'json',
@@ -165,12 +170,12 @@ export const settleHeldRoute = route({
 });
 
 const deadLetterSchema = exactly({
-  id: id(PREFIX.delivery),
-  accountId: id(PREFIX.account),
+  id: id(WEBHOOK_DELIVERY.idPrefix),
+  accountId: id(ACCOUNT.idPrefix),
   mode,
-  paymentId: id(PREFIX.transaction),
+  paymentId: id(PAYMENT.idPrefix),
   eventType: string(),
-  endpointId: described('null: to the payment’s own `webhookUrl`.', orNull(id(PREFIX.endpoint))),
+  endpointId: described('null: to the payment’s own `webhookUrl`.', orNull(id(WEBHOOK_ENDPOINT.idPrefix))),
   createdAt: string(),
 });
 
@@ -201,7 +206,7 @@ export const listDeadLettersRoute = route({
 const { status: _, ...filter } = redriveBody.properties;
 const redriveAllBody = accepting({
   ...filter,
-  accountId: optional(described('Of this account alone. Default: of every one.', id(PREFIX.account))),
+  accountId: optional(described('Of this account alone. Default: of every one.', id(ACCOUNT.idPrefix))),
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
@@ -228,7 +233,7 @@ export const redriveDeadLettersRoute = route({
   handle: async (context) => {
     const { services } = context;
     const body: RedriveAll = context.body;
-    const of = body.accountId === undefined ? null : parsePrefixedId<AccountId>(body.accountId, PREFIX.account);
+    const of = body.accountId === undefined ? null : parsePrefixedId<AccountId>(body.accountId, ACCOUNT.idPrefix);
     if (of !== null && (await services.platform.findAccount(of)) === null) return NO_ACCOUNT;
     let [matched, queued] = [0, 0];
     for (const tenant of await services.platform.tenantsWithDeadLetters(of)) {

@@ -3,7 +3,7 @@
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import {
@@ -29,7 +29,7 @@ export const paymentParam = {
   id: {
     description: 'The raw id of the payment, or its `tx_` or `ch_` form.',
     schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PREFIX.transaction, PREFIX.charge) ?? NO_PAYMENT,
+    parse: (text: string) => parseId<PaymentId>(text, PAYMENT.idPrefix, PREFIX.charge) ?? NO_PAYMENT,
   },
 } as const;
 

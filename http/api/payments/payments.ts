@@ -3,8 +3,8 @@
 import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readModels/payments.ts';
 import { paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
-import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
@@ -113,7 +113,7 @@ export const listPaymentsRoute = route({
     ]);
     const data = payments.map((payment) => {
       const view = transactionView(payment);
-      return { ...view, id: PREFIX.transaction + view.id };
+      return { ...view, id: PAYMENT.idPrefix + view.id };
     });
     return { status: 200, body: { data, total, page, limit } };
   },

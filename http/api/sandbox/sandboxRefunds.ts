@@ -2,8 +2,9 @@
 
 import type { RefundView } from '../../../application/ports/readModels/views.ts';
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
-import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
+import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { REFUND } from '../../../domain/refund/refund.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { refundSchema } from '../refunds/refundSchema.ts';
 import { confirmRefundBody, failRefundBody } from './sandboxSchema.ts';
@@ -21,7 +22,7 @@ const refundParam = {
   id: {
     description: 'The `rf_` id of the refund, or its raw id.',
     schema: { type: 'string' },
-    parse: (text: string) => parseId<RefundId>(text, PREFIX.refund) ?? NO_REFUND,
+    parse: (text: string) => parseId<RefundId>(text, REFUND.idPrefix) ?? NO_REFUND,
   },
 } as const;
 

@@ -1,10 +1,13 @@
 // Deliveries: their list, one with its attempts, and how many there are (contract.md Webhook management, rule W8).
+
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../../application/ports/readModels/views.ts';
-import { type DeliveryId, type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { type DeliveryId, type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/delivery.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
@@ -36,7 +39,7 @@ export const listDeliveriesRoute = route({
     endpointId: matching(
       'Deliveries to this endpoint.',
       'a we_ id',
-      (text) => parsePrefixedId<EndpointId>(text, PREFIX.endpoint) ?? undefined,
+      (text) => parsePrefixedId<EndpointId>(text, WEBHOOK_ENDPOINT.idPrefix) ?? undefined,
     ),
     limit: wholeNumber('How many deliveries at most.', 1, 100, 25),
     offset: wholeNumber('How many newer ones to leave out.', 0, 1_000_000_000, 0),
@@ -60,7 +63,7 @@ export const deliveryParam = {
   id: {
     description: 'The `wd_` id of the delivery.',
     schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<DeliveryId>(text, PREFIX.delivery) ?? NO_DELIVERY,
+    parse: (text: string) => parsePrefixedId<DeliveryId>(text, WEBHOOK_DELIVERY.idPrefix) ?? NO_DELIVERY,
   },
 } as const;
 

@@ -1,7 +1,9 @@
 // Webhook endpoints (contract.md Webhook management, rules W5, W6).
-import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+
+import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import {
   changedEndpointSchema,
@@ -64,7 +66,8 @@ const endpointParam = {
     description: 'The `we_` id of the endpoint.',
     schema: { type: 'string' },
     parse: (text: string) =>
-      parsePrefixedId<EndpointId>(text, PREFIX.endpoint) ?? reject('not_found', 'There is no such webhook endpoint.'),
+      parsePrefixedId<EndpointId>(text, WEBHOOK_ENDPOINT.idPrefix) ??
+      reject('not_found', 'There is no such webhook endpoint.'),
   },
 } as const;
 
@@ -101,7 +104,7 @@ export const rotateSecretRoute = route({
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
-    const id = PREFIX.endpoint + params.id;
+    const id = WEBHOOK_ENDPOINT.idPrefix + params.id;
     for (const param of ['id', 'endpointId'] as const)
       if (body[param] !== undefined && body[param] !== id)
         return reject('invalid_request', `\`${param}\` in the body must be the id in the path.`, { param });

@@ -1,10 +1,12 @@
 // Deliveries that are asked for again: one, or many that were given up (contract.md Delivery behaviour, rule W8).
+
 import type { Static } from 'typebox';
 import type { RedriveFilter } from '../../../application/ports/redrives.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
-import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { EXPECTED, lowerBound, upperBound } from '../../kernel/isoDates.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { deliveryParam, shown } from './deliveries.ts';
@@ -45,7 +47,8 @@ export const FILTER_CODES = {
 
 /** What is sent as a filter, and what it means; null: it was not sent, and undefined: it means nothing. */
 const meaningsOf = ({ endpointId, eventType, createdAfter, createdBefore }: Partial<Static<typeof redriveBody>>) => ({
-  endpointId: endpointId === undefined ? null : (parsePrefixedId<EndpointId>(endpointId, PREFIX.endpoint) ?? undefined),
+  endpointId:
+    endpointId === undefined ? null : (parsePrefixedId<EndpointId>(endpointId, WEBHOOK_ENDPOINT.idPrefix) ?? undefined),
   eventType: eventType === undefined ? null : isCatalogued(eventType) ? eventType : undefined,
   createdAfter: createdAfter === undefined ? null : lowerBound(createdAfter),
   createdBefore: createdBefore === undefined ? null : upperBound(createdBefore),

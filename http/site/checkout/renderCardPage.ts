@@ -1,6 +1,7 @@
 // Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (rules P3, X2).
+
 import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
-import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { html, type Markup } from '../html.ts';
 import { ownDueLine } from './due.ts';
 import { soleMethod } from './methodSections.ts';
@@ -13,7 +14,7 @@ export interface CardPageView extends CheckoutView {
 }
 
 const routes = (rawId: string): Markup => {
-  const path = `POST /v1/sandbox/payments/${PREFIX.transaction}${rawId}`;
+  const path = `POST /v1/sandbox/payments/${PAYMENT.idPrefix}${rawId}`;
   return html`<h3>Para desenvolvedores</h3>
 <p class="hint">Aprove ou recuse este pagamento com a chave de teste da loja:</p>
 <code class="code" translate="no">${path}/authorize</code>

@@ -23,7 +23,6 @@ export const COLOR = {
 } as const;
 export const REGULAR = 'Helvetica';
 export const BOLD = 'Helvetica-Bold';
-export const MONO = 'Courier';
 
 interface Described {
   readonly title: string;

@@ -13,6 +13,7 @@ import {
   LogNotInUse,
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
+import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import { cutSession, isAsked, processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
@@ -100,7 +101,7 @@ export class AppendQueue {
   #scheduled = false;
   #running = false;
   #whenIdle: (() => void)[] = [];
-  #sweeper: NodeJS.Timeout | null = null;
+  #sweeper: Repeating | null = null;
 
   constructor(flush: Flush) {
     this.#flush = flush;
@@ -115,7 +116,12 @@ export class AppendQueue {
     }
     this.#waiting.push(pending);
     this.#waitingBytes += pending.bytes;
-    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS);
+    this.#sweeper ??= repeating(SWEEP_EVERY_MS, () => {
+      this.#sweep();
+      if (this.#waiting.length > 0 || this.#running) return;
+      void this.#sweeper?.stop();
+      this.#sweeper = null;
+    });
     this.#schedule();
     return pending.result;
   }
@@ -158,13 +164,7 @@ export class AppendQueue {
       this.#inFlight = [];
     }
     if (this.#waiting.length > 0) this.#schedule();
-    else this.#rest();
-  }
-
-  #rest(): void {
-    if (this.#sweeper !== null) clearInterval(this.#sweeper);
-    this.#sweeper = null;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
+    else for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   /** The next flush, in order of asking; at most one append a stream, because the second one's revision depends on the first. */

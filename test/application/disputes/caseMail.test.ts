@@ -1,13 +1,14 @@
 // What the mails about a dispute case say, and of what (Q7).
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { DisputedCharge } from '../../../application/disputes/caseFacts.ts';
 import { caseMail } from '../../../application/disputes/caseMail.ts';
 import type { CaseTerms, MedCase, MedCaseEvent, MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const OF_OTHER_AMOUNT: Partial<CaseTerms> = { amountMismatch: true, held: ZERO };
 const opened = (over: Partial<CaseTerms> = {}): MedCase => caseAfter(caseOpened(over));

@@ -25,11 +25,12 @@ import { confirmEvidence } from '../../../domain/dispute/evidence.ts';
 import type { MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
 import type { EvidenceId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
-import { addMillis, DAY_MS, parseTimestamp, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { settleDispute } from '../../../domain/payment/dispute.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { ALLEGATION, at, incoming, SETTLED_AT } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const REPORTED: ProviderCase = {
   providerCaseId: 'bank-1',

@@ -3,8 +3,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { whatMoved, whyMoved } from '../../../application/operations/ledger.ts';
-import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { journalEntry } from '../../../domain/payment/postings.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
 describe('words of the ledger', () => {

@@ -1,7 +1,9 @@
 // A cancellation on its way through a provider that does not answer, or was paid first, and when we are killed (E4, M4, M5).
 
 import { expect } from 'chai';
-import { Canceller } from '../../../application/payments/cancellation.ts';
+import { Accounts } from '../../../application/core/accounts.ts';
+import type { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { Canceller, cancelPayment } from '../../../application/payments/cancellation.ts';
 import { sendBack as sendPaymentBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
@@ -246,6 +248,37 @@ describe('the cancellation, on Postgres', () => {
     ]);
   });
 
+  // It was read four times, and six when it was paid first.
+  it('reads the stream only where this process does not know what it holds', async () => {
+    const { accountId } = core.account;
+    const reads = async (id: PaymentId, commands: CommandHandler): Promise<number> => {
+      const accounts = new Accounts(commands, core.clock);
+      await accounts.get(accountId);
+      let count = 0;
+      core.spies.onRead = () => {
+        count += 1;
+      };
+      const asked = cancelPayment({
+        commands,
+        accounts,
+        canceller: new Canceller({ commands, accounts, providers: core.provider, settler }),
+      });
+      const done = await asked({ accountId, mode: 'test' }, id, { actor: 'key:1', requestId: 'r1' });
+      core.spies.onRead = null;
+      expect(isRejection(done) ? done.code : transactionStatus(done)).to.be.oneOf([
+        'CANCELLED',
+        'transaction_not_cancellable',
+      ]);
+      return count;
+    };
+    const known = await open();
+    expect(await reads(known.id, core.commands)).to.equal(0);
+    expect(await reads(known.id, core.commands), 'again: refused by what the store has').to.equal(1);
+    expect(await reads((await open()).id, core.newProcess())).to.equal(1);
+    const other = await open();
+    paid(other.txid);
+    expect(await reads(other.id, core.commands), 'paid first').to.equal(1);
+  });
   it('that nobody asked for, of an ended or unknown payment, is nothing', async () => {
     const idle = await open();
     const over = await wished();

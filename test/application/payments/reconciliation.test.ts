@@ -1,4 +1,5 @@
 // Payments that no notification told of, found in the provider's list: which periods are asked for, and what happens in between.
+
 import { expect } from 'chai';
 import { compareWithProvider, reconcile } from '../../../application/payments/reconciliation.ts';
 import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -6,10 +7,11 @@ import type { ProviderNotification } from '../../../application/ports/providerNo
 import type { DisputesRest } from '../../../application/ports/readModels/ledger.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
-import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { incoming } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const NOON = parseTimestamp('2026-11-21T12:00:00.000Z');
 const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };

@@ -18,12 +18,13 @@ import {
 import type { Fact } from '../../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { addSeconds, fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { addSeconds, fromMillis, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
 import { incoming, SETTLED_AT } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const KEY = 'refund-key';
 const thrown = (work: Promise<unknown>): Promise<string> =>

@@ -5,8 +5,9 @@ import type { Position, RecordedEvent, SubscribeOptions } from '../../../applica
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { eventsOfRequests } from '../../../application/requests/eventsOfRequests.ts';
 import type { AccountId, PaymentId, RequestLogId, UserId } from '../../../domain/kernel/ids.ts';
-import { fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { fromMillis, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const [OWN, OTHER] = ['a'.repeat(26), 'b'.repeat(26)] as [AccountId, AccountId];
 const BEGAN = toMillis(parseTimestamp('2026-11-21T13:00:00.000Z'));

@@ -1,5 +1,5 @@
 // How often the shared knowledge of failing targets is asked for, and what of it (W3); the rest is tested
-// in test/infrastructure/operations/failingTargets.test.ts
+// in test/infrastructure/deliveries/failingTargets.test.ts
 // has the rest.
 import { expect } from 'chai';
 import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';

@@ -8,7 +8,6 @@ import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
 import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliveryFacts.ts';
 import { deliveryScene } from '../../http/deliveryScene.ts';
@@ -16,6 +15,7 @@ import type { Merchant } from '../../http/merchant.ts';
 import { rawIdOf } from '../../http/support.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { Receiver } from '../../support/receiver.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
 
 const COUNT = 5;

@@ -117,7 +117,8 @@ const disputes = async (m: Merchant): Promise<void> => {
   await opened({ response_deadline: null });
   await opened(); // nobody answers it
   const refunded = await paidCharge(m);
-  await m.refund(refunded, { amount: 307 });
+  await m.settings({ auto_confirm_refunds: false }); // else the bank confirms it while the case goes on
+  await m.decide(await m.refund(refunded, { amount: 307 }), 'confirm', {});
   await m.onCase(await m.med(refunded), 'decide', { result: 'agreed' });
 };
 

@@ -1,12 +1,17 @@
 // Two runs of the same day differ in ids, secrets and times. Here ids become names by what they belong to, and times become distances.
+import { createHash } from 'node:crypto';
 
-/** Raw ids, UUIDs, end-to-end ids, fingerprints, and hex of transactions, references and secrets. */
+/** Raw ids, UUIDs, end-to-end ids, references and codes of instruments, fingerprints and secrets. */
 const TOKEN = new RegExp(
   [
     /(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])/,
     /\b[ED]\d{20}[A-Za-z0-9]{11}\b/,
     /(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{32,40})(?![0-9a-zA-Z])/,
+    /(?<=\/pix\/)[0-9a-f]{32}/,
     /(?<=key:)[0-9a-f]{16}/,
+    /(?<!\d)(?:\d{47}|\d{44})(?!\d)/,
+    /(?<="mbReference":")\d+/,
+    /\bT[1-9A-HJ-NP-Za-km-z]{33}\b/,
     /(?<![0-9a-z])[0-7][0-9a-hjkmnp-tv-z]{25}(?![0-9a-z])/,
     /(?<![\w-])[\w-]{43}(?![\w-])/,
     /(?<="idSeed":")[^"]+/,
@@ -18,15 +23,17 @@ const TOKEN = new RegExp(
 );
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const DAY = /(?<![\d-])\d{4}-\d\d-\d\d(?![\dT-])/g;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Brasília has had no summer time since 2019. */
-const BRASILIA_MS = -3 * 3_600_000;
+const BRASILIA_MS = -3 * HOUR_MS;
 const civilDay = (ms: number): number => Math.floor((ms + BRASILIA_MS) / DAY_MS);
 /** Of two times that belong together one may be this much earlier, or the rest of a minute later, in another run. */
 const EARLIER_MS = 10_000;
 
-/** Values that depend on how fast the machine is, or are sums over what is random. */
+/** Values that depend on how fast the machine is or on dice: retries are spread. */
 const VAGUE: readonly (readonly [RegExp, string])[] = [
+  [/"(nextAttemptAt|nextRetryAt)":"[^"]+"/g, '"$1":"<later>"'],
   [/"(durationMs|duration_ms|response_time_ms|latencyMs)":\d+/g, '"$1":0'],
   [/6304[0-9A-F]{4}(?=")/g, '6304<crc>'],
 ];
@@ -42,9 +49,10 @@ const withoutTimes = (text: string): string => {
   const today = civilDay(baseMs);
   const distance = (time: string): string => {
     const ms = Date.parse(time);
-    const isMidnight = (ms + BRASILIA_MS) % DAY_MS === 0;
-    return isMidnight
-      ? `<midnight ${civilDay(ms) - today}>`
+    // A full hour, or the last instant before it, is where a civil day ends somewhere.
+    const isCivil = [0, 1, 1_000].some((before) => (ms + before) % HOUR_MS === 0);
+    return isCivil
+      ? `<day ${civilDay(ms) - today} ${time.slice('2026-11-23'.length)}>`
       : `<${Math.floor((ms - baseMs + EARLIER_MS) / 60_000)} min>`;
   };
   return text
@@ -54,6 +62,8 @@ const withoutTimes = (text: string): string => {
 
 export class Names {
   readonly #names = new Map<string, string>();
+  /** How many texts had the same surroundings. */
+  readonly #units = new Map<string, number>();
   readonly #fixed: readonly (readonly [string, string])[];
 
   /** `fixed`: texts that differ from run to run as a whole, such as an address, and what stands for them. */
@@ -66,10 +76,24 @@ export class Names {
     return this.#replaced(text, () => '?');
   }
 
-  /** The same, but gives names to ids that have none. */
+  /**
+   * The same, but gives names to ids that have none: by the text around their first appearance, so that a difference elsewhere leaves
+   * them as they are. The name of a stream, which says little, counts as a part of its first event.
+   */
   named(text: string): string {
-    return this.#replaced(text, (id) => {
-      const name = `<id ${this.#names.size + 1}>`;
+    const [first = '', second, ...rest] = text.split('\n');
+    const units = second === undefined ? [first] : [`${first}\n${second}`, ...rest];
+    return units.map((unit) => this.#namedUnit(unit)).join('\n');
+  }
+
+  #namedUnit(unit: string): string {
+    const around = createHash('sha256').update(this.masked(unit)).digest('hex').slice(0, 8);
+    const alike = (this.#units.get(around) ?? 0) + 1;
+    this.#units.set(around, alike);
+    let n = 0;
+    return this.#replaced(unit, (id) => {
+      n++;
+      const name = `<${around}${alike > 1 ? `/${alike}` : ''}.${n}>`;
       this.#names.set(id, name);
       return name;
     });

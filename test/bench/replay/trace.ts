@@ -1,4 +1,5 @@
 // What a day has left behind: the events of all streams, webhooks, and everything that reads show.
+import { codeOf } from '../../support/totp.ts';
 import type { Side } from '../side.ts';
 import type { Merchant } from './merchant.ts';
 import { Names, timeOf } from './normalise.ts';
@@ -19,6 +20,8 @@ const HOUR_MS = 3_600_000;
 /** By how much one event may come later behind another in another run. */
 const LATE_MS = 20 * 60_000;
 
+const isDelivery = (stream: string): boolean => stream.startsWith('webhookDelivery-');
+
 /** One text a stream: its name, then a line for each event, with the hours since the first one. */
 const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
   const { rows } = await sql.query<Recorded>(
@@ -28,7 +31,8 @@ const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
     const firstMs = timeOf(events[0]?.data ?? '');
     const lines = events.map(({ id, type, data, metadata }) => {
       const hours = Math.floor((timeOf(data) - firstMs + LATE_MS) / HOUR_MS);
-      return `  ${Number.isNaN(hours) ? '' : `+${hours} h `}${type} ${id} ${data} ${metadata}`;
+      const when = Number.isNaN(hours) || isDelivery(stream) ? '' : `+${hours} h `; // retries are spread
+      return `  ${when}${type} ${id} ${data} ${metadata}`;
     });
     return [stream, ...lines].join('\n');
   });
@@ -82,10 +86,13 @@ const operatorsReadsOf = async (side: Side, ids: readonly string[]): Promise<rea
   const user = await side.cli('user', 'add', '--email', email, '--role', 'OPERATOR', '--json');
   const { password } = JSON.parse(user) as { password: string };
   const { token } = await side.call<{ token: string }>('/v1/auth/login', { email, password });
+  const bearer = { authorization: `Bearer ${token}` };
+  const { secret } = await side.call<{ secret: string }>('/v1/auth/totp/enroll', {}, bearer);
+  await side.call('/v1/auth/totp/confirm', { code: codeOf(secret) }, bearer);
   const paths = ['/ops/v1/ledger/check', '/ops/v1/held', '/ops/v1/jobs', '/ops/v1/med/review', '/ops/v1/parked'];
   const lines: string[] = [];
   for (const path of [...paths, ...ids.map((id) => `/ops/v1/ledger/payments/${id.replace(/^\w+_/, '')}`)])
-    lines.push(...itemsOf(path, await side.call<Page>(path, undefined, { authorization: `Bearer ${token}` })));
+    lines.push(...itemsOf(path, await side.call<Page>(path, undefined, bearer)));
   return lines;
 };
 
@@ -102,32 +109,36 @@ const deliveriesOf = async (side: Side): Promise<readonly string[]> => {
   }
 };
 
-/** Returns the day as lines that are the same in each run of the same program. */
-export const traceOf = async (side: Side, merchant: Merchant): Promise<readonly string[]> => {
-  await merchant.quiet();
-  const names = new Names([
+/** As it is, before ids, secrets and times are taken out. */
+export interface Recording {
+  /** Addresses of this run, and what stands for them. */
+  readonly addresses: readonly (readonly [string, string])[];
+  readonly streams: readonly string[];
+  readonly answers: readonly string[];
+  readonly webhooks: readonly string[];
+  readonly deliveries: readonly string[];
+}
+
+export const recordingOf = async (side: Side, merchant: Merchant): Promise<Recording> => ({
+  addresses: [
     [merchant.hook, '<receiver>'],
     [`127.0.0.1:${side.port}`, '<gateway>'],
-  ]);
-  const streams = names.inOrder(await streamsOf(side));
-  const inTurn = [
-    ...merchant.answers,
-    ...(await readsOf(side, merchant)),
-    ...(await operatorsReadsOf(side, merchant.ids)),
-  ];
-  const [answers, webhooks, deliveries] = [
-    inTurn.map((line) => names.named(line)),
-    names.inOrder(merchant.webhooks),
-    names.inOrder(await deliveriesOf(side)),
-  ];
+  ],
+  streams: await streamsOf(side),
+  answers: [...merchant.answers, ...(await readsOf(side, merchant)), ...(await operatorsReadsOf(side, merchant.ids))],
+  webhooks: merchant.webhooks,
+  deliveries: await deliveriesOf(side),
+});
+
+/** Returns the day as lines that are the same in each run of the same program. */
+export const linesOf = ({ addresses, streams, answers, webhooks, deliveries }: Recording): readonly string[] => {
+  const names = new Names(addresses);
+  // Deliveries differ in little but the ids of payments and endpoints, so these get their names first.
+  const [facts, told] = [streams.filter((stream) => !isDelivery(stream)), streams.filter(isDelivery)];
   return [
-    '# events',
-    ...streams,
-    '# answers and reads',
-    ...answers,
-    '# webhooks',
-    ...webhooks,
-    '# deliveries',
-    ...deliveries,
+    ...['# events', ...names.inOrder(facts), ...names.inOrder(told)],
+    ...['# answers and reads', ...answers.map((line) => names.named(line))],
+    ...['# webhooks', ...names.inOrder(webhooks)],
+    ...['# deliveries', ...names.inOrder(deliveries)],
   ];
 };

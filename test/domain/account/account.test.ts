@@ -12,9 +12,10 @@ import {
   TEST_CLOCK_OFFSET_SECONDS_MAX,
 } from '../../../domain/account/account.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { addSeconds, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const opening = {
   accountId: ACCOUNT_ID,

@@ -1,4 +1,5 @@
 // A dispute case (contract.md Dispute case status; rules Q1–Q4).
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -14,10 +15,11 @@ import { type MedCaseEvent, medCase, reminderAt } from '../../../domain/dispute/
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../domain/kernel/rejection.ts';
-import { addMillis, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import { given } from '../../support/given.ts';
 import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 import {
   ACCEPTED,

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { endOfCivilDay, epochDayOf, lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
-import { addMillis, DAY_MS, fromMillis, HOUR_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, fromMillis, HOUR_MS } from '../../../domain/kernel/time.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 describe('the civil day of São Paulo', () => {
   for (const [at, day, why] of [

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { AGGREGATES } from '../../../domain/aggregates.ts';
 import {
   type AccountId,
   BEHIND_TIME,
@@ -8,7 +9,6 @@ import {
   encodeTimedId,
   idIn,
   idInPartition,
-  isMode,
   isRawId,
   PLATFORM_ACCOUNT,
   PREFIX,
@@ -18,6 +18,8 @@ import {
   type RequestLogId,
   timeOfId,
 } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
@@ -147,7 +149,7 @@ describe('isRawId', () => {
 
 describe('parseId', () => {
   it('takes the raw form and each prefixed one', () => {
-    const read = (text: string): string | null => parseId(text, PREFIX.charge, PREFIX.transaction);
+    const read = (text: string): string | null => parseId(text, PREFIX.charge, PAYMENT.idPrefix);
     expect([RAW, `ch_${RAW}`, `tx_${RAW}`].map(read)).to.deep.equal([RAW, RAW, RAW]);
     expect([`we_${RAW}`, `ch_ch_${RAW}`, `CH_${RAW}`, 'ch_', 'ch'].map(read)).to.deep.equal(Array(5).fill(null));
   });
@@ -165,22 +167,15 @@ describe('parseId', () => {
 
 describe('parsePrefixedId', () => {
   it('takes the prefixed form alone', () => {
-    const read = (text: string): string | null => parsePrefixedId(text, PREFIX.endpoint);
+    const read = (text: string): string | null => parsePrefixedId(text, WEBHOOK_ENDPOINT.idPrefix);
     expect([`we_${RAW}`, RAW, `wd_${RAW}`, `we_we_${RAW}`].map(read)).to.deep.equal([RAW, null, null, null]);
   });
 });
 
 describe('PREFIX', () => {
   it('has no prefix that begins another', () => {
-    const all = Object.values(PREFIX);
+    const all = [...Object.values(PREFIX), ...AGGREGATES.flatMap(({ idPrefix }) => idPrefix ?? [])];
     expect(all.filter((one) => all.some((other) => other !== one && other.startsWith(one)))).to.deep.equal([]);
     expect(new Set(all).size).to.equal(all.length);
-  });
-});
-
-describe('isMode', () => {
-  it('knows test and live only', () => {
-    const values = ['test', 'live', 'TEST', '', null, undefined, 'sandbox', ['test']];
-    expect(values.map(isMode)).to.deep.equal([true, true, false, false, false, false, false, false]);
   });
 });

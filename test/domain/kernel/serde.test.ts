@@ -18,7 +18,8 @@ import {
   text,
   time,
 } from '../../../domain/kernel/serde.ts';
-import { fromMillis, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 interface Sample {
   readonly id: string;

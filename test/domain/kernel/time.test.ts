@@ -10,11 +10,11 @@ import {
   isTimestamp,
   later,
   MINUTE_MS,
-  parseTimestamp,
   SECOND_MS,
   secondsBetween,
   toMillis,
 } from '../../../domain/kernel/time.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const at = parseTimestamp('2026-11-21T13:00:00.000Z');
 

@@ -4,13 +4,12 @@ import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import {
   type BoletoTerms,
-  barcodeOfLine,
   boletoBarcode,
   dueFactor,
   isBoletoBarcode,
-  isBoletoLine,
   lineOfBarcode,
 } from '../../../domain/methods/boleto.ts';
+import { barcodeOfLine, isBoletoLine } from '../../support/boletoLine.ts';
 
 /** Boletos that public documentation gives as examples. */
 const PUBLISHED: readonly (BoletoTerms & { readonly what: string; readonly barcode: string; readonly line: string })[] =

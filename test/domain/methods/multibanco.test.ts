@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
-import {
-  isMultibancoReference,
-  type MultibancoTerms,
-  multibancoReference,
-} from '../../../domain/methods/multibanco.ts';
+import { type MultibancoTerms, multibancoReference } from '../../../domain/methods/multibanco.ts';
+import { isMultibancoReference } from '../../support/multibancoReference.ts';
 
 const digits = (length: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }).map((list) => list.join(''));

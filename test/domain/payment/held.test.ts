@@ -1,5 +1,4 @@
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
@@ -25,6 +24,7 @@ import {
   sentBack,
   settled,
 } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
 const HELD = [...LOCKED, held()];

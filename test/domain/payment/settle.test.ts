@@ -1,5 +1,5 @@
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { addMillis, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import {
   type PayerCheck,
@@ -34,6 +34,7 @@ import {
   sentBack,
   settled,
 } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const arriving = (
   over: Partial<IncomingPayment> = {},

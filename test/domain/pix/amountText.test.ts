@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { AMOUNT_MAX, toMinor } from '../../../domain/kernel/money.ts';
-import { amountText, parseAmountText } from '../../../domain/pix/amountText.ts';
+import { amountText } from '../../../domain/pix/amountText.ts';
+import { parseAmountText } from '../../support/pix/amountText.ts';
 
 describe('amountText', () => {
   for (const [minor, text] of [

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { parseAmountText } from '../../../domain/pix/amountText.ts';
-import { type BrCode, parseBrCode } from '../../../domain/pix/brCodeParse.ts';
 import { crc16 } from '../../../domain/pix/crc16.ts';
 import { encodeTlv } from '../../../domain/pix/tlv.ts';
+import { parseAmountText } from '../../support/pix/amountText.ts';
+import { type BrCode, parseBrCode } from '../../support/pix/brCodeParse.ts';
 import { type BrCodeVector, brCodeVectors } from './vectors.ts';
 
 /** Why each of the vectors that are not payable as Pix is refused. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { encodeTlv, parseAscendingTlv, parseTlv } from '../../../domain/pix/tlv.ts';
+import { encodeTlv } from '../../../domain/pix/tlv.ts';
+import { parseAscendingTlv, parseTlv } from '../../support/pix/tlv.ts';
 import { brCodeVectors } from './vectors.ts';
 
 const pairs = (text: string): [string, string][] | undefined => parseTlv(text)?.map(({ id, value }) => [id, value]);

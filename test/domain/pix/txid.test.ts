@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isReceivedTxid, isStaticTxid, isTxid, txidFromBytes } from '../../../domain/pix/txid.ts';
+import { isTxid, txidFromBytes } from '../../../domain/pix/txid.ts';
 
 const lengths = (isOk: (text: string) => boolean): number[] =>
   Array.from({ length: 40 }, (_, length) => length).filter((length) => isOk('a'.repeat(length)));
@@ -12,18 +12,9 @@ describe('txid', () => {
     expect(isTxid('ABCxyz0123456789ABCxyz0123')).to.equal(true);
   });
 
-  it('in a callback has 1 to 35', () => {
-    expect(lengths(isReceivedTxid)).to.deep.equal(range(1, 35));
-  });
-
-  it('of a static code has 1 to 25', () => {
-    expect(lengths(isStaticTxid)).to.deep.equal(range(1, 25));
-  });
-
   for (const mark of ['-', '_', ' ', '*', 'é', '\n', '１'])
     it(`never has ${JSON.stringify(mark)}`, () => {
-      const text = `${'a'.repeat(24)}${mark}`;
-      expect([isTxid(`${text}bb`), isReceivedTxid(text), isStaticTxid(text)]).to.deep.equal([false, false, false]);
+      expect(isTxid(`${'a'.repeat(24)}${mark}bb`)).to.equal(false);
       expect(isTxid(`${'a'.repeat(26)}${mark}`)).to.equal(false);
     });
 

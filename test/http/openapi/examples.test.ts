@@ -1,11 +1,12 @@
 // The examples of the OpenAPI document are whole, of the shapes that are declared, and what this version answers.
+
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { API_ROUTES } from '../../../http/api/routes.ts';
 import { ERRORS } from '../../../http/kernel/errors.ts';
-import { compileResponse } from '../../../http/kernel/validation.ts';
 import { EXAMPLES } from '../../../http/openapi/examples.ts';
 import { webhookSchema } from '../../../http/openapi/webhooks.ts';
+import { compileResponse } from '../../support/compileResponse.ts';
 import { shapeOf } from '../../support/jsonShape.ts';
 import { playStory, type Recorded } from './scenario.ts';
 

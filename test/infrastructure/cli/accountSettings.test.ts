@@ -1,11 +1,12 @@
 // What is agreed with one account, shown and changed from the command line (rules E6, E8, M1, M2, M7a).
+
 import { expect } from 'chai';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
-import { parseBrCode } from '../../../domain/pix/brCodeParse.ts';
 import { rawIdOf } from '../../http/support.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { pdfText } from '../../support/pdfText.ts';
+import { parseBrCode } from '../../support/pix/brCodeParse.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 type Body = Record<string, unknown>;

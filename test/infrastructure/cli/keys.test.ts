@@ -1,6 +1,7 @@
 // The operator's commands for keys and suspensions, beside the running gateway (rule O1).
 
 import { expect } from 'chai';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { KEYRING } from '../../../domain/keyring/keyring.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
@@ -35,7 +36,7 @@ describe('the commands of keys', () => {
   });
   beforeEach(async () => {
     tenant = await gateway.newTenant();
-    account = PREFIX.account + tenant.accountId;
+    account = ACCOUNT.idPrefix + tenant.accountId;
   });
 
   const run = <T = Record<string, unknown>>(...words: string[]): Promise<CliRun<T>> =>

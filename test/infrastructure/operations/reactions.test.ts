@@ -8,7 +8,7 @@ import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { forgetFailures } from '../../../application/webhooks/webhookDelivery.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { failingTargets } from '../../../infrastructure/operations/failingTargets.ts';
+import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
 import { testTimers } from '../../../infrastructure/timers/timerTable.ts';

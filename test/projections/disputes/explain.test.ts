@@ -1,10 +1,11 @@
 // Lists of dispute cases read what they show and little else, of an account with 100,000 of them (architecture §6).
+
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
 import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
 import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
-import { addSeconds, parseTimestamp } from '../../../domain/kernel/time.ts';
+import { addSeconds } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { disputesProjection } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
@@ -13,6 +14,7 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };

@@ -1,11 +1,12 @@
 // What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
+
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { CaseFilter, CaseWaitsBecause } from '../../../application/ports/readModels/cases.ts';
 import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
 import type { AccountId, MedCaseId, Mode } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { addMillis, addSeconds, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, addSeconds, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { disputesProjection, waitsOf } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
@@ -14,6 +15,7 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const OTHER_ACCOUNT = '2acct000000000000000000000' as AccountId;

@@ -1,5 +1,6 @@
 // Hot queries use an index at 100,000 rows (architecture §6). The texts are those that the product sends: they are caught on their way.
 // Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
+
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
@@ -14,7 +15,6 @@ import type {
   RefundId,
   UserId,
 } from '../../../domain/kernel/ids.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
@@ -27,6 +27,7 @@ import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { nodesOf, type Plan } from './plans.ts';
 import { Scene } from './scene.ts';
 
@@ -41,7 +42,7 @@ const FILL = `
       CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END,
       CASE WHEN n % 1000 = 1 THEN timestamptz '${NOW}' + n * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_payments.payments_apart SELECT 'p' || n, 0, '[null, {}]' FROM generate_series(1, ${ROWS}) n;
-  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, payment_id, payment_revision, resend, form, event_type,
+  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
       endpoint_id, status, attempts, target, scheduled_at, updated_at, next_attempt_at)
     SELECT 'd' || n, 'account-' || n % 100, 'test', 0, 'p' || n, 2, 0, 1, 'charge.paid', 'endpoint-' || n % 100, CASE WHEN n / 100 % 10 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1,
       'endpoint-' || n % 100, timestamptz '${NOW}' - n * interval '1 second', timestamptz '${NOW}',
@@ -49,7 +50,7 @@ const FILL = `
   INSERT INTO rm_webhook_deliveries.delivery_counts
     SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5;
   INSERT INTO operations.scheduled_deliveries
-    (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+    (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id, resend, scheduled_at)
     SELECT 's' || n, 'account-' || n % 100, 'test', 'endpoint-' || n % 100, 'p' || n, 2, 'charge.paid', 'endpoint-' || n % 100, 0,
       timestamptz '${NOW}' + (n - 500) * interval '1 second' FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_refunds.refunds (id, account_id, mode, revision, state, payment_id, status)

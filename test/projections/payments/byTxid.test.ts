@@ -1,10 +1,11 @@
 // What reconciliation reads: whose txids these are, and who made payments of late.
+
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { findPaymentsByTxid, tenantsWithPaymentsSince } from '../../../projections/payments/queries.ts';
 import { created, failed, issued } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { logged, PaymentTables, type Step } from './paymentTables.ts';
 
 const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };

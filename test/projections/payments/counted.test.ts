@@ -1,16 +1,18 @@
 // What is counted as payments change is what counting whole payments would give, whatever happened to them and however their events
 // fall into batches (rules T1–T3).
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { lastBusinessDays } from '../../../domain/kernel/civilDay.ts';
-import { parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { countPayments } from '../../../projections/payments/lists.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { type Mixture, mixtures } from './mixedPayments.ts';
 import { logged, PaymentTables } from './paymentTables.ts';
 import { daysUpTo, recomputedMetrics, recomputedStats } from './recomputed.ts';

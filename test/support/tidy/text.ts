@@ -7,6 +7,9 @@ export const COLUMNS_MAX = 140;
 /** Of a line with text in it. */
 export const TEXT_COLUMNS_MAX = 240;
 
+/** The one module with a timer that fires again and again. */
+const TIMER_LOOP = 'application/ports/repeating.ts';
+
 interface Ban {
   readonly pattern: RegExp;
   readonly where: (path: string) => boolean;
@@ -38,8 +41,23 @@ const BANS: readonly Ban[] = [
   {
     pattern:
       /\b(?:random(?:UUID|Bytes|Int)|set(?:Timeout|Interval|Immediate)|performance\.now)\b|\bAbortSignal\.timeout\b/,
-    where: (path) => /^(domain|application)\//.test(path),
+    where: (path) => /^(domain|application)\//.test(path) && path !== TIMER_LOOP,
     instead: 'take chance from the port Randomness, passing time from the port Stopwatch',
+  },
+  {
+    pattern: /\bsetInterval\b/,
+    where: (path) => /^(projections|http|infrastructure)\//.test(path),
+    instead: `use repeating() of ${TIMER_LOOP}`,
+  },
+  {
+    pattern: /\boperations\.(?:timers|scheduled_deliveries|scheduled_counts|failing_targets|redrives|redrive_probes)\b/,
+    where: (path) => path.startsWith('projections/'),
+    instead: 'read the views of migration 0015_delivery_state',
+  },
+  {
+    pattern: /\brm_webhook_deliveries\b/,
+    where: (path) => path.startsWith('infrastructure/'),
+    instead: 'take the condition as an argument, from projections/webhooks',
   },
   { pattern: /\bnew Date\(\)/, where: isCore, instead: 'take the time as an argument, or from the port Clock' },
   { pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/, where: everywhere, instead: 'do it, or open an issue' },

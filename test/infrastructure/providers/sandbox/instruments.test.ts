@@ -5,15 +5,16 @@ import { CURRENCY_DECIMALS, METHOD_RULES, PAYMENT_METHODS } from '../../../../do
 import { saoPauloDay } from '../../../../domain/kernel/civilDay.ts';
 import { encodeRawId, type PaymentId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
-import { parseTimestamp } from '../../../../domain/kernel/time.ts';
-import { barcodeOfLine, dueFactor, isBoletoBarcode, isBoletoLine } from '../../../../domain/methods/boleto.ts';
+import { dueFactor, isBoletoBarcode } from '../../../../domain/methods/boleto.ts';
 import { cryptoAmount } from '../../../../domain/methods/cryptoAmount.ts';
-import { isMultibancoReference } from '../../../../domain/methods/multibanco.ts';
 import {
   type AcquirerInstrumentRequest,
   sandboxAcquirerInstrument,
 } from '../../../../infrastructure/providers/sandbox/instruments.ts';
 import { anyTime } from '../../../support/arbitraries.ts';
+import { barcodeOfLine, isBoletoLine } from '../../../support/boletoLine.ts';
+import { isMultibancoReference } from '../../../support/multibancoReference.ts';
+import { parseTimestamp } from '../../../support/timestamp.ts';
 
 const paymentId = encodeRawId(new Uint8Array(16).fill(7)) as PaymentId;
 const expiresAt = parseTimestamp('2026-11-24T02:30:00.000Z');

@@ -1,7 +1,8 @@
 // How the sandbox bank decides refunds, and how it names them as the network does (pix.md, Ids; rules M6, X3).
+
 import { expect } from 'chai';
 import { toMinor } from '../../../../domain/kernel/money.ts';
-import { isEndToEndId, isReturnId } from '../../../../domain/pix/endToEndId.ts';
+import { isEndToEndId } from '../../../../domain/pix/endToEndId.ts';
 import type { RefundOrder } from '../../../../domain/refund/refund.ts';
 import { connectionConfig, PgSession } from '../../../../infrastructure/postgres/session.ts';
 import {
@@ -10,6 +11,7 @@ import {
   findRefund,
   takeRefund,
 } from '../../../../infrastructure/providers/sandbox/refunds.ts';
+import { isReturnId } from '../../../support/pix/endToEndId.ts';
 import { migratedDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { ACCOUNT_ID, at, END_TO_END_ID, OTHER_REFUND_ID, PAYMENT_ID, REFUND_ID } from '../../../support/samples.ts';
 

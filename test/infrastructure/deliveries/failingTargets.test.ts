@@ -1,11 +1,11 @@
 // First attempts for a target that keeps failing get their turns as probes, one a minute, and all go when it takes something (W3).
 import { expect } from 'chai';
 import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';
-import { failingTargets } from '../../../infrastructure/operations/failingTargets.ts';
+import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { timer } from './support.ts';
+import { timer } from '../operations/support.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as FirstAttempt['dueAt'];

@@ -1,5 +1,7 @@
 // Re-drives under way, in Postgres.
+
 import type { JobQueue } from '../../application/ports/jobs.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Redrive, RedriveProgress, Redrives } from '../../application/ports/redrives.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, RedriveId } from '../../domain/kernel/ids.ts';
@@ -51,6 +53,8 @@ const fromRow = (row: Row): Redrive & RedriveProgress => ({
 });
 
 /** `jobs`: in the same database; null: none are enqueued from here. */
+type StalledRow = Pick<Row, 'id' | 'account_id' | 'mode'>;
+
 export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null): Redrives => ({
   begin: async ({ id, tenant, filter, askedAt, actor, requestId, queued }, job) => {
     const { endpointId, eventType, createdFrom, createdTo } = filter;
@@ -98,19 +102,17 @@ export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> |
     await db.query('DELETE FROM operations.redrives WHERE id = $1', [id]);
   },
 
-  stalled: async function* (ageMs, page) {
-    for (let after = ''; ; ) {
-      const { rows } = await db.query<Pick<Row, 'id' | 'account_id' | 'mode'>>(
-        `SELECT id, account_id, mode FROM operations.redrives
-         WHERE changed_at < now() - $1 * interval '1 millisecond' AND id > $2 ORDER BY id LIMIT $3`,
-        [ageMs, after, page],
-      );
-      yield rows.map(({ id, account_id: accountId, mode }) => ({ id, tenant: { accountId, mode } }));
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < page) return;
-      after = last.id;
-    }
-  },
+  stalled: (ageMs, page) =>
+    pagesOf(
+      page,
+      (last: StalledRow | null) =>
+        db.query<StalledRow>(
+          `SELECT id, account_id, mode FROM operations.redrives
+           WHERE changed_at < now() - $1 * interval '1 millisecond' AND id > $2 ORDER BY id LIMIT $3`,
+          [ageMs, last?.id ?? '', page],
+        ),
+      (rows) => rows.map(({ id, account_id: accountId, mode }) => ({ id, tenant: { accountId, mode } })),
+    ),
 
   outstanding: async () => {
     const { rows } = await db.query<{ outstanding: number }>(

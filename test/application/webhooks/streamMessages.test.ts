@@ -1,7 +1,8 @@
 // Messages rendered from the events of payments: the same wherever they are asked for, numbered over the payment (rules W2, W8).
 
 import { expect } from 'chai';
-import { PaymentMessages } from '../../../application/webhooks/paymentMessages.ts';
+import { PUBLISHERS } from '../../../application/webhooks/publishers.ts';
+import { StreamMessages } from '../../../application/webhooks/streamMessages.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
@@ -14,7 +15,7 @@ const ENDED = 2;
 describe('messages of payments', () => {
   let core: Core;
   let read: string[];
-  let messages: PaymentMessages;
+  let messages: StreamMessages;
   before(async () => {
     core = await openCore();
   });
@@ -22,7 +23,7 @@ describe('messages of payments', () => {
   beforeEach(() => {
     read = [];
     core.spies.onRead = (stream) => void read.push(stream);
-    messages = new PaymentMessages(core.commands);
+    messages = new StreamMessages(core.commands, PUBLISHERS);
   });
   /** Created, with its pay code, expired. */
   const expiredPayment = async (): Promise<PaymentId> => {
@@ -32,8 +33,9 @@ describe('messages of payments', () => {
     return id;
   };
   const delivery = (paymentId: PaymentId, revision: number, eventType: string, form = 1): Delivery => ({
-    paymentId,
+    stream: PAYMENT.stream(paymentId),
     revision,
+    paymentId,
     eventType,
     endpointId: null,
     resend: 0,
@@ -44,7 +46,7 @@ describe('messages of payments', () => {
   it('are numbered over the whole payment, whichever event is asked for first', async () => {
     const id = await expiredPayment();
     const numbered = async (revision: number) =>
-      (await messages.at(id, revision)).messages.map(({ type, sequence }) => [sequence, type]);
+      (await messages.at(PAYMENT.stream(id), revision)).messages.map(({ type, sequence }) => [sequence, type]);
     expect(await numbered(ENDED)).to.deep.equal([
       [3, 'charge.expired'],
       [4, 'payment.expired'],
@@ -59,7 +61,10 @@ describe('messages of payments', () => {
   });
   it('of one event are made once', async () => {
     const id = await expiredPayment();
-    const [one, other] = await Promise.all([messages.at(id, ENDED), messages.at(id, ENDED)]);
+    const [one, other] = await Promise.all([
+      messages.at(PAYMENT.stream(id), ENDED),
+      messages.at(PAYMENT.stream(id), ENDED),
+    ]);
     expect(one).to.equal(other);
     const { message } = await messages.of(delivery(id, ENDED, 'charge.expired'));
     expect(message).to.equal(one.messages[0]);

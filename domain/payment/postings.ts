@@ -1,43 +1,16 @@
-// Money events as double-entry postings. A wallet is the sum of its postings; every event's postings sum to zero.
+// What the events of a payment post to the ledger.
 import { reading } from '../kernel/eventGroups.ts';
+import type { PaymentId } from '../kernel/ids.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
-import type { Timestamp } from '../kernel/time.ts';
-import { PAYMENT_GROUPS } from '../payment/eventGroups.ts';
-import type { PaymentEvent } from '../payment/payment.ts';
+import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../ledger/journal.ts';
 import type {
   TransactionDisputeResolved,
   TransactionDisputeReturned,
   TransactionDisputeSettled,
 } from '../transaction/disputes.ts';
 import { feeOfMerchant } from '../transaction/refunds.ts';
-
-/**
- * Credit is positive: a merchant's balance, fees earned and what is owed to a payer grow with positive amounts, and the clearing
- * account goes down by what the provider holds for us.
- */
-export const LEDGER_ACCOUNTS = [
-  'merchant_available',
-  'merchant_pending',
-  'merchant_retained',
-  'refunds_in_transit',
-  'provider_clearing',
-  'provider_fees',
-  'platform_fees',
-  'payer_returns',
-  'disputes',
-] as const;
-export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
-
-export interface Posting {
-  readonly account: LedgerAccount;
-  readonly currency: string;
-  /** Signed minor units, never 0. */
-  readonly amount: Minor;
-}
-export interface JournalEntry {
-  readonly at: Timestamp;
-  readonly postings: readonly Posting[];
-}
+import { PAYMENT_GROUPS } from './eventGroups.ts';
+import type { PaymentEvent } from './payment.ts';
 
 /** Narrows to the events that move money. The ignored ones say how far a charge, a refund or a dispute is, and move none themselves. */
 export const movesMoney = reading(PAYMENT_GROUPS, {
@@ -177,11 +150,6 @@ export const takenByDispute = (event: TransactionDisputeSettled | TransactionDis
   return event.data.moneyOutcome === 'refunded_to_merchant' ? ZERO : event.data.amount;
 };
 
-/** What of a settlement waits for its release, from its event on; or the end of that wait. */
-export type TrancheChange =
-  | { readonly kind: 'held'; readonly currency: string; readonly amount: Minor; readonly releaseAt: Timestamp }
-  | { readonly kind: 'released' };
-
 const isOfTranche = reading(PAYMENT_GROUPS, {
   reads: ['money'],
   ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute'],
@@ -202,7 +170,8 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
   }
 };
 
-const entry = (at: Timestamp, currency: string, lines: readonly (readonly [LedgerAccount, Minor])[]): JournalEntry => ({
-  at,
-  postings: lines.filter(([, amount]) => amount !== 0).map(([account, amount]) => ({ account, currency, amount })),
-});
+export const paymentPostings: Postings<PaymentEvent> = {
+  entryOf: journalEntry,
+  trancheOf: trancheChange,
+  paymentOf: (subject) => subject as PaymentId,
+};

@@ -4,23 +4,26 @@ import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { scheduledDeliveries } from '../../../infrastructure/operations/scheduledDeliveries.ts';
+import { scheduledDeliveries } from '../../../infrastructure/deliveries/scheduledDeliveries.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema, nextSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { isShown } from '../../../projections/webhooks/untried.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
-import { RecordingJobs } from './support.ts';
+import { RecordingJobs } from '../operations/support.ts';
 
 const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}): ScheduledDelivery => ({
   deliveryId: id as DeliveryId,
   tenant: { accountId: ACCOUNT_ID, mode: 'live' },
   target: 'endpoint',
   delivery: {
-    paymentId: 'p' as PaymentId,
+    stream: PAYMENT.stream('p' as PaymentId),
     revision: 2,
+    paymentId: 'p' as PaymentId,
     eventType: 'charge.paid',
     endpointId: 'endpoint' as EndpointId,
     resend: 0,
@@ -38,7 +41,7 @@ describe('scheduled deliveries', () => {
     database = await migratedDatabase();
     pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
     jobs = new RecordingJobs();
-    deliveries = scheduledDeliveries(pool, jobs);
+    deliveries = scheduledDeliveries(pool, jobs, isShown);
     const { name } = webhookDeliveriesProjection;
     await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, liveSchema(name)));
   });
@@ -74,7 +77,7 @@ describe('scheduled deliveries', () => {
   });
   it('are found by a process that did not write them, beside those that it wrote', async () => {
     await schedule(scheduled('a'));
-    const other = scheduledDeliveries(pool, jobs);
+    const other = scheduledDeliveries(pool, jobs, isShown);
     await other.schedule([withJob(scheduled('b'))]);
     expect([...(await other.find(['a', 'b', 'c'] as DeliveryId[]))]).to.have.deep.members([
       ['a', scheduled('a')],

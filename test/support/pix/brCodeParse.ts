@@ -1,18 +1,16 @@
 // Reads a BR Code strictly: whatever deviates from pix.md is refused with the reason, nothing is repaired.
-import type { Minor } from '../kernel/money.ts';
-import { parseAmountText } from './amountText.ts';
+import type { Minor } from '../../../domain/kernel/money.ts';
 import {
   AMOUNT_TEXT_MAX,
-  BR_CODE_MAX,
   CHECKSUM_HEAD,
   CITY_MAX,
-  isKeyField,
   isUrlField,
   NAME_MAX,
   NO_TXID,
   PIX_GUI,
-} from './brCode.ts';
-import { crc16 } from './crc16.ts';
+} from '../../../domain/pix/brCode.ts';
+import { crc16 } from '../../../domain/pix/crc16.ts';
+import { parseAmountText } from './amountText.ts';
 import { parseAscendingTlv } from './tlv.ts';
 
 interface CommonBrCode {
@@ -45,6 +43,9 @@ type Fields = ReadonlyMap<string, string>;
 /** Answers why the code is refused, null when this rule has nothing against it. */
 type Rule = (fields: Fields) => string | null;
 
+const BR_CODE_MAX = 512;
+/** Pix key of a static code. Whether it is registered only the DICT knows. */
+const KEY_FIELD = /^[!-~]{1,77}$/;
 const CONTROL = /\p{Cc}/u;
 const CHECKSUM = /^[0-9A-F]{4}$/;
 const CATEGORY = /^[0-9]{4}$/;
@@ -106,7 +107,7 @@ const accountRule: Rule = (fields) => {
   const [key, url, ispb] = [account.get('01'), account.get('25'), account.get('03')];
   if (key === undefined && url === undefined) return 'neither key nor location';
   if (key !== undefined && url !== undefined) return 'both key and location';
-  if (key !== undefined && !isKeyField(key)) return 'key is malformed';
+  if (key !== undefined && !KEY_FIELD.test(key)) return 'key is malformed';
   if (url !== undefined && !isUrlField(url)) return 'location is malformed';
   if (ispb !== undefined && !ISPB.test(ispb)) return 'ISPB is malformed';
   const recurrence = pixRecurrence(fields);

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { journalEntry, LEDGER_ACCOUNTS, trancheChange } from '../../../domain/ledger/postings.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { journalEntry, trancheChange } from '../../../domain/payment/postings.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,

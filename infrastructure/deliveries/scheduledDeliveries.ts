@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
@@ -11,8 +12,9 @@ interface Row {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly target: string;
-  readonly payment_id: PaymentId;
-  readonly payment_revision: number;
+  readonly of_stream: StreamName;
+  readonly of_revision: number;
+  readonly payment_id: PaymentId | null;
   readonly event_type: string;
   readonly endpoint_id: EndpointId | null;
   readonly resend: number;
@@ -24,8 +26,9 @@ const fromRow = (row: Row): ScheduledDelivery => ({
   tenant: { accountId: row.account_id, mode: row.mode },
   target: row.target,
   delivery: {
+    stream: row.of_stream,
+    revision: row.of_revision,
     paymentId: row.payment_id,
-    revision: row.payment_revision,
     eventType: row.event_type,
     endpointId: row.endpoint_id,
     resend: row.resend,
@@ -36,9 +39,9 @@ const fromRow = (row: Row): ScheduledDelivery => ({
 const INSERT = {
   name: 'schedule_deliveries',
   text: `INSERT INTO operations.scheduled_deliveries
-      (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+      (id, account_id, mode, target, of_stream, of_revision, payment_id, event_type, endpoint_id, resend, scheduled_at)
     SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]), unnest($6::int[]),
-      unnest($7::text[]), unnest($8::text[]), unnest($9::int[]), unnest($10::text[])::timestamptz
+      unnest($7::text[]), unnest($8::text[]), unnest($9::text[]), unnest($10::int[]), unnest($11::text[])::timestamptz
     ON CONFLICT (id) DO NOTHING RETURNING id`,
 };
 
@@ -47,8 +50,9 @@ const valuesOf = (list: readonly ScheduledDelivery[]): readonly unknown[] => [
   new TextArray(list.map(({ tenant }) => tenant.accountId)),
   new TextArray(list.map(({ tenant }) => tenant.mode)),
   new TextArray(list.map(({ target }) => target)),
-  new TextArray(list.map(({ delivery }) => delivery.paymentId)),
+  new TextArray(list.map(({ delivery }) => delivery.stream)),
   list.map(({ delivery }) => delivery.revision),
+  new TextArray(list.map(({ delivery }) => delivery.paymentId)),
   new TextArray(list.map(({ delivery }) => delivery.eventType)),
   new TextArray(list.map(({ delivery }) => delivery.endpointId)),
   list.map(({ delivery }) => delivery.resend),
@@ -57,18 +61,20 @@ const valuesOf = (list: readonly ScheduledDelivery[]): readonly unknown[] => [
 
 const FIND = {
   name: 'find_scheduled_deliveries',
-  text: `SELECT id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend,
+  text: `SELECT id, account_id, mode, target, of_stream, of_revision, payment_id, event_type, endpoint_id, resend,
       (extract(epoch FROM scheduled_at) * 1000)::bigint AS scheduled_ms
     FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
 };
 
-const IS_SHOWN = 'EXISTS (SELECT FROM rm_webhook_deliveries.deliveries d WHERE d.id = s.id)';
-
 /** A few hundred bytes each, between the fan-out and the first attempt. */
 const REMEMBERED_MAX = 10_000;
 
-/** `jobs`: in the same database. */
-export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliveries => {
+/** `jobs`: in the same database. `isShown`: the condition that the read model shows the delivery of an id, an expression. */
+export const scheduledDeliveries = (
+  db: SqlPool,
+  jobs: JobQueue,
+  isShown: (id: string) => string,
+): ScheduledDeliveries => {
   /** Those that began in this process: it need not look for them. */
   const begun = new Set<string>();
   /** Those that this process wrote down and has not begun: it need not read them. */
@@ -111,7 +117,7 @@ export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliv
       const { rows } = await db.query<{ id: string }>({
         name: 'sweep_scheduled_deliveries',
         text: `WITH waiting AS (
-              SELECT s.id, ${IS_SHOWN} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
+              SELECT s.id, ${isShown('s.id')} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
             gone AS (DELETE FROM operations.scheduled_deliveries s USING waiting w WHERE s.id = w.id AND w.is_shown)
           SELECT id FROM waiting WHERE NOT is_shown`,
         values: [new TextArray(ids)],
@@ -121,7 +127,7 @@ export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliv
     },
 
     sweepAll: async () => {
-      await db.query(`DELETE FROM operations.scheduled_deliveries s WHERE ${IS_SHOWN}`);
+      await db.query(`DELETE FROM operations.scheduled_deliveries s WHERE ${isShown('s.id')}`);
     },
   };
 };

@@ -1,0 +1,52 @@
+// What a sandbox payment foretells is what its settlement makes of it, from one reading of the payment.
+import { expect } from 'chai';
+import { Settler } from '../../../application/payments/settle.ts';
+import { payInSandbox, type SandboxPayment } from '../../../application/sandbox/payInSandbox.ts';
+import { toMillis } from '../../../domain/kernel/time.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { type Core, newId, openCore } from '../../support/core.ts';
+import { CREATED_AT, LOCKED_TO, OTHER_END_TO_END_ID, SOMEBODY_ELSE } from '../../support/samples.ts';
+
+const LOCK = { expectedPayerTaxId: LOCKED_TO };
+const PAYMENTS: readonly (readonly [string, { readonly expectedPayerTaxId?: string }, SandboxPayment, string])[] = [
+  ['in full', {}, {}, 'settled'],
+  ['too little', {}, { amount: 1 }, 'returned'],
+  ['late', {}, { late: true }, 'returned'],
+  ['without a document, locked', LOCK, { payer: { document: null } }, 'held'],
+  ['by somebody else, locked', LOCK, { payer: { document: SOMEBODY_ELSE } }, 'refunded'],
+];
+
+describe('a payment in the sandbox', () => {
+  let core: Core;
+  before(async () => {
+    core = await openCore();
+    core.clock.nowMs = toMillis(CREATED_AT);
+  });
+  after(() => core.close());
+
+  for (const [name, terms, wish, outcome] of PAYMENTS)
+    it(`foretells what becomes of it: ${name}`, async () => {
+      const { accounts, commands, provider } = core;
+      const id = await core.openCharge({ txid: newId<string>(), ...terms });
+      const booked: IncomingPayment[] = [];
+      const bank = {
+        pay: async (_tenant: unknown, _id: unknown, _txid: string, incoming: IncomingPayment) => {
+          booked.push(incoming);
+          return 'booked' as const;
+        },
+      };
+      let reads = 0;
+      core.spies.onRead = () => {
+        reads += 1;
+      };
+      const pay = payInSandbox({ commands, accounts, bank, randomness: systemRandomness });
+      const tenant = { accountId: core.account.accountId, mode: 'test' } as const;
+      const sent = await pay(tenant, id, { end_to_end_id: OTHER_END_TO_END_ID, ...wish });
+      core.spies.onRead = null;
+      expect(sent).to.deep.equal({ kind: 'sent', endToEndId: OTHER_END_TO_END_ID, expected: outcome });
+      expect(reads).to.equal(1);
+      const settler = new Settler({ commands, accounts, providers: provider });
+      for (const incoming of booked) expect(await settler.settle(id, incoming)).to.equal(outcome);
+    });
+});

@@ -1,0 +1,14 @@
+// Amounts as Pix writes them, read back.
+import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
+
+// 15 digits in all stay below 2^53.
+const AMOUNT = /^([0-9]{1,13})(?:\.([0-9]{1,2}))?$/;
+
+/**
+ * Centavos of a text like `123.45`; `100` and `0.9`, which some issuers write, are read too.
+ * Null for anything else: a sign, more than two decimals, a comma, spaces, above 13 digits before the point.
+ */
+export const parseAmountText = (text: string): Minor | null => {
+  const match = AMOUNT.exec(text);
+  return match === null ? null : toMinor(Number(match[1]! + (match[2] ?? '').padEnd(2, '0')));
+};
