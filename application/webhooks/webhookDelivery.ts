@@ -26,7 +26,7 @@ import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { clearTimer, fireNow, forgetFailures, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
@@ -65,6 +65,9 @@ type Wanted = PayloadOf<typeof deliver>;
 
 const deliveryOf = ({ subject }: { readonly subject: string }): Wanted => ({ deliveryId: subject as DeliveryId });
 
+/** Forgets the failures of a target of deliveries (`targetOf`): it counts as well until it fails again. */
+export const forgetFailures = effect<string>('forgetFailures');
+
 export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
@@ -90,9 +93,9 @@ export const webhookDelivery = processManager({
       reads: {
         // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
         WebhookEndpointChanged: ({ subject, event: { data } }) =>
-          data.url === null && data.status === null ? [] : [forgetFailures(subject), fireNow(deliver, subject)],
+          data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
         // Pending deliveries are abandoned at once, not when their next attempt would have come.
-        WebhookEndpointDeleted: ({ subject }) => [forgetFailures(subject), fireNow(deliver, subject)],
+        WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
         WebhookEndpointRegistered: nothing,
         WebhookEndpointSecretRotated: nothing,
       },
@@ -108,7 +111,7 @@ interface Needs {
   readonly stopwatch: Stopwatch;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
-  readonly targets: FailingTargets;
+  readonly targets: Omit<FailingTargets, 'forget'>;
   readonly timers: Pick<Timers, 'set'>;
   readonly messages: StreamMessages;
   readonly jobs: Pick<JobQueue, 'running'>;

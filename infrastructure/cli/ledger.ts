@@ -1,5 +1,5 @@
 // The ledger: whether it balances, and every posting of one payment with its words.
-import type { LedgerLine } from '../../application/ports/platformWork.ts';
+import type { LedgerLine } from '../../application/operations/ledger.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { platformOf } from './platform.ts';

@@ -5,7 +5,7 @@ import { type EventLog, readDecoded, UnreadableEvent } from '../../application/p
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import { AlreadyRunning } from '../../application/ports/platformWork.ts';
+import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';

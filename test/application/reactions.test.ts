@@ -54,7 +54,7 @@ const answered = [clear('remindOfDeadline', CASE_ID)];
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 const afresh = [
-  { kind: 'forgetFailures', target: ENDPOINT },
+  { kind: 'effect', effect: 'forgetFailures', about: ENDPOINT },
   { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } },
 ];
 /** By process: its answers. What is not named here is answered with nothing. */
@@ -186,7 +186,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     testClock,
     {
       'clock advanced': [
-        { kind: 'drainClock', account: ACCOUNT_ID, offsetSeconds: 90, until: LATER },
+        { kind: 'effect', effect: 'clockAdvance', about: { account: ACCOUNT_ID, seconds: 90, until: LATER } },
         job('drainClock', { accountId: ACCOUNT_ID }),
       ],
     },

@@ -18,8 +18,6 @@ import type { refundView } from '../../../domain/presentation/refund.ts';
 import type { KnownUser } from '../../../domain/user/user.ts';
 import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Tenant } from '../paymentProvider.ts';
-import type { CaseViews } from './cases.ts';
-import type { PaymentViews } from './payments.ts';
 
 export type RefundView = ReturnType<typeof refundView>;
 
@@ -140,17 +138,4 @@ export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'em
 export interface UserViews {
   /** Returns the users of the account, or of all, in the order in which they were added. */
   list(accountId: AccountId | null, page?: ListPage<UserId>): Promise<readonly ListedUser[]>;
-}
-
-export interface Views {
-  readonly payments: PaymentViews;
-  readonly refunds: RefundViews;
-  readonly cases: CaseViews;
-  readonly wallet: WalletViews;
-  readonly stats: StatsViews;
-  readonly deliveries: DeliveryViews;
-  readonly endpoints: EndpointViews;
-  readonly keys: KeyViews;
-  readonly accounts: AccountViews;
-  readonly users: UserViews;
 }

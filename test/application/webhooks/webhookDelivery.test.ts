@@ -72,7 +72,7 @@ describe('the worker of deliveries', () => {
         return outcome;
       },
     } as unknown as WebhookSender;
-    const targets: FailingTargets = {
+    const targets: Omit<FailingTargets, 'forget'> = {
       failuresOf: async () => failures,
       failed: async ({ key, dueAt }) => {
         told.push(`${key} failed at ${dueAt}`);

@@ -16,6 +16,18 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'projections/engine/'],
     packages: null,
   },
+  // The sockets below the HTTP application.
+  'infrastructure/server': {
+    ours: ['domain/', 'application/ports/', 'application/core/keyedCount.ts', 'infrastructure/', 'http/kernel/'],
+    packages: null,
+  },
+  // What an address is, is asked before anything listens.
+  ...Object.fromEntries(
+    ['config', 'mail'].map((folder) => [
+      `infrastructure/${folder}`,
+      { ours: ['domain/', 'application/ports/', 'infrastructure/', 'http/kernel/address.ts'], packages: null },
+    ]),
+  ),
   // It brings the database to the schema of this version.
   'infrastructure/postgres': {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
