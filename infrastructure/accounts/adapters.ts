@@ -6,11 +6,6 @@ import type { MailSender } from '../../application/ports/mail.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { checkedLogo } from '../logos/logoImage.ts';
 import { logos } from '../logos/logos.ts';
-import { PostgresAccessLeases } from '../operations/accessLeases.ts';
-import { passwords, userEmails } from '../operations/credentials.ts';
-import { keyUseReads } from '../operations/keyUses.ts';
-import { linkRequests, passwordLinks } from '../operations/passwordLinks.ts';
-import { loginFailures, sessions } from '../operations/sessions.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { type HashParameters, passwordHasher } from '../secrets/passwordHasher.ts';
@@ -18,6 +13,11 @@ import { forgetsSecondFactors, secondFactors } from '../secrets/secondFactors.ts
 import { sessionTokens } from '../secrets/sessionTokens.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch as stopwatch } from '../system/stopwatch.ts';
+import { PostgresAccessLeases } from './accessLeases.ts';
+import { passwords, userEmails } from './credentials.ts';
+import { keyUseReads } from './keyUses.ts';
+import { linkRequests, passwordLinks } from './passwordLinks.ts';
+import { loginFailures, sessions } from './sessions.ts';
 
 interface Operations {
   readonly operations: SqlPool;

@@ -15,7 +15,7 @@ import { type KeyId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts'
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { viewsOf } from '../../projections/registry.ts';
-import { keyUseReads } from '../operations/keyUses.ts';
+import { keyUseReads } from '../accounts/keyUses.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { type CliCommand, type CliInput, type CliResult, type CliWorld, UsageError } from './command.ts';

@@ -4,7 +4,7 @@ import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { failedJobs } from '../jobs/failedJobs.ts';
-import { requestLogReads } from '../operations/requestLog.ts';
+import { requestLogReads } from '../requests/requestLog.ts';
 import { consumerWork } from '../subscriptions/consumerWork.ts';
 import { readModelWork } from '../subscriptions/readModelWork.ts';
 

@@ -6,9 +6,9 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { providerNotifications } from '../operations/providerNotifications.ts';
-import { reconciliations } from '../operations/reconciliations.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
+import { providerNotifications } from './providerNotifications.ts';
+import { reconciliations } from './reconciliations.ts';
 import { SandboxBank } from './sandbox/bank.ts';
 import { sandboxPayer } from './sandbox/payer.ts';
 

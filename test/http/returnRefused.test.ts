@@ -12,7 +12,7 @@ import { heldMoney } from '../../domain/payment/heldMoney.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
-import { providerNotifications } from '../../infrastructure/operations/providerNotifications.ts';
+import { providerNotifications } from '../../infrastructure/providers/providerNotifications.ts';
 import { listHeld } from '../../projections/payments/held.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';

@@ -11,8 +11,8 @@ import type { SettingChanged } from '../../../application/ports/securityEvents.t
 import { reject } from '../../../domain/kernel/rejection.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import { knownQueues } from '../../../infrastructure/jobs/payloads.ts';
-import { RecordingJobs } from '../../infrastructure/operations/support.ts';
 import { memoryTimers } from '../../support/memoryTimers.ts';
+import { RecordingJobs } from '../../support/operations.ts';
 import { ACCOUNT_ID, at, END_TO_END_ID, PAYMENT_ID, REFUND_ID } from '../../support/samples.ts';
 
 const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;

@@ -4,7 +4,7 @@ import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { Quiescence } from '../../../application/core/quiescence.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import { RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { RecordingJobs } from '../../support/operations.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };

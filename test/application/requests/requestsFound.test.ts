@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { EventStoreUnavailable, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { requests } from '../../../application/requests/capability.ts';
-import { requestLogReads } from '../../../infrastructure/operations/requestLog.ts';
+import { requestLogReads } from '../../../infrastructure/requests/requestLog.ts';
 
 describe('a request that is looked for', () => {
   const row = {

@@ -11,7 +11,7 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
-import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
+import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { caughtUp } from '../../../infrastructure/subscriptions/progress.ts';
 import { paymentReads } from '../../../projections/payments/queries.ts';
 import { Merchant } from '../../http/merchant.ts';

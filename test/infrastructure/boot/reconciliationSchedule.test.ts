@@ -10,13 +10,13 @@ import type { PaymentProviders } from '../../../application/ports/paymentProvide
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
-import { reconciliations } from '../../../infrastructure/operations/reconciliations.ts';
+import { reconciliations } from '../../../infrastructure/providers/reconciliations.ts';
 import { startSchedule } from '../../../infrastructure/system/schedule.ts';
 import { timers } from '../../../infrastructure/timers/timerTable.ts';
 import { paymentReads } from '../../../projections/payments/queries.ts';
 import { PaymentTables } from '../../projections/payments/paymentTables.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
-import { RecordingJobs } from '../operations/support.ts';
+import { RecordingJobs } from '../../support/operations.ts';
 
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 const FIRST_DAY = '2026-10-12';

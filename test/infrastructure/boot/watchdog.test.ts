@@ -11,9 +11,9 @@ import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { RefundDesk } from '../../http/refundDesk.ts';
 import { rawIdOf } from '../../http/support.ts';
 import { newKey, TestGateway } from '../../support/gateway.ts';
+import { RecordingJobs } from '../../support/operations.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
-import { RecordingJobs } from '../operations/support.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -12,9 +12,9 @@ import { liveSchema, nextSchema } from '../../../projections/engine/projection.t
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
 import { isShown } from '../../../projections/webhooks/untried.ts';
+import { RecordingJobs } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
-import { RecordingJobs } from '../operations/support.ts';
 
 const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}): ScheduledDelivery => ({
   deliveryId: id as DeliveryId,

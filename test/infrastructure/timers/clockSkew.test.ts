@@ -6,9 +6,9 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import { setTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { jobOf, RecordingJobs, timer } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { Receiver, typeOf } from '../../support/receiver.ts';
-import { jobOf, RecordingJobs, timer } from '../operations/support.ts';
 
 /** To which a clock of these tests agrees with the database's. */
 const EXACT_MS = 40;

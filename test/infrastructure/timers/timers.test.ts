@@ -12,8 +12,8 @@ import {
   timers,
 } from '../../../infrastructure/timers/timerTable.ts';
 import { Gate } from '../../projections/engine/scene.ts';
+import { account, jobOf, RecordingJobs, timer } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { account, jobOf, RecordingJobs, timer } from '../operations/support.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as ReturnType<typeof timer>['dueAt'];

@@ -26,7 +26,7 @@ import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
-import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { jobOf, RecordingJobs } from '../../support/operations.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { nodesOf, type Plan } from './plans.ts';
 import { Scene } from './scene.ts';

@@ -11,7 +11,7 @@ export const LONG_FUNCTIONS_ALLOWED: readonly string[] = [
   'infrastructure/eventStore/postgres/store.ts',
   'migrations/0004_sandbox_provider.ts',
   'projections/engine/verify.ts',
-  'infrastructure/operations/evidenceGrants.ts',
+  'infrastructure/evidence/evidenceGrants.ts',
   'infrastructure/secrets/secondFactors.ts',
   'infrastructure/deliveries/failingTargets.ts',
 ];

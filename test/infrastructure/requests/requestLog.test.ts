@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import type { LoggedRequest, RequestLogReads } from '../../../application/ports/requestLog.ts';
 import { type AccountId, BEHIND_TIME, encodeTimedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
-import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/operations/requestLog.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/requests/requestLog.ts';
 import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
-import { reconciliations } from '../../../infrastructure/operations/reconciliations.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
+import { reconciliations } from '../../../infrastructure/providers/reconciliations.ts';
+import { account, RecordingJobs } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { at } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { account, RecordingJobs } from './support.ts';
 
 const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
 const LIVE: Tenant = { ...TENANT, mode: 'live' };

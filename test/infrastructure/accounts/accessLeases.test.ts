@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Stopwatch } from '../../../application/ports/clock.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
-import { type AccessLeaseTimings, PostgresAccessLeases } from '../../../infrastructure/operations/accessLeases.ts';
+import { type AccessLeaseTimings, PostgresAccessLeases } from '../../../infrastructure/accounts/accessLeases.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';

@@ -1,6 +1,6 @@
 // Failed logins in Postgres: what counts, for whom, and for how long (rule D1).
 import { expect } from 'chai';
-import { loginFailures } from '../../../infrastructure/operations/sessions.ts';
+import { loginFailures } from '../../../infrastructure/accounts/sessions.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KeyId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../../domain/kernel/time.ts';
-import { keyUseReads, PostgresKeyUses } from '../../../infrastructure/operations/keyUses.ts';
+import { keyUseReads, PostgresKeyUses } from '../../../infrastructure/accounts/keyUses.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';

@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { account, RecordingJobs } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { account, RecordingJobs } from './support.ts';
 
 const PIX = {
   tenant: { accountId: account('acct'), mode: 'test' as const },

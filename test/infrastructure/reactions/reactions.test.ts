@@ -12,8 +12,8 @@ import { failingTargets } from '../../../infrastructure/deliveries/failingTarget
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
 import { testTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { account, jobOf, logged, RecordingJobs, timer } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { account, jobOf, logged, RecordingJobs, timer } from './support.ts';
 
 const [EARLY, LATE] = ['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'] as const;
 const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { jobOfRequest, sendLink } from '../../../application/accounts/passwordLink.ts';
 import type { LinkRequest } from '../../../application/ports/passwordLinks.ts';
 import type { PasswordId, UserId } from '../../../domain/kernel/ids.ts';
-import { passwordLinks } from '../../../infrastructure/operations/passwordLinks.ts';
+import { passwordLinks } from '../../../infrastructure/accounts/passwordLinks.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
+import { RecordingJobs } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { RecordingJobs } from './support.ts';
 
 const idOf = (n: number): string => String(n).padStart(26, '0');
 const [ANA, BIA] = [idOf(1), idOf(2)] as [UserId, UserId];

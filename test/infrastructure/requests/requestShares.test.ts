@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { ShareRequest, TakeShares } from '../../../application/ports/requestShares.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
-import { requestMinutes, requestShares } from '../../../infrastructure/operations/requestShares.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { requestMinutes, requestShares } from '../../../infrastructure/requests/requestShares.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 describe('shares of minutes', () => {

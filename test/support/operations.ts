@@ -1,13 +1,13 @@
 // Reactions to order, and a queue that remembers what it was given.
 
-import { CAPABILITIES } from '../../../application/capabilities.ts';
-import { jobsOf } from '../../../application/core/capabilityList.ts';
-import type { JobPlace, JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
-import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { Timer } from '../../../application/ports/timers.ts';
-import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { jobOfTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { CAPABILITIES } from '../../application/capabilities.ts';
+import { jobsOf } from '../../application/core/capabilityList.ts';
+import type { JobPlace, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { Timer } from '../../application/ports/timers.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { jobOfTimers } from '../../infrastructure/timers/timerTable.ts';
 
 export const account = (name: string): AccountId => name as AccountId;
 export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Timer => ({
