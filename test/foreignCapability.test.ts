@@ -2,16 +2,19 @@
 // job with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
 
 import { expect } from 'chai';
-import { CAPABILITIES, type Needs } from '../application/capabilities.ts';
-import { type Capability, each, job, jobKind, jobsOf, owedBy } from '../application/core/capability.ts';
+import type { Needs } from '../application/capabilities.ts';
+import { capability, each, job, jobKind, owedBy } from '../application/core/capability.ts';
+import { jobsOf, operatorsOf, useCasesOf } from '../application/core/capabilityList.ts';
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
-import { metadataForProcess } from '../application/core/eventMetadata.ts';
+import { type Changer, metadataForProcess } from '../application/core/eventMetadata.ts';
 import { idOf, payloadOf } from '../application/core/payloads.ts';
 import { enqueue, paymentOf, processManager, reacting } from '../application/core/reactions.ts';
+import { settingChanged } from '../application/core/settingChanged.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { LoggedEvent } from '../application/ports/loggedEvent.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
 import type { ReadModelName } from '../application/ports/readModels/progress.ts';
+import type { SettingChanged } from '../application/ports/securityEvents.ts';
 import { type Sql, TextArray } from '../application/ports/sql.ts';
 import { SERDE } from '../domain/aggregates.ts';
 import { aggregate } from '../domain/kernel/aggregate.ts';
@@ -23,6 +26,7 @@ import type { Timestamp } from '../domain/kernel/time.ts';
 import { PAYMENT_GROUPS } from '../domain/payment/eventGroups.ts';
 import { described, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
 import { route } from '../http/kernel/route.ts';
+import { extension } from '../infrastructure/boot/gateway.ts';
 import { liveSchema, type Projection } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
@@ -117,25 +121,27 @@ const thanksProjection: Projection = {
   }),
 };
 
+type NotesOf = (where: string, values: readonly unknown[]) => Promise<readonly Thanked[]>;
+const notesIn =
+  (db: Sql): NotesOf =>
+  async (where, values) =>
+    (await db.query<Thanked>(`SELECT * FROM ${TABLE} WHERE ${where} ORDER BY payment_id`, [...values])).rows;
+
+type ThanksNeeds = Pick<Needs, 'commands' | 'accounts' | 'jobs' | 'timers' | 'clock'> & { readonly notesOf: NotesOf };
+
 describe('a foreign capability', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
   let isAway = false;
   const codec = new JsonEventCodec({ ...SERDE, [THANKS.category]: thanksSerde });
   const failed: string[] = [];
-  const notesOf = async (where: string, values: readonly unknown[]): Promise<readonly Thanked[]> =>
-    (
-      await gateway.storage.reads.query<Thanked>(`SELECT * FROM ${TABLE} WHERE ${where} ORDER BY payment_id`, [
-        ...values,
-      ])
-    ).rows;
-
-  const capability: Capability<Needs> = {
+  const thanksgiving = capability({
     name: 'thanks',
+    parts: (needs: ThanksNeeds) => needs,
     processes: [thanking],
     jobs: [
       job(thank, {
-        handler: ({ commands, accounts }: Needs) =>
+        handler: ({ commands, accounts, notesOf }: ThanksNeeds) =>
           each(async ({ paymentId }) => {
             if (isAway) {
               failed.push(paymentId);
@@ -151,7 +157,7 @@ describe('a foreign capability', () => {
         places: { places: 4, perTarget: 4 },
         idle: 'awaited',
         owed: owedBy(
-          async function* () {
+          async function* ({ notesOf }: ThanksNeeds) {
             yield await notesOf('words IS NULL', []);
           },
           ({ account_id: accountId, mode, payment_id: paymentId }: Thanked) => ({
@@ -161,8 +167,17 @@ describe('a foreign capability', () => {
         ),
       }),
     ],
-  };
-  const capabilities = [...CAPABILITIES, capability];
+    useCases: ({ accounts }: ThanksNeeds) => ({
+      askForThanks: async (tenant: Tenant, by: Changer) => ({
+        at: await accounts.now(tenant.accountId, tenant.mode),
+        by,
+      }),
+    }),
+    records: { askForThanks: (_, tenant, by) => settingChanged('thanks', tenant, by) },
+    operators: ({ notesOf }: Pick<ThanksNeeds, 'notesOf'>) => ({
+      countThanks: async () => (await notesOf('words IS NOT NULL', [])).length,
+    }),
+  });
   const projections = [...PROJECTIONS, thanksProjection];
 
   const listThanks = route({
@@ -182,7 +197,7 @@ describe('a foreign capability', () => {
     },
     errors: [],
     handle: async ({ caller: { tenant } }) => {
-      const rows = await notesOf('account_id = $1 AND mode = $2 AND words IS NOT NULL', [
+      const rows = await notesIn(gateway.storage.reads)('account_id = $1 AND mode = $2 AND words IS NOT NULL', [
         tenant.accountId,
         tenant.mode,
       ]);
@@ -193,7 +208,7 @@ describe('a foreign capability', () => {
   before(async () => {
     gateway = await openReady({
       startSchedule: NO_SCHEDULES,
-      capabilities,
+      extension: extension([thanksgiving], ({ reads }) => ({ notesOf: notesIn(reads) })),
       projections,
       codec,
       moreRoutes: [listThanks],
@@ -208,6 +223,7 @@ describe('a foreign capability', () => {
     expect(status).to.equal(200);
     return id.slice('ch_'.length);
   };
+  const needs = () => ({ ...gateway.gateway.needs, notesOf: notesIn(gateway.storage.reads) });
   const listed = async (key = merchant.key) =>
     (await gateway.call<{ data: readonly { id: string; words: string }[] }>('GET', '/v1/thanks', { key })).body.data;
   const untilThanked = (id: string) =>
@@ -229,13 +245,24 @@ describe('a foreign capability', () => {
     expect(await pollUntil(moves, 10_000, async () => (failed.includes(id) ? true : null))).to.equal(true);
     await gateway.storage.operations.query("DELETE FROM jobs.job WHERE name = 'thank'");
     isAway = false;
-    const found = await haveOwedWorkDone(jobsOf([capability]), gateway.gateway.needs);
+    const found = await haveOwedWorkDone(jobsOf([thanksgiving]), needs());
     expect(found.map(({ queue, payload }) => ({ queue, payload }))).to.deep.equal([
       { queue: 'thank', payload: { paymentId: id } },
     ]);
     gateway.gateway.jobs.wake(found);
     expect(await untilThanked(id)).to.equal(true);
-    expect(await haveOwedWorkDone(jobsOf([capability]), gateway.gateway.needs)).to.deep.equal([]);
+    expect(await haveOwedWorkDone(jobsOf([thanksgiving]), needs())).to.deep.equal([]);
+  });
+
+  it('can be called by merchants and operators, and its changes are recorded', async () => {
+    const told: SettingChanged[] = [];
+    const { accountId } = gateway.tenant;
+    const { askForThanks } = useCasesOf([thanksgiving], needs(), (change) => void told.push(change));
+    await askForThanks({ accountId, mode: 'test' }, { actor: 'key:1', requestId: null });
+    expect(told.map(({ setting, account }) => [setting, account])).to.deep.equal([['thanks', accountId]]);
+    expect(await operatorsOf([thanksgiving], needs()).countThanks()).to.equal(2);
+    expect(gateway.gateway.services).to.have.property('askForThanks');
+    expect(gateway.gateway.services.platform).to.have.property('countThanks');
   });
 
   it('is watched and verified like any other', async () => {

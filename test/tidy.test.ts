@@ -43,7 +43,7 @@ describe('the house is tidy', () => {
   it('scripts exist and begin with exec', () => none(scriptProblems(manifest, (path) => existsSync(ROOT + path))));
   it('the README names the two commands', () => none(readmeProblems(read('README.md'))));
   it('every variable is read, listed and explained', () => {
-    none(variableProblems(read('infrastructure/boot/config.ts'), read('.env.example'), read('README.md')));
+    none(variableProblems(read('infrastructure/config/config.ts'), read('.env.example'), read('README.md')));
   });
 });
 

@@ -15,7 +15,7 @@ const REMEMBERED = 10_000;
 /** A key issued a moment ago must work: its event is waited for. */
 const CATCH_UP_MS = 1_000;
 
-interface Needs {
+export interface ApiKeysNeeds {
   readonly leases: AccessLeases;
   readonly views: KeyViews;
   readonly caughtUp: CaughtUp;
@@ -31,7 +31,7 @@ interface Remembered {
 }
 
 export class ApiKeys {
-  readonly #needs: Needs;
+  readonly #needs: ApiKeysNeeds;
   readonly #known = new LRUCache<string, Remembered>({ max: REMEMBERED });
   readonly #accounts = new LRUCache<AccountId, Remembered['account']>({
     max: REMEMBERED,
@@ -42,7 +42,7 @@ export class ApiKeys {
   /** Grows with everything that is forgotten: what is being looked up meanwhile is not remembered. */
   #generation = 0;
 
-  constructor(needs: Needs) {
+  constructor(needs: ApiKeysNeeds) {
     this.#needs = needs;
     needs.leases.onChange((account) => this.forget(account));
   }

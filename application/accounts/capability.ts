@@ -1,35 +1,97 @@
 // Accounts: merchants, their keys and users, and what was agreed with them. Opening an account, issuing its keys, logging in and changing
 // its settings is done at once for whoever asks, and nothing follows from it; links by mail are sent by a job. Its test clock is moved in
 // the sandbox.
-import { type Capability, each, job, owedBy } from '../core/capability.ts';
+import { ACCOUNT, type OpenAccount } from '../../domain/account/account.ts';
+import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts';
+import type { ApiKey } from '../../domain/keyring/keyring.ts';
+import { type KnownUser, USER } from '../../domain/user/user.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { capability, each, job, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import { settingChanged } from '../core/settingChanged.ts';
+import type { AccessLeases } from '../ports/accessLeases.ts';
+import type { Stopwatch } from '../ports/clock.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
+import type { KeyUseReads } from '../ports/keyUses.ts';
+import type { CheckLogo, Logos } from '../ports/logos.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { PasswordLinks } from '../ports/passwordLinks.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { Progress } from '../ports/readModels/progress.ts';
+import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
 import type { SecondFactors } from '../ports/secondFactors.ts';
 import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.ts';
-import { jobOfRequest, openRequests, sendLink, sendPasswordLink } from './passwordLink.ts';
+import type { WithTenantLock } from '../ports/tenantLock.ts';
+import { addUserWithPassword } from './addUser.ts';
+import type { ApiKeys } from './apiKeys.ts';
+import { changeAccountSettings } from './changeAccountSettings.ts';
+import { changeLogoTo } from './changeLogo.ts';
+import { changePassword } from './changePassword.ts';
+import { changeRole } from './changeRole.ts';
+import { createAccount } from './createAccount.ts';
+import { inviteUser } from './inviteUser.ts';
+import { findSession, logIn } from './login.ts';
+import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
+import {
+  jobOfRequest,
+  openRequests,
+  requestPasswordLink,
+  sendLink,
+  sendPasswordLink,
+  setPassword,
+} from './passwordLink.ts';
+import { confirmTotp, enrolTotp, resetSecondFactor } from './secondFactor.ts';
+import { reopen, suspend } from './suspension.ts';
+import { disableUser, enableUser } from './userStatus.ts';
 
-export interface AccountsNeeds {
+/** What operators at a terminal have, too: without the secrets key and a job queue. */
+interface OperatorsNeeds {
   readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly randomness: Randomness;
   readonly emails: UserEmails;
   readonly passwords: Passwords;
   readonly hasher: PasswordHasher;
   readonly sessions: Sessions;
+  readonly secondFactors: Pick<SecondFactors, 'forget'>;
+  readonly links: Pick<PasswordLinks, 'request'>;
+  readonly leases: AccessLeases;
+  readonly keyUses: KeyUseReads;
+  readonly withTenantLock: WithTenantLock;
+  readonly views: { readonly accounts: AccountViews; readonly users: UserViews };
+}
+
+export interface AccountsNeeds extends OperatorsNeeds {
+  readonly stopwatch: Stopwatch;
   readonly tokens: SessionTokens;
   readonly failures: LoginFailures;
   readonly secondFactors: SecondFactors;
   readonly links: PasswordLinks;
   readonly mail: MailSender;
   readonly publicUrl: string;
+  readonly apiKeys: Pick<ApiKeys, 'find'>;
+  readonly logos: Logos;
+  readonly checkLogo: CheckLogo;
+  readonly projected: Progress;
+  readonly views: OperatorsNeeds['views'] & { readonly keys: KeyViews };
 }
 
-export const accounts: Capability<AccountsNeeds> = {
+const partsOf = (needs: AccountsNeeds) => ({ ...needs, whenFound: whenKeyFound(needs) });
+type Parts = ReturnType<typeof partsOf>;
+
+const accountChanged = (accountId: AccountId, by: Changer, changed: readonly string[]) =>
+  settingChanged('account', { accountId, mode: 'live' }, by, { changed });
+
+const keyChanged = (setting: string, { accountId, keyId, mode }: ApiKey, by: Changer) =>
+  settingChanged(setting, { accountId, mode }, by, { keyId: PREFIX.key + keyId });
+
+export const accounts = capability({
   name: 'accounts',
-  processes: [],
+  parts: partsOf,
   jobs: [
     job(sendLink, {
-      handler: (needs: AccountsNeeds) => each(sendPasswordLink(needs)),
+      handler: (parts: Parts) => each(sendPasswordLink(parts)),
       // A mail server may be slow; nobody waits for it but those who wait for mail.
       places: { places: 4, perTarget: 4 },
       idle: 'apart',
@@ -49,4 +111,63 @@ export const accounts: Capability<AccountsNeeds> = {
       },
     },
   ],
-};
+  useCases: (parts: Parts) => ({
+    /** null: nobody's, or of a suspended account. */
+    findKey: (cleartext: string) => parts.apiKeys.find(cleartext),
+    issueApiKey: issueApiKey(parts),
+    rotateApiKey: rotateApiKey(parts),
+    revokeApiKey: revokeApiKey(parts),
+    listApiKeys: listApiKeys(parts),
+    /** null: the token is not that of a session. */
+    findSession: findSession(parts),
+    logIn: logIn(parts),
+    /** Its token is dead in every process when this resolves. */
+    logOut: parts.sessions.end,
+    changePassword: changePassword(parts),
+    enrolTotp: enrolTotp(parts),
+    confirmTotp: confirmTotp(parts),
+    requestPasswordLink: requestPasswordLink(parts),
+    setPassword: setPassword(parts),
+    changeAccountSettings: changeAccountSettings(parts),
+    changeLogo: changeLogoTo(parts),
+    /** null: there is none under this SHA-256, or no name was asked for. */
+    findLogo: async (sha256: string | null) => (sha256 === null ? null : parts.logos.find(sha256)),
+  }),
+  records: {
+    issueApiKey: ({ key }, _account, _wish, by) => keyChanged('API key issued', key, by),
+    rotateApiKey: ({ key }, _account, keyId, _label, by) => keyChanged('API key rotated', { ...key, keyId }, by),
+    revokeApiKey: (key, _account, _keyId, by) => keyChanged('API key revoked', key, by),
+    changeAccountSettings: (_, accountId, change, by) => accountChanged(accountId, by, Object.keys(change)),
+    changeLogo: (_, accountId, _image, by) => accountChanged(accountId, by, ['logo']),
+  },
+  operators: (given: OperatorsNeeds) => {
+    const { commands, views } = given;
+    const needs = { ...given, users: views.users };
+    return {
+      createAccount: createAccount(needs),
+      listAccounts: views.accounts.list,
+      /** As its stream is now; null: there is no such account. */
+      findAccount: async (id: AccountId): Promise<OpenAccount | null> => {
+        const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(id));
+        return state.status === 'open' ? state : null;
+      },
+      suspendAccount: suspend(needs),
+      reopenAccount: reopen(needs),
+      addUser: addUserWithPassword(needs),
+      inviteUser: inviteUser(needs),
+      listUsers: views.users.list,
+      /** As its stream is now; null: there is no such user. */
+      findUser: async (id: UserId): Promise<KnownUser | null> => {
+        const { state } = await commands.load(USER, USER.stream(id));
+        return state.status === 'absent' ? null : state;
+      },
+      /** Who has the e-mail address; null: nobody. */
+      findUserId: needs.emails.find,
+      disableUser: disableUser(needs),
+      enableUser: enableUser(needs),
+      changeRole: changeRole(needs),
+      resetSecondFactor: resetSecondFactor(needs),
+      lastKeyUses: needs.keyUses.lastUsed,
+    };
+  },
+});

@@ -3,7 +3,7 @@ import type { AccountSettings } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Changer } from '../core/eventMetadata.ts';
-import type { CheckedLogo, Logos } from '../ports/logos.ts';
+import type { CheckedLogo, CheckLogo, Logos } from '../ports/logos.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import { changeAccountSettings, type SettingsNeeds } from './changeAccountSettings.ts';
 
@@ -29,3 +29,11 @@ export const changeLogo =
       await needs.logos.keepOnly(accountId, logo === null ? [] : [logo.sha256, before.logo ?? logo.sha256]);
       return after;
     });
+
+/** Checks the image first: `invalid_request` with param `logo`. null takes the logo away. */
+export const changeLogoTo =
+  (needs: Needs & { readonly checkLogo: CheckLogo }) =>
+  async (accountId: AccountId, image: Uint8Array | null, by: Changer): Promise<AccountSettings | Rejection> => {
+    const logo = image && (await needs.checkLogo(image));
+    return isRejection(logo) ? logo : changeLogo(needs)(accountId, logo, by);
+  };

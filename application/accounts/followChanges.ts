@@ -8,7 +8,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { EventStore, Position } from '../ports/eventStore.ts';
-import type { ApiKeys } from './apiKeys.ts';
+import { ApiKeys, type ApiKeysNeeds } from './apiKeys.ts';
 
 /** Accounts are forgotten when they are announced. Keys forget theirs by themselves. */
 export const forgetAnnounced = (
@@ -81,4 +81,18 @@ export const followChanges = async (
     }
   };
   void follow();
+};
+
+/** Returns what this process remembers of keys, which is true as long as it follows. `followLeases`: has `leases` hear of announcements. */
+export const openApiKeys = async (
+  needs: ApiKeysNeeds & { readonly store: Log },
+  followLeases: () => Promise<void>,
+  following: FollowingOptions,
+): Promise<ApiKeys> => {
+  const { commands, leases, store } = needs;
+  forgetAnnounced(leases, commands);
+  const keys = new ApiKeys(needs);
+  await followLeases();
+  await followChanges(store, commands, keys, following);
+  return keys;
 };

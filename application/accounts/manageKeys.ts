@@ -15,10 +15,13 @@ import {
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { pollUntil } from '../core/quiescence.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
+import type { Stopwatch } from '../ports/clock.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import type { KnownKey } from '../ports/readModels/views.ts';
+import type { Progress } from '../ports/readModels/progress.ts';
+import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
 import { keyOf, newApiKey } from './newKey.ts';
 
 export interface KeyNeeds {
@@ -29,6 +32,21 @@ export interface KeyNeeds {
   /** Waits until the read model has the key, or for a second: a process that looks it up later waits for it too. */
   readonly whenFound: (fingerprint: KnownKey['fingerprint']) => Promise<unknown>;
 }
+
+/** As long as a process that looks a key up waits for the read model. */
+const FOUND_MS = 1_000;
+
+export const whenKeyFound =
+  (needs: {
+    readonly stopwatch: Stopwatch;
+    readonly projected: Pick<Progress, 'onMove'>;
+    readonly views: { readonly keys: KeyViews };
+  }): KeyNeeds['whenFound'] =>
+  (fingerprint) => {
+    const { stopwatch, projected, views } = needs;
+    const onMove = (listener: () => void) => projected.onMove(listener);
+    return pollUntil({ stopwatch, onMove }, FOUND_MS, () => views.keys.find(fingerprint));
+  };
 
 /** The cleartext is shown this once, and kept nowhere. */
 export interface NewKey {

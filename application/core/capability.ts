@@ -1,7 +1,9 @@
-// What a capability is: its processes, its jobs and its schedules, declared once. Queues, timers, workers, the watchdog, what counts when
-// a test clock is drained, metrics and operators' commands are derived from the list of capabilities; none is written a second time.
+// What a capability is: its use cases, processes, jobs and schedules, declared once. What routes and operators can call, queues, timers,
+// workers, the watchdog, what counts when a test clock is drained, metrics and the security log's records are derived from the list of
+// capabilities; none is written a second time.
 
 import type { Static, TObject } from 'typebox';
+import type { Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type JobHandler,
@@ -11,7 +13,9 @@ import {
   PayloadsFailed,
   type Places,
 } from '../ports/jobs.ts';
-import { consumerName, type ProcessManager } from '../ports/processManager.ts';
+import type { EffectHandler, ProcessManager } from '../ports/processManager.ts';
+import type { ProviderNotification } from '../ports/providerNotifications.ts';
+import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { TimedKind, Timer, TimerRule } from '../ports/timers.ts';
 
 /** What a payload of the schema is. */
@@ -122,9 +126,10 @@ export const runAll = async <Payload extends JobPayload>(
   if (failures.length > 0) throw new PayloadsFailed(failures);
 };
 
-export interface Job<Needs, Payload extends JobPayload = JobPayload> {
+/** `Parts`: what its handler is made of. */
+export interface Job<Needs, Payload extends JobPayload = JobPayload, Parts = Needs> {
   readonly kind: JobKind<Payload>;
-  readonly handler: (needs: Needs) => Handler<Payload>;
+  readonly handler: (parts: Parts) => Handler<Payload>;
   readonly places: Places;
   readonly idle: Idle;
   readonly owed: Owed<Needs, Payload>;
@@ -136,49 +141,128 @@ export interface Job<Needs, Payload extends JobPayload = JobPayload> {
 }
 
 /** Declares a job. The payload's type is forgotten outside, so that jobs of one capability stand in one list. */
-export const job = <Needs, Payload extends JobPayload>(
+export const job = <Needs, Parts, Payload extends JobPayload>(
   kind: JobKind<Payload>,
-  declared: Omit<Job<Needs, NoInfer<Payload>>, 'kind'>,
-): Job<Needs> => ({ kind, ...declared }) as unknown as Job<Needs>;
+  declared: Omit<Job<Needs, NoInfer<Payload>, Parts>, 'kind'>,
+): Job<Needs, JobPayload, Parts> => ({ kind, ...declared }) as unknown as Job<Needs, JobPayload, Parts>;
 
 /** Upkeep that comes round by the clock in every worker, or only in the one that leads. */
-export interface Upkeep<Needs> {
+export interface Upkeep<Parts> {
   readonly onlyLeader?: true;
   /** As a log says it: "targets that failed long ago could not be forgotten". */
   readonly failure: string;
   /** Six fields of cron, seconds first. */
   readonly pattern: string;
-  readonly run: (needs: Needs) => Promise<void>;
+  readonly run: (parts: Parts) => Promise<void>;
 }
 
 /** A number that an operator watches, besides what is counted of every queue and process. */
-export interface Gauge<Needs> {
+export interface Gauge<Parts> {
   /** In snake case; its metric is `quita_<name>`. */
   readonly name: string;
   /** What it counts, in one sentence. */
   readonly help: string;
-  readonly read: (needs: Needs) => Promise<number>;
+  readonly read: (parts: Parts) => Promise<number>;
 }
 
-export interface Capability<Needs> {
+/** Handles a stored notification. */
+export type HandleNotification = (notification: ProviderNotification) => Promise<boolean>;
+
+/** A kind of notification: what is done when a provider reports something. */
+export type NotificationKind<Parts> =
+  /**
+   * It is stored first. The handler returns false where the provider does not confirm it. `overtakesMoney`: it is handled once more when
+   * money of its payment has arrived, because before then there was nothing that it could take effect on.
+   */
+  | { readonly handle: (parts: Parts) => HandleNotification; readonly overtakesMoney?: true }
+  /** It is not stored: the job asks the provider about what moved. */
+  | { readonly job: Pick<JobKind, 'name'> };
+
+/** What the security log records of a use case that was not refused; null: nothing was changed. */
+export type RecordOf<UseCase> = UseCase extends (...args: infer Args) => Promise<infer Done>
+  ? (done: Exclude<Done, Rejection>, ...args: Args) => SettingChanged | null
+  : never;
+
+interface Declared<Parts, UseCases> {
   readonly name: string;
-  readonly processes: readonly ProcessManager[];
-  readonly jobs: readonly Job<Needs>[];
-  readonly upkeep?: readonly Upkeep<Needs>[];
-  readonly gauges?: readonly Gauge<Needs>[];
+  readonly processes?: readonly ProcessManager[];
+  readonly upkeep?: readonly Upkeep<Parts>[];
+  readonly gauges?: readonly Gauge<Parts>[];
+  readonly notifications?: { readonly [kind: string]: NotificationKind<Parts> };
+  /** What its reactions have done in the transaction that moves their checkpoint, by the name of the effect. */
+  readonly effects?: { readonly [name: string]: (parts: Parts) => EffectHandler };
+  /** What routes call for merchants and payers. */
+  readonly useCases?: (parts: Parts) => UseCases;
+  /** Which use cases change settings, and what the security log says of each. */
+  readonly records?: { readonly [Name in keyof NoInfer<UseCases>]?: RecordOf<NoInfer<UseCases>[Name]> };
 }
 
-export const processesOf = (capabilities: readonly Pick<Capability<never>, 'processes'>[]): readonly ProcessManager[] =>
-  capabilities.flatMap(({ processes }) => processes);
+/** `Operating`: what operators' use cases need; less than the rest, because they run at a terminal too, without a job queue or secrets. */
+export interface Capability<Needs, UseCases = object, Operators = object, Operating = Needs>
+  extends Required<Declared<Needs, UseCases>> {
+  readonly jobs: readonly Job<Needs>[];
+  /** What operators of the platform call, by a request or at a terminal. */
+  readonly operators: (needs: Operating) => Operators;
+}
 
-export const jobsOf = <Needs>(capabilities: readonly Capability<Needs>[]): readonly Job<Needs>[] =>
-  capabilities.flatMap(({ jobs }) => jobs);
+/** Returns the same function, which makes each thing once. */
+const once = <From extends object, Made>(make: (from: From) => Made): ((from: From) => Made) => {
+  const made = new WeakMap<From, { readonly value: Made }>();
+  return (from) => {
+    const known = made.get(from) ?? { value: make(from) };
+    made.set(from, known);
+    return known.value;
+  };
+};
 
-/** Returns whether an event may be passed over for this consumer of the log without its being named twice. */
-export const maySkip = (processes: readonly ProcessManager[], consumer: string): boolean =>
-  processes.some((process) => consumerName(process) === consumer && !process.movesMoney);
+/**
+ * Declares a capability. `parts`: what it needs of the world, and what it makes of that, once in a process, for its jobs and use cases
+ * alike.
+ */
+export const capability = <
+  Needs extends object,
+  Parts extends Needs,
+  UseCases = object,
+  Operators = object,
+  Operating = unknown,
+>({
+  parts,
+  jobs = [],
+  operators = () => ({}) as Operators,
+  ...declared
+}: Declared<Parts, UseCases> & {
+  readonly parts: (needs: Needs) => Parts;
+  readonly jobs?: readonly Job<Needs, JobPayload, Parts>[];
+  readonly operators?: (needs: Operating) => Operators;
+}): Capability<Needs, UseCases, Operators, Operating> => {
+  const partsOf = once(parts);
+  const ofNeeds =
+    <Made>(make: (parts: Parts) => Made) =>
+    (needs: Needs): Made =>
+      make(partsOf(needs));
+  const { name, processes = [], upkeep = [], gauges = [], notifications = {}, effects = {} } = declared;
+  const { useCases = () => ({}) as UseCases, records = {} } = declared;
+  return {
+    name,
+    processes,
+    jobs: jobs.map((one) => ({ ...one, handler: ofNeeds(one.handler) })),
+    upkeep: upkeep.map((one) => ({ ...one, run: ofNeeds(one.run) })),
+    gauges: gauges.map((one) => ({ ...one, read: ofNeeds(one.read) })),
+    notifications: mapped(notifications, (kind) => ('job' in kind ? kind : { handle: ofNeeds(kind.handle) })),
+    effects: mapped(effects, ofNeeds),
+    useCases: ofNeeds(useCases),
+    records,
+    operators,
+  };
+};
 
-// --- The handlers of all jobs, made of what they need: one of them needs the work of other jobs' timers done here and now ---
+const mapped = <From, To>(
+  values: { readonly [name: string]: From },
+  map: (value: From) => To,
+): { readonly [name: string]: To } =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+
+// --- What all capabilities declare, which some of them have done here and now ---
 
 /** The work of timers, as the capabilities declare it. */
 export interface TimerWork {
@@ -188,16 +272,10 @@ export interface TimerWork {
   run(timer: Timer): Promise<void>;
 }
 
-/** Returns what jobs need and their handlers by the name of their kind. `needsWith`: what they need, given the work of timers. */
-export const withHandlers = <Needs>(
-  jobs: readonly Job<Needs>[],
-  needsWith: (timerWork: TimerWork) => Needs,
-): { readonly needs: Needs; readonly handlers: ReadonlyMap<string, Handler<JobPayload>> } => {
-  const handlers = new Map<string, Handler<JobPayload>>();
-  const needs = needsWith({
-    isSent: (kind) => handlers.get(kind)?.runOne === undefined,
-    run: async ({ kind, payload, dueAt }) => handlers.get(kind)?.runOne?.(payload, dueAt),
-  });
-  for (const { kind, handler } of jobs) handlers.set(kind.name, handler(needs));
-  return { needs, handlers };
-};
+/** The handling of stored notifications, as the capabilities declare it. */
+export interface NotificationWork {
+  /** Returns false where the provider does not confirm it. */
+  readonly handle: HandleNotification;
+  /** Handles what may have overtaken the money of this notification. */
+  readonly afterMoney: (notification: ProviderNotification) => Promise<void>;
+}

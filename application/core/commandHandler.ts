@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import { type Decision, fold } from '../../domain/kernel/decider.ts';
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
@@ -32,6 +33,8 @@ export interface Around<State, Event> {
   readonly event: Event;
   readonly after: State;
   readonly revision: number;
+  readonly account: AccountId;
+  readonly mode: Mode;
 }
 
 /** Other writers kept winning the stream. Nothing was written; the caller may repeat. */
@@ -122,10 +125,11 @@ export class CommandHandler {
     let before = decider.initial;
     for await (const page of readDecoded(this.#log, stream))
       for (const decoded of page) {
-        const { event: logged, revision } = readable(decoded);
-        const event = logged as Event;
+        const logged = readable(decoded);
+        const { revision, account, mode } = logged;
+        const event = logged.event as Event;
         const after = decider.evolve(before, event);
-        yield { before, event, after, revision };
+        yield { before, event, after, revision, account, mode };
         before = after;
       }
   }

@@ -13,7 +13,8 @@ import {
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobKind, JobPayload } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, Subscriptions } from '../ports/processManager.ts';
+import type { EffectHandler, ProcessManager, Reaction, Subscriptions } from '../ports/processManager.ts';
+import type { Sql } from '../ports/sql.ts';
 import { type TimedKind, type Timer, timerKey, timerOf } from '../ports/timers.ts';
 
 interface Typed {
@@ -106,5 +107,21 @@ export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string): R
   timers: { kind, group },
 });
 
-/** `target`: a target of deliveries (`targetOf`). */
-export const forgetFailures = (target: string): Reaction => ({ kind: 'forgetFailures', target });
+/** Something that a capability declares itself able to do in the transaction of a reaction. */
+export interface Effect<About> {
+  /** Has it done. */
+  readonly ask: (about: About) => Reaction;
+  /** Returns the capability's declaration of what is then done. */
+  readonly by: <Parts>(make: (parts: Parts) => (asked: readonly About[], tx: Sql) => Promise<void>) => {
+    readonly [name: string]: (parts: Parts) => EffectHandler;
+  };
+}
+/** What is done of an effect. */
+export type Doing<Kind> =
+  Kind extends Effect<infer About> ? (asked: readonly About[], tx: Sql) => Promise<void> : never;
+
+export const effect = <About>(name: string): Effect<About> => ({
+  ask: (about) => ({ kind: 'effect', effect: name, about }),
+  // Only `ask` makes reactions of this name.
+  by: (make) => ({ [name]: (parts) => make(parts) as EffectHandler }),
+});

@@ -1,27 +1,45 @@
 // Disputes: cases that payers' banks open about payments, from their opening to where the money went.
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { BY_ROW, type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { JudgeEvidence } from '../ports/evidenceGrants.ts';
+import type { EvidenceLinks, EvidenceReceiver } from '../ports/evidenceStorage.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
-import type { CaseReads } from '../ports/readModels/cases.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { CaseReads, CaseViews } from '../ports/readModels/cases.ts';
+import { answerCase } from './answerCase.ts';
 import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
+import { completeUpload, evidenceUrl, grantUpload, receiveEvidence } from './evidence.ts';
 import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds } from './evidenceSweep.ts';
 import { caseSettling, takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
+import { caseReviews, type ReviewNeeds } from './reviews.ts';
 import { followSettling, followSettlingOf } from './settleCase.ts';
+import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
+import { showEvidence } from './viewEvidence.ts';
 
 export interface DisputesNeeds extends SweepNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
+  readonly randomness: Randomness;
+  readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;
   readonly cases: CaseReads;
   readonly mail: MailSender;
   readonly publicUrl: string;
   readonly alerts: OperatorAlerts;
+  readonly receiver: EvidenceReceiver;
+  readonly evidenceLinks: EvidenceLinks;
+  readonly judgeEvidence: JudgeEvidence;
+  readonly grantSeconds: number;
+  readonly viewSeconds: number;
+  /** For its routes. */
+  readonly views: { readonly cases: CaseViews };
 }
 
 const overdueReminders: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly caseId: MedCaseId }> = (
@@ -36,8 +54,9 @@ const owedReports: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly
 
 const PLACES = { places: 24, perTarget: 24 };
 
-export const disputes: Capability<DisputesNeeds> = {
+export const disputes = capability({
   name: 'disputes',
+  parts: (needs: DisputesNeeds) => ({ ...needs, links: needs.evidenceLinks }),
   processes: [caseTelling, caseSettling, caseDeadlines, caseMailing],
   jobs: [
     job(tellPayment, {
@@ -119,4 +138,26 @@ export const disputes: Capability<DisputesNeeds> = {
       read: ({ cases }) => cases.countOwedReports(),
     },
   ],
-};
+  notifications: {
+    // A chargeback may overtake its payment.
+    case: {
+      handle: (needs) => {
+        const take = takeProviderCases(needs);
+        return async ({ paymentId }) => {
+          await take(paymentId);
+          return true;
+        };
+      },
+      overtakesMoney: true,
+    },
+  },
+  useCases: (needs) => ({
+    answerCase: answerCase(needs),
+    grantUpload: grantUpload(needs),
+    receiveEvidence: receiveEvidence(needs),
+    completeUpload: completeUpload(needs),
+    evidenceUrl: evidenceUrl(needs),
+    showEvidence: showEvidence(needs),
+  }),
+  operators: (needs: ReviewNeeds) => caseReviews(needs),
+});

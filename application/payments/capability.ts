@@ -1,41 +1,65 @@
 // Payments: from the instruments that payers pay with to money that is settled, released, or sent back.
+import type { Mode } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import { capability, each, job, type NotificationWork, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { takeProviderCases } from '../disputes/takeProviderCases.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
-import type { PaymentReads } from '../ports/readModels/payments.ts';
+import type { PaymentReads, PaymentViews } from '../ports/readModels/payments.ts';
+import type { StatsViews, WalletViews } from '../ports/readModels/views.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
 import type { Timers } from '../ports/timers.ts';
+import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { takeAcquirerFacts } from './acquirerOutcomes.ts';
-import { Canceller, cancel, cancellation } from './cancellation.ts';
+import { Canceller, cancel, cancellation, cancelPayment } from './cancellation.ts';
+import { CreateChargeHandler } from './createCharge.ts';
+import { CreatePaymentHandler } from './createPayment.ts';
 import { expire, expireCharge, expiry } from './expiry.ts';
 import { fundsRelease, release, releaseFunds } from './fundsRelease.ts';
+import { type HeldNeeds, heldPayments } from './heldPayments.ts';
 import { InstrumentIssuer, instrumentIssuing, issueInstruments, resumeIssuing } from './issueInstruments.ts';
 import { owedOf } from './overdue.ts';
+import { providerStatus } from './providerStatus.ts';
 import { compareWithProvider, reconcile } from './reconciliation.ts';
 import { rejectedPaymentReturn, returnPayment, sendBack } from './rejectedPaymentReturn.ts';
-import { Settler, settle, settlementOf, settleNotification } from './settle.ts';
+import { handleNotification, Settler, settle, settlementOf, takeFact, takePayment } from './settle.ts';
 
 export interface PaymentsNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;
   readonly notifications: ProviderNotifications;
+  readonly notificationWork: NotificationWork;
   readonly reconciliations: Reconciliations;
   readonly timers: Timers;
   readonly payments: PaymentReads;
   readonly overdue: OverdueWork;
   readonly ledger: LedgerReads;
   readonly alerts: OperatorAlerts;
+  readonly velocity: VelocityGuard;
+  /** For its routes. */
+  readonly views: { readonly payments: PaymentViews; readonly wallet: WalletViews; readonly stats: StatsViews };
 }
+
+const partsOf = (needs: PaymentsNeeds) => {
+  const settler = new Settler(needs);
+  const issuer = new InstrumentIssuer(needs);
+  return {
+    ...needs,
+    settler,
+    issuer,
+    canceller: new Canceller({ ...needs, settler }),
+    takeFacts: takeAcquirerFacts(needs),
+  };
+};
+type Parts = ReturnType<typeof partsOf>;
 
 /** One tenant gets a third of the places at most. */
 const PLACES = { places: 24, perTarget: 24 };
@@ -65,74 +89,55 @@ async function* tenantsToReconcile(needs: PaymentsNeeds): AsyncGenerator<readonl
   yield tenants.filter((tenant) => !fresh.has(reconcile.subjectOf(tenant)));
 }
 
-export const payments: Capability<PaymentsNeeds> = {
+export const payments = capability({
   name: 'payments',
+  parts: partsOf,
   processes: [instrumentIssuing, expiry, fundsRelease, rejectedPaymentReturn, cancellation],
   jobs: [
     job(settle, {
-      handler: (needs: PaymentsNeeds) => {
-        const issuer = new InstrumentIssuer(needs);
-        return each(
-          settleNotification({
-            ...needs,
-            settler: new Settler(needs),
-            takeFacts: takeAcquirerFacts(needs),
-            takeCases: takeProviderCases(needs),
-            resumeIssuing: (id, method) => issuer.resumeFor(id, method),
-          }),
-        );
-      },
+      handler: (parts: Parts) => each(handleNotification(parts)),
       places: PLACES,
       idle: 'awaited',
       owed: owedBy(unhandledNotifications, settlementOf),
     }),
     job(returnPayment, {
-      handler: (needs: PaymentsNeeds) => each(sendBack(needs)),
+      handler: (parts: Parts) => each(sendBack(parts)),
       places: PLACES,
       idle: 'awaited',
       owed: owedOf('returnPayment', (paymentId, { providerPaymentId }) => ({ paymentId, providerPaymentId })),
     }),
     job(issueInstruments, {
-      handler: (needs: PaymentsNeeds) => {
-        const issuer = new InstrumentIssuer(needs);
-        return each(({ paymentId }) => issuer.issueAll(paymentId));
-      },
+      handler: ({ issuer }: Parts) => each(({ paymentId }) => issuer.issueAll(paymentId)),
       places: PLACES,
       idle: 'awaited',
       owed: owedOf('issueInstruments', (paymentId) => ({ paymentId })),
     }),
     job(resumeIssuing, {
-      handler: (needs: PaymentsNeeds) => {
-        const issuer = new InstrumentIssuer(needs);
-        return each(({ paymentId }, dueAt) => issuer.resume(paymentId, dueAt));
-      },
+      handler: ({ issuer }: Parts) => each(({ paymentId }, dueAt) => issuer.resume(paymentId, dueAt)),
       places: PLACES,
       idle: 'apart',
       owed: owedOf('resumeIssuing', (paymentId) => ({ paymentId })),
     }),
     job(expire, {
-      handler: (needs: PaymentsNeeds) => each(expireCharge({ ...needs, settler: new Settler(needs) })),
+      handler: (parts: Parts) => each(expireCharge(parts)),
       places: PLACES,
       idle: 'apart',
       owed: owedOf('expire', (paymentId) => ({ paymentId })),
     }),
     job(releaseFunds, {
-      handler: (needs: PaymentsNeeds) => each(release(needs)),
+      handler: (parts: Parts) => each(release(parts)),
       places: PLACES,
       idle: 'apart',
       owed: owedOf('releaseFunds', (paymentId) => ({ paymentId })),
     }),
     job(cancel, {
-      handler: (needs: PaymentsNeeds) => {
-        const canceller = new Canceller({ ...needs, settler: new Settler(needs) });
-        return each(({ paymentId }, dueAt) => canceller.run(paymentId, dueAt));
-      },
+      handler: ({ canceller }: Parts) => each(({ paymentId }, dueAt) => canceller.run(paymentId, dueAt)),
       places: PLACES,
       idle: 'awaited',
       owed: owedOf('cancel', (paymentId) => ({ paymentId })),
     }),
     job(reconcile, {
-      handler: (needs: PaymentsNeeds) => each(compareWithProvider(needs)),
+      handler: (parts: Parts) => each(compareWithProvider(parts)),
       // Listing a day of payments takes its time, and nobody waits for it.
       places: { places: 6, perTarget: 1 },
       idle: 'apart',
@@ -153,4 +158,17 @@ export const payments: Capability<PaymentsNeeds> = {
       read: ({ payments }) => payments.countHeld(),
     },
   ],
-};
+  notifications: {
+    payment: { handle: takePayment },
+    fact: { handle: takeFact },
+  },
+  useCases: (parts: Parts) => ({
+    createCharge: new CreateChargeHandler(parts),
+    createPayment: new CreatePaymentHandler(parts),
+    cancelPayment: cancelPayment(parts),
+    providerStatus: providerStatus(parts),
+    /** Whether the mode's provider lets the receipt of a settled payment be shown. */
+    exposesReceipts: (mode: Mode) => parts.providers.of(mode)?.exposesReceipts === true,
+  }),
+  operators: (needs: HeldNeeds) => heldPayments(needs),
+});

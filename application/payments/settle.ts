@@ -1,13 +1,12 @@
 // What happens when a payment arrives, or an acquirer reports something else: the notification is stored, the provider is asked again,
 // the decision falls on the payment.
 
-import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { assertExists, type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { type IncomingPayment, payerTaxId } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { jobKind } from '../core/capability.ts';
+import { jobKind, type NotificationWork } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -16,6 +15,7 @@ import type { PayloadOf } from '../ports/jobs.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { InstrumentIssuer } from './issueInstruments.ts';
 
 interface SettlerNeeds {
   readonly commands: CommandHandler;
@@ -81,56 +81,52 @@ export const settlementOf = ({ tenant: { accountId, mode }, reference }: Notific
   payload: { accountId, mode, reference },
 });
 
-interface Needs {
+/** Does what the capability of its kind declares with a stored notification. Idempotent. */
+export const handleNotification =
+  ({ notifications, notificationWork }: Pick<HandlingNeeds, 'notifications' | 'notificationWork'>) =>
+  async ({ accountId, mode, reference }: Settlement): Promise<void> => {
+    const key = { tenant: { accountId, mode }, reference };
+    const notification = await notifications.find(key);
+    if (notification === null) return;
+    const isKnown = await notificationWork.handle(notification);
+    // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
+    await notifications.markHandled(key, isKnown ? 'settled' : 'not_confirmed');
+  };
+
+interface HandlingNeeds {
   readonly notifications: ProviderNotifications;
+  readonly notificationWork: NotificationWork;
   readonly providers: PaymentProviders;
   readonly settler: Settler;
   /** Applies what the acquirer reports about the payment besides money. */
   readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
-  /** Takes up what the provider reports of the payment's disputes. */
-  readonly takeCases: (paymentId: PaymentId) => Promise<void>;
   /** Finds out whether the method (null: each) has an instrument. Throws UnknownAtProvider. */
-  readonly resumeIssuing: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
+  readonly issuer: Pick<InstrumentIssuer, 'resumeFor'>;
 }
 
-/** Settles the payment, or applies the fact, that a stored notification is about. Idempotent. Throws UnknownAtProvider. */
-export const settleNotification =
-  (needs: Needs) =>
-  async ({ accountId, mode, reference }: Settlement): Promise<void> => {
-    const key = { tenant: { accountId, mode }, reference };
-    const notification = await needs.notifications.find(key);
-    if (notification === null) return;
-    const isKnown = await HANDLED[notification.kind](needs, notification);
-    // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
-    await needs.notifications.markHandled(key, isKnown ? 'settled' : 'not_confirmed');
+/** Applies what an acquirer reports about its method besides money. Throws UnknownAtProvider. */
+export const takeFact =
+  ({ takeFacts, issuer }: Pick<HandlingNeeds, 'takeFacts' | 'issuer'>) =>
+  async ({ paymentId }: ProviderNotification): Promise<true> => {
+    await issuer.resumeFor(paymentId, null);
+    await takeFacts(paymentId);
+    return true;
   };
 
-const takeCase = async ({ takeCases }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
-  await takeCases(paymentId);
-  return true;
-};
-
-const takeOne = async ({ takeFacts, resumeIssuing }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
-  await resumeIssuing(paymentId, null);
-  await takeFacts(paymentId);
-  return true;
-};
-
-const settleOne = async (
-  { providers, settler, takeFacts, takeCases, resumeIssuing }: Needs,
-  { tenant, reference, paymentId }: ProviderNotification,
-): Promise<boolean> => {
-  const incoming = await providers.of(tenant.mode)?.findPayment(tenant, reference);
-  if (incoming?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
-  if (incoming.value === null) return false;
-  const { method } = incoming.value;
-  await resumeIssuing(paymentId, method);
-  // Facts from before the money come first: a card was processing before it was approved.
-  if (method !== 'PIX') await takeFacts(paymentId);
-  await settler.settle(paymentId, incoming.value);
-  // A chargeback that overtook its payment found nothing to hold.
-  if (method !== 'PIX') await takeCases(paymentId);
-  return true;
-};
-
-const HANDLED = { payment: settleOne, fact: takeOne, case: takeCase } as const;
+/** Settles the payment whose money arrived. Throws UnknownAtProvider. */
+export const takePayment =
+  ({ providers, settler, takeFacts, issuer, notificationWork }: Omit<HandlingNeeds, 'notifications'>) =>
+  async (notification: ProviderNotification): Promise<boolean> => {
+    const { tenant, reference, paymentId } = notification;
+    const incoming = await providers.of(tenant.mode)?.findPayment(tenant, reference);
+    if (incoming?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
+    if (incoming.value === null) return false;
+    const { method } = incoming.value;
+    await issuer.resumeFor(paymentId, method);
+    // Facts from before the money come first: a card was processing before it was approved.
+    if (method !== 'PIX') await takeFacts(paymentId);
+    await settler.settle(paymentId, incoming.value);
+    // A chargeback that overtook its payment found nothing to hold.
+    if (method !== 'PIX') await notificationWork.afterMoney(notification);
+    return true;
+  };

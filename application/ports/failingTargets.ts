@@ -2,6 +2,7 @@
 // learnt again. A target that does not fail has no row, and costs each worker one read a second at most.
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { EndpointFailures } from '../../domain/presentation/endpoint.ts';
+import type { Sql } from './sql.ts';
 import type { Timer } from './timers.ts';
 
 /** Names the jobs and timers of deliveries. */
@@ -30,6 +31,8 @@ export interface FailingTargets {
   hold(attempt: FirstAttempt): Promise<Timestamp | null>;
   /** Records that the target took a delivery at `at` (account time): all attempts that wait for it become due then. */
   recovered(target: string, at: Timestamp): Promise<void>;
+  /** Forgets the failures of these targets in `tx`, before it locks any timer: whoever holds an attempt back takes the target first. */
+  forget(targets: readonly string[], tx: Sql): Promise<void>;
   /** Removes targets whose last failure is so long ago that no delivery to them can be pending. */
   forgetOld(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // A decoded event of the log: the fact, its place in stream and log, and its tenant.
 import type { Category, EventOf } from '../../domain/aggregates.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
@@ -33,6 +33,12 @@ export interface LoggedEvent<C extends Category = Category> {
   readonly correlationId: string;
   readonly recordedAt: string;
   readonly event: EventOf[C];
+}
+
+/** An event of any category, as it is taken by what looks its category up in a table. */
+export interface StreamEvent extends Pick<LoggedEvent, 'stream' | 'subject' | 'revision' | 'account' | 'mode'> {
+  readonly category: string;
+  readonly event: Fact<string, unknown>;
 }
 
 export const isOf = <C extends Category>(event: LoggedEvent, category: C): event is LoggedEvent<C> & LoggedEvent =>

@@ -1,5 +1,6 @@
 // The images of accounts, by their SHA-256, which is all that the log has of them (rule O3).
 import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { Rejection } from '../../domain/kernel/rejection.ts';
 
 export const LOGO_BYTES_MAX = 65_536;
 export const LOGO_TYPES = ['image/png', 'image/jpeg'] as const;
@@ -21,3 +22,6 @@ export interface Logos {
   /** Forgets the account's other ones. */
   keepOnly(accountId: AccountId, sha256s: readonly string[]): Promise<void>;
 }
+
+/** Reads an image. Rejects with `invalid_request` (param `logo`) where it can't be a logo. */
+export type CheckLogo = (image: Uint8Array) => Promise<CheckedLogo | Rejection>;

@@ -1,8 +1,8 @@
 // What a process manager is: pure reactions to events; the work itself is done by jobs (architecture §7).
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobRequest } from './jobs.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
+import type { Sql } from './sql.ts';
 import type { Timer, TimerKey } from './timers.ts';
 
 export type Reaction =
@@ -13,15 +13,11 @@ export type Reaction =
   | { readonly kind: 'clearTimer'; readonly timer: TimerKey }
   /** Makes all timers of the group due now, because what they wait for has come, or never will. */
   | { readonly kind: 'fireNow'; readonly timers: Pick<Timer, 'kind'> & { readonly group: string } }
-  /** Forgets the failures of a target of deliveries: it counts as well until it fails again. */
-  | { readonly kind: 'forgetFailures'; readonly target: string }
-  /** The account's test clock was advanced to `until`: the timers up to there are fired in their order (X5). */
-  | {
-      readonly kind: 'drainClock';
-      readonly account: string;
-      readonly offsetSeconds: number;
-      readonly until: Timestamp;
-    };
+  /** What a capability declares under the name of the effect is done, in the transaction that moves the process's checkpoint. */
+  | { readonly kind: 'effect'; readonly effect: string; readonly about: unknown };
+
+/** Does what the reactions to one batch ask of an effect, in their order. It may lock rows before any timer is written. */
+export type EffectHandler = (asked: readonly unknown[], tx: Sql) => Promise<void>;
 
 /** The webhook subscriptions of each account and mode, as of the event that is reacted to. */
 export interface Subscriptions {

@@ -1,6 +1,6 @@
 // Notifications of providers, stored raw before anything else is done with them, under a unique reference that binds one payment.
-import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
-import type { JobRequest } from './jobs.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { JobPayload, JobRequest } from './jobs.ts';
 import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
 
@@ -10,33 +10,33 @@ export interface NotificationKey {
   readonly reference: string;
 }
 export interface ProviderNotification extends NotificationKey {
-  /** `payment`: money that arrived; `fact`: something else that an acquirer reports about its method; `case`: a dispute. */
-  readonly kind: 'payment' | 'fact' | 'case';
+  /** One that a capability declares. */
+  readonly kind: string;
   readonly paymentId: PaymentId;
-}
-
-export interface RefundRef {
-  readonly paymentId: PaymentId;
-  readonly refundId: RefundId;
 }
 
 /** The jobs that notifications lead to. */
 export interface NotifiedWork {
-  readonly settlement: { readonly queue: string; readonly requestOf: (key: NotificationKey) => JobRequest };
-  readonly refund: { readonly queue: string; readonly requestOf: (tenant: Tenant, refund: RefundRef) => JobRequest };
+  /** Returns the job that handles a stored notification, of whatever kind. */
+  readonly handling: (key: NotificationKey) => JobRequest;
+  /** Returns the queue of the job that notifications of the kind lead to. */
+  readonly queueOf: (kind: string) => string;
 }
 
 export interface ProviderNotifications {
   /**
-   * Stores a notification and enqueues its settlement, durably when it resolves. With `tx`, both are done in it, and its owner calls `wake`
-   * after the commit. Returns false, and changes nothing, when it was stored before; but one that the provider did not confirm then is
-   * taken up again, because a notification may arrive before the provider's own reads show the payment.
+   * Stores a notification and enqueues the job that handles it, durably when it resolves. With `tx`, both are done in it, and its owner
+   * calls `wake` after the commit. Returns false, and changes nothing, when it was stored before; but one that the provider did not confirm
+   * then is taken up again, because a notification may arrive before the provider's own reads show the payment.
    */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
-  /** Enqueues the job that asks the provider about a refund, in `tx`, whose owner calls `wake` after the commit. */
-  refundMoved(tenant: Tenant, refund: RefundRef, tx: Sql): Promise<void>;
+  /**
+   * Enqueues the job that asks the provider about what moved, of a kind that is not stored, in `tx`, whose owner calls `wake` after
+   * the commit.
+   */
+  moved(tenant: Tenant, kind: string, what: JobPayload, tx: Sql): Promise<void>;
   /** Wakes the workers of this process, because there is such work. */
-  wake(tenant: Tenant, what: keyof NotifiedWork): void;
+  wake(tenant: Tenant, kind: string): void;
   /** Returns those of `references` under which no notification is stored, or only one that the provider did not confirm. */
   unreported(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns null when none is stored. */

@@ -1,5 +1,5 @@
-// Deliveries that were scheduled and of which nothing has happened yet: they have no event. Operational: they follow from the events of the
-// payment and the endpoints at the time.
+// Deliveries that were scheduled and of which nothing has happened yet: they have no event. Operational: they follow from the event that
+// they tell of and the endpoints at the time.
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { JobRequest } from './jobs.ts';

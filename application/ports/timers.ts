@@ -2,6 +2,7 @@
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobKind, JobPayload, JobRequest } from './jobs.ts';
+import type { Sql } from './sql.ts';
 
 /** A timer becomes a job of its kind when it is due. There is one for each (kind, key): setting it again moves it. */
 export interface Timer {
@@ -72,6 +73,8 @@ export interface Timers {
 
 /** The timers of an account's test mode, for the drain of its clock. */
 export interface TestTimers {
+  /** Moves the clock on, in `tx`, and begins the drain up to `until`. */
+  advance(account: AccountId, seconds: number, until: Timestamp, tx: Sql): Promise<void>;
   /** Returns the time to which the clock was advanced; later timers are left to the ordinary due scan. null: it is not being drained. */
   drainsUntil(account: AccountId): Promise<Timestamp | null>;
   /** Returns the accounts whose clock is being drained. */

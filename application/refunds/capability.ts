@@ -1,13 +1,16 @@
 // Refunds: money that a merchant gives back, on its way to the payer.
 import type { Accounts } from '../core/accounts.ts';
-import { type Capability, each, job } from '../core/capability.ts';
+import { capability, each, job } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { owedOf } from '../payments/overdue.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
+import type { RefundViews } from '../ports/readModels/views.ts';
+import type { RefundGuard } from '../ports/refundGuard.ts';
 import type { Timers } from '../ports/timers.ts';
 import { RefundExecutor, refund, refundExecution } from './refundExecution.ts';
+import { requestRefund } from './requestRefund.ts';
 
 export interface RefundsNeeds {
   readonly commands: CommandHandler;
@@ -16,10 +19,14 @@ export interface RefundsNeeds {
   readonly timers: Timers;
   readonly overdue: OverdueWork;
   readonly alerts: OperatorAlerts;
+  readonly refundGuard: RefundGuard;
+  /** For its routes. */
+  readonly views: { readonly refunds: RefundViews };
 }
 
-export const refunds: Capability<RefundsNeeds> = {
+export const refunds = capability({
   name: 'refunds',
+  parts: (needs: RefundsNeeds) => needs,
   processes: [refundExecution],
   jobs: [
     job(refund, {
@@ -32,4 +39,6 @@ export const refunds: Capability<RefundsNeeds> = {
       owed: owedOf('refund', (paymentId, { refundId }) => ({ paymentId, refundId })),
     }),
   ],
-};
+  notifications: { refund: { job: refund } },
+  useCases: (needs) => ({ requestRefund: requestRefund(needs) }),
+});

@@ -1,16 +1,44 @@
 // Requests: what is kept of them. Nothing follows from it: there is no process and no job, and whoever answers requests writes it.
-import type { Capability } from '../core/capability.ts';
-import type { RequestLogUpkeep } from '../ports/requestLog.ts';
+import { capability } from '../core/capability.ts';
+import { type EventStore, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
+import type { LoggedRequest, RequestLogReads, RequestLogUpkeep } from '../ports/requestLog.ts';
 import type { RequestMinutes } from '../ports/requestShares.ts';
+import { eventsOfRequests } from './eventsOfRequests.ts';
 
 export interface RequestsNeeds {
   readonly requestUpkeep: RequestMinutes & RequestLogUpkeep;
 }
 
-export const requests: Capability<RequestsNeeds> = {
+interface FindingNeeds {
+  readonly requestLog: Pick<RequestLogReads, 'withRequestId'>;
+  readonly store: Pick<EventStore, 'subscribe'>;
+}
+
+/** Clients may send one id with many requests: the newest of them are shown. */
+export const REQUESTS_SHOWN_MAX = 20;
+
+/**
+ * The newest requests of the last 30 days that bore the id, and the events that they caused, in order; null: the log was moved or put
+ * back since.
+ */
+const findRequest =
+  ({ requestLog, store }: FindingNeeds) =>
+  async (
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly requests: readonly LoggedRequest[]; readonly events: readonly RecordedEvent[] | null }> => {
+    const requests = await requestLog.withRequestId(requestId, REQUESTS_SHOWN_MAX);
+    try {
+      return { requests, events: await eventsOfRequests(store, requests.toReversed(), signal) };
+    } catch (error) {
+      if (!(error instanceof UnknownPosition)) throw error;
+      return { requests, events: null };
+    }
+  };
+
+export const requests = capability({
   name: 'requests',
-  processes: [],
-  jobs: [],
+  parts: (needs: RequestsNeeds) => needs,
   upkeep: [
     {
       failure: 'minutes of requests that are long over could not be forgotten',
@@ -24,4 +52,5 @@ export const requests: Capability<RequestsNeeds> = {
       run: ({ requestUpkeep }) => requestUpkeep.keepDays(),
     },
   ],
-};
+  operators: (needs: FindingNeeds) => ({ findRequest: findRequest(needs) }),
+});

@@ -1,17 +1,44 @@
 // The sandbox: what payers, acquirers and time do in test mode.
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { type Capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
+import { capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Quiescence } from '../core/quiescence.ts';
+import { settingChanged } from '../core/settingChanged.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { JobQueue } from '../ports/jobs.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { Progress } from '../ports/readModels/progress.ts';
 import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
+import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 import type { TestTimers } from '../ports/timers.ts';
-import { drain, drainClock, testClock } from './testClock.ts';
+import { actInSandbox } from './actInSandbox.ts';
+import { changeSandboxSettings } from './changeSandboxSettings.ts';
+import { decideSandboxRefund } from './decideSandboxRefund.ts';
+import { sandboxDisputes } from './disputeInSandbox.ts';
+import { payInSandbox } from './payInSandbox.ts';
+import {
+  advanceClock,
+  advanceClocks,
+  clockAdvance,
+  drain,
+  drainClock,
+  testClock,
+  whenClockDrained,
+} from './testClock.ts';
 
 export interface SandboxNeeds {
+  readonly commands: CommandHandler;
   readonly accounts: Accounts;
+  readonly randomness: Randomness;
+  readonly stopwatch: Stopwatch;
+  readonly jobs: JobQueue;
+  readonly bank: SandboxBankPort;
   readonly testTimers: TestTimers;
   readonly timerWork: TimerWork;
   readonly deliveries: DeliveryReads;
+  readonly projected: Progress;
+  readonly reacted: Progress<string>;
   readonly quiescence: Quiescence;
 }
 
@@ -20,8 +47,9 @@ async function* clocksBeingDrained({ testTimers }: SandboxNeeds): AsyncGenerator
   yield await testTimers.draining();
 }
 
-export const sandbox: Capability<SandboxNeeds> = {
+export const sandbox = capability({
   name: 'sandbox',
+  parts: (needs: SandboxNeeds) => needs,
   processes: [testClock],
   jobs: [
     job(drainClock, {
@@ -34,4 +62,21 @@ export const sandbox: Capability<SandboxNeeds> = {
       })),
     }),
   ],
-};
+  effects: clockAdvance.by(advanceClocks),
+  useCases: (needs: SandboxNeeds) => ({
+    payInSandbox: payInSandbox(needs),
+    actInSandbox: actInSandbox(needs),
+    decideSandboxRefund: decideSandboxRefund(needs),
+    ...sandboxDisputes(needs),
+    changeSandboxSettings: changeSandboxSettings(needs),
+    advanceClock: advanceClock(needs),
+    /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
+    whenIdle: (accountId: AccountId, timeoutMs: number) =>
+      needs.quiescence.whenIdle({ accountId, mode: 'test' }, timeoutMs),
+    whenClockDrained: whenClockDrained(needs),
+  }),
+  records: {
+    changeSandboxSettings: (_, accountId, wish, by) =>
+      settingChanged('sandbox', { accountId, mode: 'test' }, by, { changed: Object.keys(wish) }),
+  },
+});

@@ -9,7 +9,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import type { Quiescence } from '../core/quiescence.ts';
-import { enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
+import { type Doing, effect, enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
@@ -23,6 +23,24 @@ export const drainClock = jobKind({
   subjectOf: ({ accountId }) => accountId,
 });
 
+/** The account's clock was advanced to `until`: the timers up to there are fired in their order (X5). */
+export const clockAdvance = effect<{
+  readonly account: AccountId;
+  readonly seconds: number;
+  readonly until: Timestamp;
+}>('clockAdvance');
+
+/** One advance for each account. */
+export const advanceClocks =
+  ({ testTimers }: Pick<Needs, 'testTimers'>): Doing<typeof clockAdvance> =>
+  async (advances, tx) => {
+    for (const [account, all] of Map.groupBy(advances, (advance) => advance.account)) {
+      const seconds = all.reduce((sum, advance) => sum + advance.seconds, 0);
+      // Forward only: the last one is the farthest.
+      for (const { until } of all.slice(-1)) await testTimers.advance(account, seconds, until, tx);
+    }
+  };
+
 export const testClock = processManager({
   name: 'testClock',
   movesMoney: false,
@@ -32,7 +50,7 @@ export const testClock = processManager({
         AccountTestClockAdvanced: ({ subject, event }) => {
           const { seconds, to } = event.data;
           return [
-            { kind: 'drainClock', account: subject, offsetSeconds: seconds, until: to },
+            clockAdvance.ask({ account: subject as AccountId, seconds, until: to }),
             enqueue(drainClock, { accountId: subject as AccountId }),
           ];
         },

@@ -1,22 +1,46 @@
-// Webhooks: messages about payments, delivered to the endpoints that subscribe to them.
+// Webhooks: messages of published events, delivered to the endpoints that subscribe to them.
+
+import type { EndpointId } from '../../domain/kernel/ids.ts';
+import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { BY_ROW, type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Quiescence } from '../core/quiescence.ts';
+import { settingChanged } from '../core/settingChanged.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
+import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 import type { FailingTargets } from '../ports/failingTargets.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { OverdueDelivery, OverdueWork } from '../ports/readModels/overdueWork.ts';
-import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
+import type { CaughtUp } from '../ports/readModels/progress.ts';
+import type { DeliveryViews, EndpointViews } from '../ports/readModels/views.ts';
+import type { DeadLetterReads, DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
+import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { Redrive, Redrives } from '../ports/redrives.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
-import type { PaymentMessages } from './paymentMessages.ts';
-import { jobOfRedrive, redrive, workOffRedrive } from './redrive.ts';
-import type { DeliveryRetention } from './retention.ts';
-import { DeliveryWorker, deliver, webhookDelivery } from './webhookDelivery.ts';
+import { attemptsOf } from './attempts.ts';
+import { type DeadLetterNeeds, listDeadLetters, tenantsWithDeadLetters } from './deadLetters.ts';
+import { deliveriesRunning, whenDelivered } from './messagesUnderWay.ts';
+import { rotateOverrideSecret } from './overrideSecret.ts';
+import { pingEndpoint } from './pingEndpoint.ts';
+import { askRedrive, jobOfRedrive, redrive, workOffRedrive } from './redrive.ts';
+import { resendWebhook } from './resendWebhook.ts';
+import { DeliveryRetention } from './retention.ts';
+import { retryDelivery } from './retryDelivery.ts';
+import type { StreamMessages } from './streamMessages.ts';
+import { DeliveryWorker, deliver, forgetFailures, webhookDelivery } from './webhookDelivery.ts';
+import {
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  registerWebhookEndpoint,
+  rotateWebhookSecret,
+} from './webhookEndpoints.ts';
 import { fanOut, scheduleMessages, webhookFanOut } from './webhookFanOut.ts';
 
 export interface WebhooksNeeds {
@@ -30,13 +54,29 @@ export interface WebhooksNeeds {
   readonly targets: FailingTargets;
   readonly timers: Timers;
   readonly overdue: OverdueWork;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
   readonly scheduled: ScheduledDeliveries;
   readonly jobs: JobQueue;
   readonly deadLetters: DeadLetterReads;
   readonly redrives: Redrives;
-  readonly retention: DeliveryRetention;
+  readonly expired: ExpiredDeliveries;
+  /** Real days for which a delivery is kept after its last event. */
+  readonly retentionDays: number;
+  /** Whether the clock may be trusted: one that is far ahead would delete what is to be kept. */
+  readonly mayWork: () => boolean;
+  readonly deliveries: DeliveryReads;
+  readonly endpoints: EndpointReads;
+  readonly caughtUp: CaughtUp;
+  readonly quiescence: Quiescence;
+  readonly withTenantLock: WithTenantLock;
+  /** For its routes. */
+  readonly views: { readonly deliveries: DeliveryViews; readonly endpoints: EndpointViews };
 }
+
+const partsOf = (needs: WebhooksNeeds) => ({ ...needs, retention: new DeliveryRetention(needs) });
+type Parts = ReturnType<typeof partsOf>;
+
+const ofEndpoint = (endpointId: EndpointId) => ({ endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId });
 
 const overdueDeliveries: OwedSource<WebhooksNeeds, OverdueDelivery> = ({ overdue }, { before, page }) =>
   overdue.deliveries(before, page);
@@ -44,8 +84,9 @@ const overdueDeliveries: OwedSource<WebhooksNeeds, OverdueDelivery> = ({ overdue
 const stalledRedrives: OwedSource<WebhooksNeeds, Pick<Redrive, 'id' | 'tenant'>> = ({ redrives }, { ageMs, page }) =>
   redrives.stalled(ageMs, page);
 
-export const webhooks: Capability<WebhooksNeeds> = {
+export const webhooks = capability({
   name: 'webhooks',
+  parts: partsOf,
   processes: [webhookFanOut, webhookDelivery],
   jobs: [
     job(fanOut, {
@@ -112,4 +153,47 @@ export const webhooks: Capability<WebhooksNeeds> = {
       run: ({ retention }) => retention.run(),
     },
   ],
-};
+  effects: forgetFailures.by(({ targets }: WebhooksNeeds) => targets.forget),
+  useCases: (parts: Parts) => ({
+    /** Where webhooks may go (W5). */
+    judgeWebhookUrl: parts.sender.judgeUrl,
+    registerWebhookEndpoint: registerWebhookEndpoint(parts),
+    changeWebhookEndpoint: changeWebhookEndpoint(parts),
+    rotateWebhookSecret: rotateWebhookSecret(parts),
+    rotateOverrideSecret: rotateOverrideSecret(parts),
+    deleteWebhookEndpoint: deleteWebhookEndpoint(parts),
+    pingEndpoint: pingEndpoint(parts),
+    /** Those of these targets of deliveries that keep failing. */
+    failingTargets: parts.targets.failing,
+    resendWebhook: resendWebhook(parts),
+    retryDelivery: retryDelivery(parts),
+    askRedrive: askRedrive(parts),
+    /** Ids of deliveries in the jobs that run now, of any tenant. */
+    deliveriesRunning: deliveriesRunning(parts),
+    /** Returns the attempts of a delivery that its stream tells of, in order. */
+    attemptsOf: attemptsOf(parts),
+    /** Returns what the attempts of deliveries send, in order: JSON texts. */
+    bodiesOf: (deliveries: readonly Delivery[]): Promise<readonly string[]> => parts.messages.bodiesOf(deliveries),
+    /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`: how many still are, and are held back. */
+    whenDelivered: whenDelivered(parts),
+  }),
+  records: {
+    registerWebhookEndpoint: ({ endpointId }, tenant, _, by) =>
+      settingChanged('webhook endpoint registered', tenant, by, ofEndpoint(endpointId)),
+    changeWebhookEndpoint: (_, tenant, endpointId, wish, by) => {
+      const changed = Object.entries(wish).flatMap(([name, value]) => (value === null ? [] : [name]));
+      return changed.length === 0
+        ? null
+        : settingChanged('webhook endpoint changed', tenant, by, { changed, ...ofEndpoint(endpointId) });
+    },
+    rotateWebhookSecret: (_, tenant, endpointId, by) =>
+      settingChanged('webhook endpoint secret', tenant, by, ofEndpoint(endpointId)),
+    rotateOverrideSecret: (_, tenant, by) => settingChanged('override secret', tenant, by),
+    deleteWebhookEndpoint: (_, tenant, endpointId, by) =>
+      settingChanged('webhook endpoint deleted', tenant, by, ofEndpoint(endpointId)),
+  },
+  operators: (needs: DeadLetterNeeds) => ({
+    tenantsWithDeadLetters: tenantsWithDeadLetters(needs),
+    listDeadLetters: listDeadLetters(needs),
+  }),
+});

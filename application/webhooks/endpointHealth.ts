@@ -18,12 +18,12 @@ interface Known {
 }
 
 export class EndpointHealth {
-  readonly #targets: FailingTargets;
+  readonly #targets: Omit<FailingTargets, 'forget'>;
   /** A monotonic clock, in milliseconds. */
   readonly #now: () => number;
   readonly #known = new LRUCache<string, Known>({ max: TARGETS_MAX });
 
-  constructor(targets: FailingTargets, now: () => number) {
+  constructor(targets: Omit<FailingTargets, 'forget'>, now: () => number) {
     this.#targets = targets;
     this.#now = now;
   }

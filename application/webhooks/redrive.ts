@@ -2,7 +2,7 @@
 // far it has got; whatever is done twice changes nothing, because each delivery's own stream tells whether it was sent again already.
 import { type EndpointId, idIn, type RedriveId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { correlationOf, redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -12,8 +12,8 @@ import type { Randomness } from '../ports/randomness.ts';
 import { assertCountable, type CaughtUp } from '../ports/readModels/progress.ts';
 import type { DeadLetter, DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { Redrive, RedriveProgress, Redrives } from '../ports/redrives.ts';
-import type { PaymentMessages } from './paymentMessages.ts';
 import { endpointRefused, withTarget } from './retryDelivery.ts';
+import type { StreamMessages } from './streamMessages.ts';
 
 export const redrive = jobKind({
   name: 'redrive',
@@ -77,7 +77,7 @@ interface WorkNeeds {
   readonly accounts: Accounts;
   readonly deadLetters: DeadLetterReads;
   readonly redrives: Redrives;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
 }
 
 /** How much is done at once. */
@@ -159,7 +159,7 @@ export class RedriveWorker {
   async #sendOne({ id, tenant, askedAt, actor, requestId }: Redrive, aimed: Aimed, isProbe: boolean, at: Timestamp) {
     const { letter, target } = aimed;
     const { accountId: account, mode } = tenant;
-    const correlationId = letter.delivery.paymentId;
+    const correlationId = correlationOf(letter.delivery);
     const metadata = { account, mode, actor, requestId, correlationId, causationId: id };
     const stream = WEBHOOK_DELIVERY.stream(letter.id);
     const decide = redriveDelivery(target, isProbe, askedAt, at);

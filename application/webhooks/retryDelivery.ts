@@ -3,8 +3,9 @@
 import type { DeliveryId, EndpointId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingDelivery } from '../../domain/presentation/delivery.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
+import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import {
+  correlationOf,
   type Delivery,
   requestRetry,
   type Scheduled,
@@ -19,12 +20,12 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
-import type { PaymentMessages } from './paymentMessages.ts';
+import type { StreamMessages } from './streamMessages.ts';
 
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }
 
@@ -40,14 +41,13 @@ export const retryDelivery =
     const { commands, accounts, scheduled } = needs;
     const of = await ownDelivery(needs, tenant, id);
     if (of === null) return NO_DELIVERY;
-    const { endpointId, paymentId } = of.delivery;
-    const refused = await endpointRefused(commands, endpointId);
+    const refused = await endpointRefused(commands, of.delivery.endpointId);
     if (refused !== null) return refused;
     const request = requestRetry(of, await accounts.now(tenant.accountId, tenant.mode));
     // One that was deleted since it was read, because it ended long ago, is not to begin anew.
     const decide = (state: WebhookDeliveryState) =>
       of.hasBegun && state.status === 'absent' ? NO_DELIVERY : request(state);
-    const metadata = metadataForRequest(requester, tenant, paymentId);
+    const metadata = metadataForRequest(requester, tenant, correlationOf(of.delivery));
     const done = await commands.execute(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id), decide, metadata);
     if (isRejection(done)) return done;
     if (done.state.status === 'absent') return scheduledState(of.delivery, of.target);
@@ -81,11 +81,11 @@ interface Owned extends Scheduled {
 const ofTenant = ({ accountId, mode }: Tenant, { tenant, ...of }: Owned, hasBegun: boolean): Found | null =>
   tenant.accountId === accountId && tenant.mode === mode ? { ...of, hasBegun } : null;
 
-/** Returns a delivery with its target, which follows from its endpoint or its payment. */
-export const withTarget = async (messages: PaymentMessages, delivery: Delivery): Promise<Owned> => {
-  const { accountId, mode, webhookUrl: url } = (await messages.of(delivery)).payment.charge.terms;
+/** Returns a delivery with its target, which follows from its endpoint or the stream that it tells of. */
+export const withTarget = async (messages: StreamMessages, delivery: Delivery): Promise<Owned> => {
+  const { tenant, url } = (await messages.of(delivery)).told;
   const { endpointId } = delivery;
-  return { delivery, target: targetOf({ endpointId, url, accountId, mode }), tenant: { accountId, mode } };
+  return { delivery, target: targetOf({ endpointId, url, ...tenant }), tenant };
 };
 
 /** Returns why nothing can be sent again to the endpoint; null when it takes deliveries, and for a payment's own URL, which has none. */

@@ -2,9 +2,10 @@
 import Type from 'typebox';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
+import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import {
   cancelDelivery,
+  correlationOf,
   isHoldable,
   mayComeEarly,
   type PendingDelivery,
@@ -25,7 +26,7 @@ import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { clearTimer, fireNow, forgetFailures, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
@@ -37,8 +38,8 @@ import { type Timers, timerOf } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
 import { overrideSecret } from './overrideSecret.ts';
-import type { PaymentMessage, PaymentMessages } from './paymentMessages.ts';
 import { endpointSecret } from './signingSecrets.ts';
+import type { StreamMessage, StreamMessages } from './streamMessages.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
 export const deliver = timedKind({
@@ -63,6 +64,9 @@ export const deliver = timedKind({
 type Wanted = PayloadOf<typeof deliver>;
 
 const deliveryOf = ({ subject }: { readonly subject: string }): Wanted => ({ deliveryId: subject as DeliveryId });
+
+/** Forgets the failures of a target of deliveries (`targetOf`): it counts as well until it fails again. */
+export const forgetFailures = effect<string>('forgetFailures');
 
 export const webhookDelivery = processManager({
   name: 'webhookDelivery',
@@ -89,9 +93,9 @@ export const webhookDelivery = processManager({
       reads: {
         // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
         WebhookEndpointChanged: ({ subject, event: { data } }) =>
-          data.url === null && data.status === null ? [] : [forgetFailures(subject), fireNow(deliver, subject)],
+          data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
         // Pending deliveries are abandoned at once, not when their next attempt would have come.
-        WebhookEndpointDeleted: ({ subject }) => [forgetFailures(subject), fireNow(deliver, subject)],
+        WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
         WebhookEndpointRegistered: nothing,
         WebhookEndpointSecretRotated: nothing,
       },
@@ -107,9 +111,9 @@ interface Needs {
   readonly stopwatch: Stopwatch;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
-  readonly targets: FailingTargets;
+  readonly targets: Omit<FailingTargets, 'forget'>;
   readonly timers: Pick<Timers, 'set'>;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
   readonly jobs: Pick<JobQueue, 'running'>;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }
@@ -129,9 +133,9 @@ interface Attempt {
   readonly state: PendingDelivery;
   readonly tenant: Tenant;
   readonly target: string;
-  /** The payment's own URL; null: that of the endpoint. */
+  /** The URL of the stream that it tells of; null: that of the endpoint. */
   readonly url: string | null;
-  readonly message: PaymentMessage;
+  readonly message: StreamMessage;
 }
 
 /** Where a delivery goes now, and what signs it. */
@@ -189,13 +193,12 @@ export class DeliveryWorker {
   }
 
   async #attemptOf(deliveryId: DeliveryId, state: PendingDelivery, target: string): Promise<Attempt> {
-    const { payment, message } = await this.#needs.messages.of(state.delivery);
-    const { accountId, mode, webhookUrl } = payment.charge.terms;
-    const url = state.delivery.endpointId === null ? webhookUrl : null;
-    return { deliveryId, state, tenant: { accountId, mode }, target, url, message };
+    const { told, message } = await this.#needs.messages.of(state.delivery);
+    const url = state.delivery.endpointId === null ? told.url : null;
+    return { deliveryId, state, tenant: told.tenant, target, url, message };
   }
 
-  /** `endpoint`: null for deliveries to a payment's own URL. */
+  /** `endpoint`: null for deliveries to a stream's own URL. */
   async #attempt(attempt: Attempt, wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
     const { accounts } = this.#needs;
     const { state, tenant } = attempt;
@@ -262,7 +265,8 @@ export class DeliveryWorker {
     const at = await accounts.actingAt(tenant.accountId, tenant.mode, dueAt);
     const decide = recordAttempt({ delivery, target }, attempts + 1, outcome, at, randomness.fraction());
     const stream = WEBHOOK_DELIVERY.stream(deliveryId);
-    const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, delivery.paymentId);
+    const correlation = correlationOf(delivery);
+    const metadata = metadataForProcess('webhookDelivery', tenant, correlation, correlation);
     const creates = { creates: attempts === 0 };
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
     if (attempts === 0) scheduled.begun(deliveryId);
@@ -305,7 +309,7 @@ export class DeliveryWorker {
   ): Promise<void> {
     const { commands, scheduled } = this.#needs;
     const stream = WEBHOOK_DELIVERY.stream(deliveryId);
-    const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, target);
+    const metadata = metadataForProcess('webhookDelivery', tenant, correlationOf(delivery), target);
     await commands.record(WEBHOOK_DELIVERY, stream, cancelDelivery({ delivery, target }, reason, at), metadata);
     scheduled.begun(deliveryId);
   }

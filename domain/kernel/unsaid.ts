@@ -12,7 +12,8 @@ export interface Surroundings {
 }
 
 type Plain = null | boolean | number | string;
-export type Unsaid = { readonly is: keyof Surroundings } | { readonly usually: Plain };
+/** `after`: the text that precedes what is known; default: none does. */
+export type Unsaid = { readonly is: keyof Surroundings; readonly after?: string } | { readonly usually: Plain };
 /** By path, with dots between the keys. It holds for all versions of an event. */
 export type UnsaidFields = Readonly<Record<string, Unsaid>>;
 
@@ -30,8 +31,11 @@ export const rulesOf = (fields: UnsaidFields): Rules => {
   return rules;
 };
 
-const impliedValue = (unsaid: Unsaid, around: Surroundings): Plain =>
-  'is' in unsaid ? around[unsaid.is] : unsaid.usually;
+const impliedValue = (unsaid: Unsaid, around: Surroundings): Plain => {
+  if ('usually' in unsaid) return unsaid.usually;
+  const { is, after } = unsaid;
+  return after === undefined ? around[is] : after + around[is];
+};
 
 type Fields = { readonly [key: string]: Json };
 const isObject = (data: Json | undefined): data is Fields =>

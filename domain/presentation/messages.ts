@@ -1,6 +1,6 @@
 // Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
-
 import { reading } from '../kernel/eventGroups.ts';
+import type { PaymentId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { PAYMENT_GROUPS } from '../payment/eventGroups.ts';
@@ -11,6 +11,7 @@ import { chargeView } from './charge.ts';
 import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
 import { caseMessages, resolutionMessages } from './medCase.ts';
 import { payoutMessages } from './payoutMessages.ts';
+import type { Publisher } from './publisher.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
 
 /** One transition of one payment: its state before and after the event. */
@@ -164,21 +165,8 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
   }
 };
 
-/**
- * Version of the form that bodies are rendered in. A body is not stored: attempts and reads render it anew, in the form that its delivery
- * names. So a change of any byte of a body is a new form, and the old one stays for the deliveries that have it.
- */
-export const MESSAGE_FORM = 1;
-
-/** Returns `messagesOf` as it was when the form was the newest one. Throws RangeError when this program does not know the form. */
-export const messagesInForm = (form: number): typeof messagesOf => {
-  if (form !== MESSAGE_FORM) throw new RangeError(`messages of form ${form} are not known`);
-  return messagesOf;
-};
-
 /** Whether a message is sent again (W8): those of the payment's new status are, but for the alias that goes with every change. */
-export const isResent = ({ type }: Pick<Message, 'type'>): boolean =>
-  RESENT.test(type) && type !== 'payment.status_changed';
+const isResent = ({ type }: Pick<Message, 'type'>): boolean => RESENT.test(type) && type !== 'payment.status_changed';
 /** Payouts have a status of their own. */
 const RESENT = /^(charge|payment)\./;
 
@@ -199,3 +187,15 @@ const endMessages = (transition: Transition, current: string, ...legacies: reado
     canonical(current, transition),
     ...legacies.map((event) => legacy(event, transition)),
   ]);
+
+export const paymentPublisher: Publisher<PaymentState, PaymentEvent> = {
+  isPublished: (event) => (event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event)),
+  messagesOf,
+  againOf: (event) => {
+    if (event.type !== 'ChargeWebhookResendRequested') return null;
+    const { ofRevision, number, at } = event.data;
+    return { ofRevision, number, at, includes: isResent };
+  },
+  urlOf: (state) => (exists(state) ? state.charge.terms.webhookUrl : null),
+  paymentOf: (subject) => subject as PaymentId,
+};

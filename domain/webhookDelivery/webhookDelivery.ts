@@ -1,9 +1,9 @@
-// One message to one endpoint. That it was scheduled is no fact: it follows from the payment's event and from the endpoints at the time.
-// Its stream begins with the first thing that happens to it, and ends when it is delivered, dead-lettered or cancelled, until it is asked
-// for again.
+// One message to one endpoint. That it was scheduled is no fact: it follows from the event that it tells of and from the endpoints at the
+// time. Its stream begins with the first thing that happens to it, and ends when it is delivered, dead-lettered or cancelled, until it is
+// asked for again.
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Fact, readStreamName, type StreamName } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
 import { flag, integer, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -13,13 +13,15 @@ import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedu
 
 export type WebhookFamily = 'canonical' | 'legacy';
 
-/** What is delivered, and where to. Account, mode, URL of its own and body follow from the payment's events up to `revision`. */
+/** What is delivered, and where to. Account, mode, URL of its own and body follow from the stream's events up to `revision`. */
 export interface Delivery {
-  readonly paymentId: PaymentId;
-  /** Of the payment's event that the message tells of. */
+  /** With `revision`, the event that the message tells of. */
+  readonly stream: StreamName;
   readonly revision: number;
+  /** The payment that the message is about; null: none. */
+  readonly paymentId: PaymentId | null;
   readonly eventType: string;
-  /** null: the message goes to the payment's own webhookUrl (W7). */
+  /** null: the message goes to the stream's own URL, which is a payment's webhookUrl (W7). */
   readonly endpointId: EndpointId | null;
   /** 0 when the message is sent for the first time, and the number of the resend otherwise (W8). */
   readonly resend: number;
@@ -29,9 +31,13 @@ export interface Delivery {
   readonly form: number;
 }
 
+/** Returns what correlates a delivery's events: the payment that its message is about, or else the subject of the stream. */
+export const correlationOf = ({ paymentId, stream }: Pick<Delivery, 'paymentId' | 'stream'>): string =>
+  paymentId ?? readStreamName(stream).id;
+
 /**
  * Returns the target of a delivery. Deliveries of one target are expected to succeed or fail together. It is the id of their endpoint or,
- * for payments' own URLs, `<account>/<mode>/<host>`; no endpoint's id has a `/`.
+ * for URLs of streams' own, `<account>/<mode>/<host>`; no endpoint's id has a `/`.
  */
 export const targetOf = ({
   endpointId,
@@ -55,7 +61,7 @@ interface Beginning {
 export interface FailedAttempt {
   /** 1-based, counted on over all rounds. */
   readonly number: number;
-  /** `targetOf` the delivery, repeated here so that its retry is scheduled without reading the payment. */
+  /** `targetOf` the delivery, repeated here so that its retry is scheduled without reading the stream that it tells of. */
   readonly target: string;
   readonly at: Timestamp;
   readonly statusCode: number | null;
@@ -317,8 +323,9 @@ export const redriveDelivery =
 
 const delivery = nullable(
   record<Delivery>({
-    paymentId: text(),
+    stream: text(),
     revision: integer,
+    paymentId: nullable(text()),
     eventType: text(),
     endpointId: nullable(text()),
     resend: integer,
@@ -327,7 +334,9 @@ const delivery = nullable(
   }),
 );
 
+// Of messages about payments, which nearly all are, neither stream nor payment is stored.
 const ofDelivery: UnsaidFields = {
+  'delivery.stream': { is: 'correlationId', after: 'payment-' },
   'delivery.paymentId': { is: 'correlationId' },
   'delivery.resend': { usually: 0 },
   'delivery.form': { usually: 1 },

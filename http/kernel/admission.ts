@@ -10,8 +10,9 @@ import { isMonitor } from './health.ts';
 import { isOfSession } from './impliedErrors.ts';
 import type { AddressLimit, Limited, RateLimit, WithoutKey } from './limits.ts';
 import type { Overload, Place } from './overload.ts';
-import type { Caller, Callers, LimitClass, Principal, Refusal, Route } from './route.ts';
-import type { AppServices } from './services.ts';
+import type { Refusal } from './refusal.ts';
+import type { Caller, Callers, LimitClass, Principal, Route } from './route.ts';
+import type { AppServices } from './serverContext.ts';
 
 export interface Admission {
   readonly services: AppServices;

@@ -21,8 +21,9 @@ import { ERROR_PAGE, type ErrorPage, PUBLIC_URL, requestIdOf, sendError } from '
 import { boundInFlight, IN_FLIGHT_MAX } from './inFlight.ts';
 import { UNCOUNTED } from './overload.ts';
 import { preferencesOf } from './preferences.ts';
+import type { Refusal } from './refusal.ts';
 import { requestId } from './requestId.ts';
-import type { Caller, Refusal, Route, RouteContext, RouteResult } from './route.ts';
+import type { Caller, Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
 import { transportSecurity } from './transportSecurity.ts';
 import { assertCaughtUp } from './upToDate.ts';

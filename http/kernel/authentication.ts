@@ -7,8 +7,9 @@ import { shownFingerprint } from '../../application/accounts/newKey.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
-import type { Caller, OperatorCaller, Refusal, SessionCaller } from './route.ts';
-import type { Services } from './services.ts';
+import type { Refusal } from './refusal.ts';
+import type { Caller, OperatorCaller, SessionCaller } from './route.ts';
+import type { GatewayServices } from './serverContext.ts';
 
 /** In a time that tells only whether they have the same length. */
 export const isSameSecret = (a: string, b: string): boolean => {
@@ -45,7 +46,7 @@ const noKey = (req: Request): Rejection => {
   return reject('unauthorized', NO_KEY_MESSAGES[failure] + hint);
 };
 
-export const authenticate = async (req: Request, services: Services): Promise<Caller | Rejection> => {
+export const authenticate = async (req: Request, services: GatewayServices): Promise<Caller | Rejection> => {
   const sent = req.headers['apikey'];
   const key = typeof sent === 'string' && KEY.test(sent) ? await services.findKey(sent) : null;
   if (key === null) return noKey(req);
@@ -91,7 +92,7 @@ const noSession = (req: Request): Refusal => {
 /** What has ended a session counts at once; the role is the user's present one, whatever the token says. */
 export const authenticateSession = async (
   req: Request,
-  services: Services,
+  services: GatewayServices,
 ): Promise<SessionCaller | OperatorCaller | Refusal> => {
   const token = tokenIn(req);
   const found = token === null ? null : await services.findSession(token);

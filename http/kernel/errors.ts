@@ -2,7 +2,8 @@
 import type { Request, Response } from 'express';
 import type { ErrorCode, Problem, Rejection } from '../../domain/kernel/rejection.ts';
 import { preferencesOf } from './preferences.ts';
-import type { Preferences, Refusal } from './route.ts';
+import type { Refusal } from './refusal.ts';
+import type { Preferences } from './route.ts';
 
 export type ErrorType =
   | 'invalid_request_error'

@@ -4,18 +4,7 @@ import { isLoopbackHost } from './address.ts';
 import { isSameSecret } from './authentication.ts';
 import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
 import { type Route, route } from './route.ts';
-
-export interface Operations {
-  /** Why it can't serve, or null when it is ready: can append, can read, lag below 5 s. */
-  readonly unreadiness: () => Promise<string | null>;
-  /** Streams that some consumer has parked: an operator should look, but nothing else waits for it. */
-  readonly parkedStreams: () => number;
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** null: no token opens /metrics. */
-  readonly metricsToken: string | null;
-  /** Whether, without a token, whoever is on this machine may read /metrics. */
-  readonly metricsOnLoopback: boolean;
-}
+import type { Operations } from './serverContext.ts';
 
 /** What proxies add, of whatever make: who asks is then not who is connected. */
 const FORWARDING =

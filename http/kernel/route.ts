@@ -10,8 +10,9 @@ import type { AccountRole } from '../../domain/user/user.ts';
 import type { EventSink } from './eventSink.ts';
 import { impliedErrors, isKeyed, isOfSession } from './impliedErrors.ts';
 import type { JsonSchema } from './jsonSchema.ts';
+import type { Refusal } from './refusal.ts';
 import type { SentChunks } from './sentChunks.ts';
-import type { AppServices, Services } from './services.ts';
+import type { AppServices, GatewayServices } from './serverContext.ts';
 import { closed } from './unknownFields.ts';
 
 export type Tag =
@@ -135,7 +136,7 @@ export type Frozen<Value> = Value extends readonly (infer Item)[]
 /** What rules beyond the schema may ask. */
 export interface ValidationContext {
   readonly mode: Mode;
-  readonly services: Services;
+  readonly services: GatewayServices;
 }
 
 /** A JSON body of at most 64 kB. `jsonBody` makes one. */
@@ -213,11 +214,6 @@ type SchemaOf<Rule> = Rule extends { readonly schema: infer Schema extends TSche
 export type RouteResult<Responses extends ResponseRules = ResponseRules> = {
   [Status in keyof Responses & number]: ResultOf<Status, Responses[Status]>;
 }[keyof Responses & number];
-
-/** An error answer, with headers of its own. */
-export interface Refusal extends Rejection {
-  readonly headers?: Headers;
-}
 
 /** What the client would rather have of what there is; null when it takes nothing of it (RFC 9110, 12.5). */
 export interface Preferences {

@@ -5,14 +5,14 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Caller, KeyContext } from './route.ts';
-import type { Services } from './services.ts';
+import type { GatewayServices } from './serverContext.ts';
 
 /** Worst case of read-your-writes. */
 const CATCH_UP_MS = 1_000;
 
 /** Throws ReadModelsBehind when they have not passed what is known to be in the log within a second. */
 export const assertCaughtUp = async (
-  { progress }: Pick<Services, 'progress'>,
+  { progress }: Pick<GatewayServices, 'progress'>,
   models: readonly ReadModelName[],
 ): Promise<void> => {
   if (!(await progress.caughtUp(CATCH_UP_MS, models))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);

@@ -12,7 +12,7 @@ import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSch
 import { matching } from '../kernel/queryRules.ts';
 import { type Route, type RouteContext, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
-import type { Services } from '../kernel/services.ts';
+import type { GatewayServices } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
 import type { Asset } from './assets.ts';
 import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
@@ -55,21 +55,21 @@ const paymentAsked = async ({ params: { id }, services }: PayerContext): Promise
   return (await services.views.payments.findForPayer([id])).get(id) ?? null;
 };
 
-const nowOf = ({ charge: { terms } }: ExistingPayment, { accounts }: Services) =>
+const nowOf = ({ charge: { terms } }: ExistingPayment, { accounts }: GatewayServices) =>
   accounts.now(terms.accountId, terms.mode);
-const contextOf = async (payment: ExistingPayment, services: Services): Promise<PageContext> => {
+const contextOf = async (payment: ExistingPayment, services: GatewayServices): Promise<PageContext> => {
   const { accountId, mode } = payment.charge.terms;
   const { settings } = await services.accounts.get(accountId);
   const now = await nowOf(payment, services);
   return { merchant: settings, now, exposesReceipts: services.exposesReceipts(mode) };
 };
-const viewOf = async (payment: ExistingPayment, services: Services) =>
+const viewOf = async (payment: ExistingPayment, services: GatewayServices) =>
   checkoutViewOf(payment, await contextOf(payment, services));
-const statusOf = async (payment: ExistingPayment, services: Services) =>
+const statusOf = async (payment: ExistingPayment, services: GatewayServices) =>
   liveStatusOf(payment, await nowOf(payment, services));
 
 /** Of the pages that are open in this process. */
-export const openStatusStreams = (services: Services): StatusStreams =>
+export const openStatusStreams = (services: GatewayServices): StatusStreams =>
   new StatusStreams(services.progress, async (ids) => {
     const found = await services.views.payments.findForPayer(ids);
     const statuses = [...found].map(async ([id, payment]) => [id, await statusOf(payment, services)] as const);
@@ -285,7 +285,7 @@ const publicBoletoRoute = route({
 });
 
 /** null: it is not settled. */
-const receiptOf = async (payment: ExistingPayment, services: Services) => {
+const receiptOf = async (payment: ExistingPayment, services: GatewayServices) => {
   const { settings } = await services.accounts.get(payment.charge.terms.accountId);
   return receiptFactsOf(payment, settings, await services.findLogo(settings.logo));
 };

@@ -11,7 +11,7 @@ import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { checkoutUrl } from '../../domain/presentation/charge.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
-import type { LiveStatus } from '../kernel/services.ts';
+import type { LiveStatus } from '../kernel/serverContext.ts';
 import type { BoletoFacts } from './boletoPdf.ts';
 import type { CheckoutView } from './checkout/view.ts';
 import type { ReceiptFacts } from './receiptPdf.ts';

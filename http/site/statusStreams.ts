@@ -4,7 +4,7 @@ import { type Repeating, repeating } from '../../application/ports/repeating.ts'
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { EventSink } from '../kernel/eventSink.ts';
-import type { LiveStatus } from '../kernel/services.ts';
+import type { LiveStatus } from '../kernel/serverContext.ts';
 import { type CheckoutStatus, isLive } from './checkout/states.ts';
 
 /** Proxies close silent connections; the page also takes silence as a lost connection. */

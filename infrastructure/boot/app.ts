@@ -3,12 +3,12 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Express } from 'express';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { type AppOptions, createApp } from '../../http/kernel/app.ts';
-import type { Operations } from '../../http/kernel/health.ts';
 import { type AddressLimits, addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
 import type { Route } from '../../http/kernel/route.ts';
+import type { Operations } from '../../http/kernel/serverContext.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
@@ -19,7 +19,7 @@ import { operatorLog } from '../monitoring/securityLog.ts';
 import { requestLogReads, requestLogStore } from '../operations/requestLog.ts';
 import { requestShares } from '../operations/requestShares.ts';
 import { systemRandomness } from '../system/randomness.ts';
-import type { Gateway } from './composition.ts';
+import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 
 type MadeHere =

@@ -1,10 +1,10 @@
 // The life of a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 when the environment is wrong, 1 on a fault.
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
+import { outcomeOf } from '../cli/explain.ts';
+import { type Config, ConfigError, loadConfig } from '../config/config.ts';
 import { type DemoAccount, demoFile } from '../demo/demoAccount.ts';
 import { type Log, openLog } from '../log/log.ts';
-import type { Roles } from './composition.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
-import { outcomeOf } from './explain.ts';
+import type { Roles } from './gateway.ts';
 import { ALL_ROLES, startProgram } from './program.ts';
 
 export type RoleName = 'all' | 'api' | 'projector' | 'worker';

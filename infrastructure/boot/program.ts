@@ -1,28 +1,29 @@
 // The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
 
 import { isLoopbackHost } from '../../http/kernel/address.ts';
-import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
+import { OPERATIONS_ROUTES } from '../../http/kernel/health.ts';
+import type { Operations } from '../../http/kernel/serverContext.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import type { Config, Listener } from '../config/config.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import { assertReadable } from '../eventStore/readableLog.ts';
+import { evidenceOf } from '../evidence/evidence.ts';
 import type { Log } from '../log/log.ts';
+import { mailOf } from '../mail/mail.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { unreadiness } from '../monitoring/readiness.ts';
 import { securityLog } from '../monitoring/securityLog.ts';
+import { openClock } from '../postgres/clock.ts';
+import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { keyringOf } from '../secrets/secretsKey.ts';
+import { type HttpServer, listen, SOCKET_BOUNDS } from '../server/httpServer.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import { allRoutes, type GatewayApp, openApp, routesByListener } from './app.ts';
-import { openClock } from './clock.ts';
-import type { Gateway, Roles } from './composition.ts';
 import { openGateway } from './composition.ts';
-import type { Config, Listener } from './config.ts';
-import { type Database, openDatabase } from './database.ts';
-import { evidenceOf } from './evidence.ts';
-import { type HttpServer, listen, SOCKET_BOUNDS } from './httpServer.ts';
-import { mailOf } from './mail.ts';
+import type { Gateway, Roles } from './gateway.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */

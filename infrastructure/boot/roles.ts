@@ -2,7 +2,8 @@
 // the work: the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
 
 import type { Needs } from '../../application/capabilities.ts';
-import { type Job, jobsOf, processesOf } from '../../application/core/capability.ts';
+import type { Job } from '../../application/core/capability.ts';
+import { jobsOf, processesOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
@@ -11,7 +12,7 @@ import { warnings } from '../log/log.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { startSchedule as startByTheClock } from '../system/schedule.ts';
 import { TimerScan } from '../timers/timerScan.ts';
-import type { Core, GatewayOptions } from './composition.ts';
+import type { Core, GatewayOptions } from './gateway.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
   store: storage.store,
@@ -52,7 +53,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
 export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
-  const needs = { jobs: core.jobs, onTimers };
+  const needs = { jobs: core.jobs, onTimers, effects: core.work.effects };
   return attending(
     new Subscriptions({
       ...shared(options, core),
@@ -74,7 +75,8 @@ const WATCHDOG_PATTERN = '*/30 * * * * *';
 
 export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => {
   const { storage, log, clock, clockFault = () => null, startSchedule = startByTheClock } = options;
-  const { jobs, needs, handlers, capabilities } = core;
+  const { jobs, capabilities } = core;
+  const { needs, handlers } = core.work;
   const warn = warnings(log);
   const mayWork = () => clockFault() === null;
   const scan = new TimerScan(storage.operations, jobs, core.jobOfTimer, clock, warn('the timer scan failed'), mayWork);

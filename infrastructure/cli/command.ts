@@ -2,8 +2,8 @@
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
-import type { Config } from '../boot/config.ts';
 import type { Storage } from '../boot/storage.ts';
+import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { Progress, Screen } from './output.ts';
 

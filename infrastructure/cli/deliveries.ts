@@ -5,7 +5,7 @@ import { parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES } from '../../domain/presentation/delivery.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { loadToolConfig } from '../boot/config.ts';
+import { loadToolConfig } from '../config/config.ts';
 import { Merchant } from '../demo/merchant.ts';
 import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
 import { printable, type Screen, table } from './output.ts';

@@ -3,15 +3,15 @@
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
-import { explained } from '../boot/explain.ts';
-import { CONSUMERS } from '../boot/platformWork.ts';
 import type { Diagnosis as Finding } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
 import { countSealed } from '../secrets/resealing.ts';
 import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
+import { explained } from './explain.ts';
 import type { Screen } from './output.ts';
+import { CONSUMERS } from './platform.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
 

@@ -1,8 +1,8 @@
 // Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (rules M5, M10, O1).
 
+import type { HeldItem } from '../../application/payments/heldPayments.ts';
 import { heldSettlementOf } from '../../application/payments/heldSettlement.ts';
 import type { HeldVerdict } from '../../application/payments/reviewHeld.ts';
-import type { HeldItem } from '../../application/ports/platformWork.ts';
 import type { CliCommand } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { accepted, byOf, platformOf } from './platform.ts';

@@ -2,18 +2,22 @@
 
 import {
   issueApiKey,
+  type KeyNeeds,
   listApiKeys,
   type NewKey,
   revokeApiKey,
   rotateApiKey,
+  whenKeyFound,
 } from '../../application/accounts/manageKeys.ts';
 import { shownFingerprint } from '../../application/accounts/newKey.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
-import { keyNeeds } from '../boot/keys.ts';
+import { viewsOf } from '../../projections/registry.ts';
 import { keyUseReads } from '../operations/keyUses.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { type CliCommand, type CliInput, type CliResult, type CliWorld, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 import { accountIdOf } from './typed.ts';
@@ -28,7 +32,11 @@ const keyIdOf = (text: string): KeyId => {
 };
 
 /** Another process writes the read models, and tells nobody here when they move. */
-const needsOf = (world: CliWorld) => keyNeeds(world.storage, world, () => () => undefined);
+const needsOf = ({ commands, accounts, leases, storage }: CliWorld): KeyNeeds => {
+  const projected = { onMove: () => () => undefined };
+  const whenFound = whenKeyFound({ stopwatch: systemStopwatch, projected, views: viewsOf(storage.reads) });
+  return { commands, accounts, leases, randomness: systemRandomness, whenFound };
+};
 const by = ({ operator }: CliWorld) => ({ actor: operator, requestId: null });
 
 const accepted = <Reply>(done: Reply | Rejection): Reply => {

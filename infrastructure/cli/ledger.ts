@@ -1,5 +1,5 @@
 // The ledger: whether it balances, and every posting of one payment with its words.
-import type { LedgerLine } from '../../application/ports/platformWork.ts';
+import type { LedgerLine } from '../../application/operations/ledger.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { platformOf } from './platform.ts';
@@ -14,7 +14,7 @@ const check: CliCommand = {
     const { sums, entries, balances, disputes, isBalanced } = await platformOf(world).checkLedger();
     const lines = [
       ...sums.map(({ currency, sum, postings }) => `${currency}: ${postings} postings sum to ${sum}`),
-      ...entries.map((entry) => `payment-${entry.payment_id}@${entry.revision} sums to ${entry.sum}`),
+      ...entries.map((entry) => `${entry.stream}@${entry.revision} sums to ${entry.sum}`),
       ...balances.map(
         (b) =>
           `${b.account_id} ${b.mode} ${b.currency} ${b.ledger_account}: balance ${b.balance}, postings ${b.postings}`,

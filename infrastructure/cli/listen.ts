@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions }
 import { request as httpsRequest } from 'node:https';
 import { verifyWebhook, WebhookVerificationError } from '../../docs/receivers/verifyWebhook.mjs';
 import { formatAmount } from '../../domain/presentation/amount.ts';
-import { loadToolConfig } from '../boot/config.ts';
+import { loadToolConfig } from '../config/config.ts';
 import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook, type WebhookAnswer } from '../demo/merchant.ts';
 import { type LocalCommand, UsageError } from './command.ts';
 import type { Screen } from './output.ts';

@@ -1,5 +1,5 @@
 // Outcomes of dispute cases that wait for an operator (rules Q3, O1).
-import type { CaseReviewItem } from '../../application/ports/platformWork.ts';
+import type { CaseReviewItem } from '../../application/disputes/reviews.ts';
 import type { NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import { AMOUNT_MIN, toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';

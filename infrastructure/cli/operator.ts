@@ -1,9 +1,9 @@
 // Who types, and what the security log tells of it: user, command, arguments, names of options, ids; no values of options, for they
 // hold names, addresses and reasons.
 import { userInfo } from 'node:os';
-import { explained } from '../boot/explain.ts';
 import type { Log } from '../log/log.ts';
 import type { CliInput, CliResult, StorageCommand } from './command.ts';
+import { explained } from './explain.ts';
 
 /** Returns `operator:<user>`; a user without a name (a container's) is its number. */
 export const operatorOf = (): string => {

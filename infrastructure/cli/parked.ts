@@ -1,10 +1,10 @@
 // Streams that read models and processes do not take any more, from an event on that they could not take (architecture §7).
-import type { ParkedItem, TakenUp, WhichParked } from '../../application/ports/platformWork.ts';
-import { CONSUMERS } from '../boot/platformWork.ts';
+import type { ParkedItem } from '../../application/operations/parked.ts';
+import type { TakenUp, WhichParked } from '../../application/ports/consumers.ts';
 import { type CliCommand, type CliResult, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
-import { byOf, platformOf } from './platform.ts';
+import { byOf, CONSUMERS, platformOf } from './platform.ts';
 import { streamOf } from './typed.ts';
 
 const rowTable = (screen: Screen, rows: readonly ParkedItem[]): string =>

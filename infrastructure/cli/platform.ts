@@ -1,17 +1,17 @@
 // What commands of operators have in common: the options of those that make users, and what all of them call.
+import { CAPABILITIES, type OperatorsNeeds, type Platform, PROCESSES } from '../../application/capabilities.ts';
+import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
+import { consumerName } from '../../application/ports/processManager.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
 import { USER_NAME_LENGTH_MAX } from '../../domain/user/user.ts';
-import type { PlatformServices } from '../../http/kernel/services.ts';
-import { credentialsOf } from '../boot/access.ts';
-import { platformServices } from '../boot/platform.ts';
+import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
+import { operatorsAccountAdapters } from '../accounts/adapters.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
-import { linkRequests } from '../operations/passwordLinks.ts';
-import { tenantLock } from '../postgres/tenantLock.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { operatorAdapters } from '../operators/adapters.ts';
 import { type CliInput, type CliWorld, UsageError } from './command.ts';
 
 type Options = CliInput['options'];
@@ -47,22 +47,20 @@ export const passwordOf = (options: Options): string | null => {
 /** A provider is not asked from here: what it reports next is taken up by the program. */
 const NO_PROVIDERS: PaymentProviders = { of: () => null };
 
-export const platformOf = ({ storage, commands, accounts, leases, log }: CliWorld): PlatformServices => {
-  const { operations } = storage;
-  const needs = {
+/** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
+export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
+
+export const platformOf = ({ storage, commands, accounts, leases, log }: CliWorld): Platform =>
+  operatorsOf<OperatorsNeeds, typeof CAPABILITIES>(CAPABILITIES, {
     commands,
     accounts,
     leases,
     providers: NO_PROVIDERS,
     alerts: operatorAlerts(log),
-    randomness: systemRandomness,
-    ...credentialsOf(operations),
-    // The running program looks for requests every few seconds.
-    links: linkRequests(operations, null),
-    withTenantLock: tenantLock(operations),
-  };
-  return platformServices(needs, storage);
-};
+    ...operatorsAccountAdapters(storage),
+    ...operatorAdapters(storage, PROJECTIONS, { names: CONSUMERS, maySkip: (name) => maySkip(PROCESSES, name) }),
+    ...operatorsReads(storage.reads),
+  });
 
 /** Who acts, as events and logs have it. */
 export const byOf = ({ operator }: CliWorld): Changer => ({ actor: operator, requestId: null });

@@ -1,10 +1,9 @@
 // Read models: how far they are, building them anew, and comparing them with the events.
-import { AlreadyRunning, type WorkProgress } from '../../application/ports/platformWork.ts';
+import { AlreadyRunning, type WorkProgress } from '../../application/ports/readModelWork.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { CONSUMERS } from '../boot/platformWork.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { platformOf } from './platform.ts';
+import { CONSUMERS, platformOf } from './platform.ts';
 
 /** Piped, a table has no columns of its own: names are padded, so that positions stand below one another there too. */
 const NAME_WIDTH = Math.max(...CONSUMERS.map(({ length }) => length));

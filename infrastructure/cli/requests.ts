@@ -1,10 +1,10 @@
 // What a request id meant: the support's first question when a merchant sends one.
 
 import type { LoggedRequest } from '../../application/ports/requestLog.ts';
+import { REQUESTS_SHOWN_MAX } from '../../application/requests/capability.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { USER } from '../../domain/user/user.ts';
-import { REQUESTS_SHOWN_MAX } from '../boot/platformWork.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';

@@ -1,18 +1,18 @@
 // Reads the words, connects where the command needs it, runs it and prints what it found.
 import { Accounts } from '../../application/core/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
-import { openClock } from '../boot/clock.ts';
-import { type Config, loadToolConfig } from '../boot/config.ts';
-import { outcomeOf } from '../boot/explain.ts';
-import { accessLeases } from '../boot/keys.ts';
+import { accessLeases } from '../accounts/adapters.ts';
 import { openStorage } from '../boot/storage.ts';
+import { type Config, loadToolConfig } from '../config/config.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { type Log, openLog } from '../log/log.ts';
+import { openClock } from '../postgres/clock.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, StorageCommand } from './command.ts';
+import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
 import { readWords, usage } from './program.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatAmount } from '../../domain/presentation/amount.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
-import { loadToolConfig } from '../boot/config.ts';
+import { loadToolConfig } from '../config/config.ts';
 import { Merchant } from '../demo/merchant.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Delivery, deliveryCells, HEAD } from './deliveries.ts';

@@ -1,13 +1,13 @@
 // Users: who may log in to the dashboard, of an account or, as OPERATOR, of the platform (rules D2, O1).
 
 import type { UserAddition } from '../../application/accounts/addUser.ts';
+import type { Platform } from '../../application/capabilities.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role, USER } from '../../domain/user/user.ts';
-import type { PlatformServices } from '../../http/kernel/services.ts';
 import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf, platformOf } from './platform.ts';
@@ -102,7 +102,7 @@ const list: CliCommand = {
 };
 
 /** Takes an id or an e-mail address. Throws UsageError. */
-const userIdOf = async ({ findUserId }: PlatformServices, text: string): Promise<UserId> => {
+const userIdOf = async ({ findUserId }: Platform, text: string): Promise<UserId> => {
   const id = isEmailAddress(text) ? await findUserId(text) : parsePrefixedId<UserId>(text, USER.idPrefix);
   if (id === null) throw new UsageError(`"${text}" is no user: a usr_ id, or its e-mail address`);
   return id;
@@ -111,12 +111,7 @@ const userIdOf = async ({ findUserId }: PlatformServices, text: string): Promise
 /** A command on one user, which tells how it is then. */
 const onUser = (
   words: Pick<CliCommand, 'name' | 'summary' | 'options'>,
-  change: (
-    platform: PlatformServices,
-    id: UserId,
-    by: Changer,
-    options: CliInput['options'],
-  ) => Promise<KnownUser | Rejection>,
+  change: (platform: Platform, id: UserId, by: Changer, options: CliInput['options']) => Promise<KnownUser | Rejection>,
   done: (user: KnownUser) => string,
 ): CliCommand => ({
   ...words,

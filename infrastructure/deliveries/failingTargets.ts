@@ -5,7 +5,7 @@ import {
   type FirstAttempt,
   type ProbeRule,
 } from '../../application/ports/failingTargets.ts';
-import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
 /** Longer than the longest wait for a retry (24 h): whatever was under way there has failed again since, or has ended. */
@@ -109,18 +109,17 @@ export const failingTargets = (db: SqlPool, { failuresInARow, everySeconds }: Pr
       );
     }),
 
+  // In the order of their names, so that two who forget several do not wait for each other.
+  forget: async (targets, tx) => {
+    await tx.query(
+      `DELETE FROM operations.failing_targets f USING
+         (SELECT target FROM operations.failing_targets WHERE target = ANY($1::text[]) ORDER BY target FOR UPDATE) known
+       WHERE f.target = known.target`,
+      [new TextArray([...targets])],
+    );
+  },
+
   forgetOld: async () => {
     await db.query(`DELETE FROM operations.failing_targets WHERE changed_at < now() - interval '${FORGOTTEN_AFTER}'`);
   },
 });
-
-/** Forgets the failures of these targets, in the order of their names, so that two who forget several do not wait for each other. */
-export const forgetFailuresOf = async (db: Sql, targets: readonly string[]): Promise<void> => {
-  if (targets.length === 0) return;
-  await db.query(
-    `DELETE FROM operations.failing_targets f USING
-       (SELECT target FROM operations.failing_targets WHERE target = ANY($1::text[]) ORDER BY target FOR UPDATE) known
-     WHERE f.target = known.target`,
-    [new TextArray([...targets])],
-  );
-};

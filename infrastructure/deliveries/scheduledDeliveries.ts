@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
@@ -11,8 +12,9 @@ interface Row {
   readonly account_id: AccountId;
   readonly mode: Mode;
   readonly target: string;
-  readonly payment_id: PaymentId;
-  readonly payment_revision: number;
+  readonly of_stream: StreamName;
+  readonly of_revision: number;
+  readonly payment_id: PaymentId | null;
   readonly event_type: string;
   readonly endpoint_id: EndpointId | null;
   readonly resend: number;
@@ -24,8 +26,9 @@ const fromRow = (row: Row): ScheduledDelivery => ({
   tenant: { accountId: row.account_id, mode: row.mode },
   target: row.target,
   delivery: {
+    stream: row.of_stream,
+    revision: row.of_revision,
     paymentId: row.payment_id,
-    revision: row.payment_revision,
     eventType: row.event_type,
     endpointId: row.endpoint_id,
     resend: row.resend,
@@ -36,9 +39,9 @@ const fromRow = (row: Row): ScheduledDelivery => ({
 const INSERT = {
   name: 'schedule_deliveries',
   text: `INSERT INTO operations.scheduled_deliveries
-      (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+      (id, account_id, mode, target, of_stream, of_revision, payment_id, event_type, endpoint_id, resend, scheduled_at)
     SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]), unnest($6::int[]),
-      unnest($7::text[]), unnest($8::text[]), unnest($9::int[]), unnest($10::text[])::timestamptz
+      unnest($7::text[]), unnest($8::text[]), unnest($9::text[]), unnest($10::int[]), unnest($11::text[])::timestamptz
     ON CONFLICT (id) DO NOTHING RETURNING id`,
 };
 
@@ -47,8 +50,9 @@ const valuesOf = (list: readonly ScheduledDelivery[]): readonly unknown[] => [
   new TextArray(list.map(({ tenant }) => tenant.accountId)),
   new TextArray(list.map(({ tenant }) => tenant.mode)),
   new TextArray(list.map(({ target }) => target)),
-  new TextArray(list.map(({ delivery }) => delivery.paymentId)),
+  new TextArray(list.map(({ delivery }) => delivery.stream)),
   list.map(({ delivery }) => delivery.revision),
+  new TextArray(list.map(({ delivery }) => delivery.paymentId)),
   new TextArray(list.map(({ delivery }) => delivery.eventType)),
   new TextArray(list.map(({ delivery }) => delivery.endpointId)),
   list.map(({ delivery }) => delivery.resend),
@@ -57,7 +61,7 @@ const valuesOf = (list: readonly ScheduledDelivery[]): readonly unknown[] => [
 
 const FIND = {
   name: 'find_scheduled_deliveries',
-  text: `SELECT id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend,
+  text: `SELECT id, account_id, mode, target, of_stream, of_revision, payment_id, event_type, endpoint_id, resend,
       (extract(epoch FROM scheduled_at) * 1000)::bigint AS scheduled_ms
     FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
 };

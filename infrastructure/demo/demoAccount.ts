@@ -8,7 +8,7 @@ import { newApiKey } from '../../application/accounts/newKey.ts';
 import { newPassword } from '../../application/accounts/newPassword.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
-import { ConfigError } from '../boot/config.ts';
+import { ConfigError } from '../config/config.ts';
 import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
 import { systemRandomness } from '../system/randomness.ts';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Config, ConfigError } from '../boot/config.ts';
 import { UsageError } from '../cli/command.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import { demoFile, readDemoAccount } from './demoAccount.ts';
 
 /** The slowest answer, a payment that waits to be visible, takes 5 s. */

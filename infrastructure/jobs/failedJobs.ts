@@ -1,28 +1,18 @@
 // Jobs that failed, for an operator beside the running program: listed, and opened again. Doing again what is done changes nothing.
+import type { FailedJobs, FailedJob as ListedJob } from '../../application/ports/failedJobs.ts';
 import type { JobPayload } from '../../application/ports/jobs.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PayloadFailure } from './claims.ts';
 import { hasTables } from './installation.ts';
 import { JOBS_CHANNEL, noticeOf, tenantOf } from './lanes.ts';
 import { LIST_FAILED, REOPEN } from './statements.ts';
 
-export interface FailedJob {
-  readonly id: string;
-  readonly queue: string;
-  readonly tenant: Tenant;
+export interface FailedJob extends ListedJob {
   /** '' for none. */
   readonly target: string;
   readonly payloads: readonly JobPayload[];
-  readonly attempts: number;
-  readonly error: string;
   /** Whose work failed, and why. */
   readonly failures: readonly PayloadFailure[];
-  /** `failed`: for good; `retry`: another attempt follows by itself. */
-  readonly state: 'failed' | 'retry';
-  readonly failedAt: string;
-  /** null: none. */
-  readonly nextAttemptAt: string | null;
 }
 
 interface Row extends Omit<FailedJob, 'tenant' | 'failedAt' | 'nextAttemptAt'> {
@@ -62,3 +52,9 @@ export const redriveJobs = async (
   if (rows.length > 0) await db.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, noticeOf(places, 'cli')]);
   return rows.map(({ id, queue, payloads }) => ({ id, queue, payloads }));
 };
+
+/** `reads`: where they are listed. */
+export const failedJobs = (reads: Sql, operations: Sql): FailedJobs => ({
+  list: (queue, limit) => listFailedJobs(reads, queue, limit),
+  redrive: (which) => redriveJobs(operations, which),
+});

@@ -1,7 +1,7 @@
 // Structured logs on standard error, without personal data, secrets and stacks.
 import { join, relative } from 'node:path';
 import pino from 'pino';
-import type { LogLevel } from '../boot/config.ts';
+import type { LogLevel } from '../config/config.ts';
 
 export type Log = pino.Logger;
 

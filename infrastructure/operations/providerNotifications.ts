@@ -26,12 +26,12 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
          WHERE n.outcome = 'not_confirmed'`,
         [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
       );
-      if (rowCount === 1) await jobs.enqueue([work.settlement.requestOf(notification)], tx);
+      if (rowCount === 1) await jobs.enqueue([work.handling(notification)], tx);
       return rowCount === 1;
     };
     if (outer) return write(outer);
     const isNew = await db.transaction(write);
-    jobs.wake([work.settlement.requestOf(notification)]);
+    jobs.wake([work.handling(notification)]);
     return isNew;
   },
   unreported: async ({ accountId, mode }, references) => {
@@ -42,8 +42,8 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
     );
     return new Set(rows.map(({ reference }) => reference));
   },
-  refundMoved: async (tenant, refund, tx) => jobs.enqueue([work.refund.requestOf(tenant, refund)], tx),
-  wake: (tenant, what) => jobs.wake([{ queue: work[what].queue, tenant }]),
+  moved: async (tenant, kind, payload, tx) => jobs.enqueue([{ queue: work.queueOf(kind), tenant, payload }], tx),
+  wake: (tenant, kind) => jobs.wake([{ queue: work.queueOf(kind), tenant }]),
   find: async (key) => {
     const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>(
       `SELECT kind, payment_id FROM operations.provider_notifications WHERE ${KEY}`,

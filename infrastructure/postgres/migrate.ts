@@ -16,6 +16,7 @@ import * as secondFactors from '../../migrations/0012_second_factors.ts';
 import * as sandboxDisputes from '../../migrations/0013_sandbox_disputes.ts';
 import * as checkpointEvents from '../../migrations/0014_checkpoint_events.ts';
 import * as deliveryState from '../../migrations/0015_delivery_state.ts';
+import * as deliveryStreams from '../../migrations/0016_delivery_streams.ts';
 import { connectionConfig, PgSession } from './session.ts';
 
 export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
@@ -34,6 +35,7 @@ export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0013_sandbox_disputes': sandboxDisputes,
   '0014_checkpoint_events': checkpointEvents,
   '0015_delivery_state': deliveryState,
+  '0016_delivery_streams': deliveryStreams,
 };
 
 /**

@@ -5,14 +5,13 @@ import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import {
   consumerName,
+  type EffectHandler,
   type ProcessManager,
   type Reaction,
   type Subscriptions,
 } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timer, TimerKey } from '../../application/ports/timers.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
-import { forgetFailuresOf } from '../deliveries/failingTargets.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
 import { SubscriptionIndex } from './subscriptionIndex.ts';
 
@@ -26,8 +25,8 @@ interface TimerChange extends TimerKey {
 class Effects {
   readonly jobs: JobRequest[] = [];
   readonly fired: { kind: string; group: string }[] = [];
-  readonly forgotten: string[] = [];
-  readonly clocks = new Map<string, { readonly seconds: number; readonly until: Timestamp }>();
+  /** What is asked of the capabilities' own effects, by the name of the effect. */
+  readonly asked = new Map<string, unknown[]>();
   readonly #timers = new Map<string, TimerChange>();
 
   add(reaction: Reaction, { account: accountId, mode }: LoggedEvent): void {
@@ -44,18 +43,18 @@ class Effects {
       case 'fireNow':
         this.fired.push(reaction.timers);
         break;
-      case 'forgetFailures':
-        this.forgotten.push(reaction.target);
-        break;
-      case 'drainClock':
-        this.clocks.set(reaction.account, {
-          seconds: (this.clocks.get(reaction.account)?.seconds ?? 0) + reaction.offsetSeconds,
-          until: reaction.until, // forward only: the last one is the farthest
-        });
+      case 'effect':
+        this.#ask(reaction);
         break;
       default:
         reaction satisfies never;
     }
+  }
+
+  #ask({ effect, about }: Extract<Reaction, { kind: 'effect' }>): void {
+    const asked = this.asked.get(effect);
+    if (asked === undefined) this.asked.set(effect, [about]);
+    else asked.push(about);
   }
 
   #change({ kind, key, timer, first }: TimerChange): void {
@@ -78,6 +77,8 @@ export interface ReactorNeeds {
   readonly jobs: JobQueue;
   /** Timers were set: the due scan may have to wake earlier. The earliest of them, in account time. */
   readonly onTimers: (earliest: string) => void;
+  /** What capabilities declare, by the name of the effect. */
+  readonly effects: ReadonlyMap<string, EffectHandler>;
 }
 
 /** Of processes that decide on the event alone. */
@@ -122,14 +123,17 @@ export class Reactor implements LogConsumer {
   }
 
   async #write(effects: Effects, tx: Sql): Promise<void> {
-    const { jobs, onTimers } = this.#needs;
+    const { jobs, onTimers, effects: declared } = this.#needs;
     const timers = effects.set();
     // Before any timer: whoever holds a first attempt back takes the target's row, then timers.
-    await forgetFailuresOf(tx, effects.forgotten);
+    for (const [name, asked] of effects.asked) {
+      const handle = declared.get(name);
+      if (handle === undefined) throw new Error(`no capability declares the effect ${name}`);
+      await handle(asked, tx);
+    }
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
     for (const { kind, group } of effects.fired) await fireTimersNow(tx, kind, group);
-    for (const [account, { seconds, until }] of effects.clocks) await advanceClock(tx, account, seconds, until);
     if (effects.jobs.length > 0) {
       await jobs.enqueue(effects.jobs, tx);
       this.#after.push(() => jobs.wake(effects.jobs));
@@ -138,11 +142,3 @@ export class Reactor implements LogConsumer {
     if (earliest !== undefined) this.#after.push(() => onTimers(earliest));
   }
 }
-
-const advanceClock = (tx: Sql, account: string, seconds: number, until: Timestamp) =>
-  tx.query(
-    `INSERT INTO operations.test_clocks AS c (account_id, offset_seconds, draining, drain_until) VALUES ($1, $2, true, $3)
-     ON CONFLICT (account_id) DO UPDATE SET offset_seconds = c.offset_seconds + excluded.offset_seconds, draining = true,
-       drain_until = excluded.drain_until`,
-    [account, seconds, until],
-  );

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Sql } from '../../application/ports/sql.ts';
-import { type Config, ConfigError } from '../boot/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import { SECRETS_KEY_BYTES, type Sealed, SecretsKeyring } from './keyring.ts';
 import { readIfThere, writeWhole } from './privateFiles.ts';
 

@@ -154,6 +154,14 @@ const takeTimers = async (db: Sql, timers: readonly Timer[]): Promise<readonly T
 };
 
 export const testTimers = (db: SqlPool, jobs: JobQueue, jobOf: JobOfTimer): TestTimers => ({
+  advance: async (account, seconds, until, tx) => {
+    await tx.query(
+      `INSERT INTO operations.test_clocks AS c (account_id, offset_seconds, draining, drain_until) VALUES ($1, $2, true, $3)
+       ON CONFLICT (account_id) DO UPDATE SET offset_seconds = c.offset_seconds + excluded.offset_seconds, draining = true,
+         drain_until = excluded.drain_until`,
+      [account, seconds, until],
+    );
+  },
   drainsUntil: async (account) => {
     const { rows } = await db.query<{ until_ms: number }>(
       `SELECT (extract(epoch FROM drain_until) * 1000)::bigint AS until_ms FROM operations.test_clocks WHERE account_id = $1 AND draining`,

@@ -9,7 +9,13 @@ import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Fact } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import { liveSchema, type Projection, type ProjectionTable, type ProjectionWriter } from './projection.ts';
+import {
+  liveSchema,
+  type OperationalCheck,
+  type Projection,
+  type ProjectionTable,
+  type ProjectionWriter,
+} from './projection.ts';
 import { type Cell, RowWriter } from './rowWriter.ts';
 
 /** A searchable column. */
@@ -68,6 +74,7 @@ export interface AggregateChange<State, Event extends Fact<string, unknown>> {
 /** Tables of the same projection that follow from the same steps. */
 export interface DerivedTable<State, Event extends Fact<string, unknown>> {
   readonly tables: readonly ProjectionTable[];
+  readonly checks?: readonly OperationalCheck[];
   ddl(schema: string): string;
   writer(schema: string): {
     reset(): void;
@@ -182,6 +189,7 @@ export const aggregateTable = <State, Event extends Fact<string, unknown>>(
       ...(hasApart(spec) ? [{ name: apartOf(spec.table), key: ['id'] }] : []),
       ...beside.flatMap(({ tables }) => tables),
     ],
+    checks: beside.flatMap(({ checks = [] }) => checks),
     ddl: (schema) => [ownDdl(spec, schema), ...beside.map((one) => one.ddl(schema))].join('\n'),
     writer: (schema) => new AggregateTableWriter(spec, schema),
   };

@@ -29,6 +29,14 @@ export interface AggregateRows {
   readonly textOf: (state: unknown) => string;
 }
 
+/** What must hold of operational data that a read model is shown with: a query for the rows that differ from what they should be. */
+export interface OperationalCheck {
+  /** Names it in a difference. */
+  readonly table: string;
+  /** Returns the texts `live` and `replayed` of each difference. */
+  readonly text: string;
+}
+
 export interface Projection {
   readonly name: string;
   /** A change of tables or rows is a new version: the next start rebuilds it beside the live copy. */
@@ -37,6 +45,8 @@ export interface Projection {
   readonly tables: readonly ProjectionTable[];
   /** Those that `verify` compares with their streams too; default: none. */
   readonly aggregates?: readonly AggregateRows[];
+  /** For `verify`; default: none. */
+  readonly checks?: readonly OperationalCheck[];
   /** Statements that create the tables inside `schema`. */
   ddl(schema: string): string;
   writer(schema: string): ProjectionWriter;

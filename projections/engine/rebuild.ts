@@ -2,7 +2,7 @@
 // where it was. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { AlreadyRunning } from '../../application/ports/platformWork.ts';
+import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import { moveCheckpoints, type Reached } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';

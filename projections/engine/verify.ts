@@ -5,7 +5,7 @@ import { type EventLog, readDecoded, UnreadableEvent } from '../../application/p
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import { AlreadyRunning } from '../../application/ports/platformWork.ts';
+import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
@@ -241,6 +241,8 @@ export const verify = async (
       }
       const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index), signal);
       for await (const found of folded) note(found);
+      for (const { table, text } of projection.checks ?? [])
+        for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) note({ table, ...row });
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);

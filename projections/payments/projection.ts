@@ -1,6 +1,7 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
 
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { heldSince } from '../../domain/payment/heldMoney.ts';
 import { exists, PAYMENT, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
@@ -8,7 +9,6 @@ import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.t
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
-import { heldSince } from './held.ts';
 import { PAYMENT_COLUMNS, paymentState } from './row.ts';
 
 /** When an event happened, by its own date, in account time. */

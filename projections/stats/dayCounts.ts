@@ -3,9 +3,9 @@
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { takenByDispute } from '../../domain/ledger/postings.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { takenByDispute } from '../../domain/payment/postings.ts';
 import { stageOf } from '../../domain/presentation/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/presentation/status.ts';
 import type { AggregateChange, AggregateRow } from '../engine/aggregateTable.ts';

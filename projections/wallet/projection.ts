@@ -1,55 +1,63 @@
 // The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held. The postings of one event
 // are one row, of which the view `postings` makes a row each: their keys would be most of what they cost.
-import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import { isOf } from '../../application/ports/loggedEvent.ts';
+import type { StreamEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import { type JournalEntry, journalEntry, LEDGER_ACCOUNTS, trancheChange } from '../../domain/ledger/postings.ts';
-import type { Projection, ProjectionWriter } from '../engine/projection.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { type JournalEntry, LEDGER_ACCOUNTS, type Ledger } from '../../domain/ledger/journal.ts';
+import { LEDGER } from '../../domain/postings.ts';
+import type { Projection } from '../engine/projection.ts';
 
-export const walletProjection: Projection = {
+const TABLES: Projection['tables'] = [
+  { name: 'entries', key: ['stream', 'revision'] },
+  { name: 'balances', key: ['account_id', 'mode', 'currency', 'ledger_account'] },
+  { name: 'held_tranches', key: ['stream'] },
+];
+
+export const walletOf = <L extends Ledger>(ledger: L) => ({
   name: 'wallet',
-  version: 3,
-  categories: ['payment'],
-  tables: [
-    { name: 'entries', key: ['payment_id', 'revision'] },
-    { name: 'balances', key: ['account_id', 'mode', 'currency', 'ledger_account'] },
-    { name: 'held_tranches', key: ['payment_id'] },
-  ],
-  ddl: (schema) => `
+  version: 4,
+  categories: Object.keys(ledger) as (keyof L & string)[],
+  tables: TABLES,
+  ddl: (schema: string) => `
     CREATE TYPE ${schema}.ledger_account AS ENUM (${LEDGER_ACCOUNTS.map((account) => `'${account}'`)});
-    CREATE TABLE ${schema}.entries (at timestamptz NOT NULL, revision integer NOT NULL, payment_id text COLLATE "C" NOT NULL,
-      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
-      ledger_accounts ${schema}.ledger_account[] NOT NULL, amounts bigint[] NOT NULL, PRIMARY KEY (payment_id, revision));
+    CREATE TABLE ${schema}.entries (at timestamptz NOT NULL, revision integer NOT NULL, stream text COLLATE "C" NOT NULL,
+      payment_id text COLLATE "C", account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
+      ledger_accounts ${schema}.ledger_account[] NOT NULL, amounts bigint[] NOT NULL, PRIMARY KEY (stream, revision));
     CREATE VIEW ${schema}.postings AS
-      SELECT e.payment_id, e.revision, (l.number - 1)::integer AS line, e.account_id, e.mode,
+      SELECT e.stream, e.payment_id, e.revision, (l.number - 1)::integer AS line, e.account_id, e.mode,
         l.ledger_account::text COLLATE "C" AS ledger_account, e.currency, l.amount, e.at
       FROM ${schema}.entries e, unnest(e.ledger_accounts, e.amounts) WITH ORDINALITY AS l (ledger_account, amount, number);
     CREATE TABLE ${schema}.balances (account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
       ledger_account text COLLATE "C" NOT NULL, amount bigint NOT NULL, PRIMARY KEY (account_id, mode, currency, ledger_account));
-    CREATE TABLE ${schema}.held_tranches (payment_id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
+    CREATE TABLE ${schema}.held_tranches (stream text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL, amount bigint NOT NULL, release_at timestamptz NOT NULL);
     CREATE INDEX ON ${schema}.held_tranches (account_id, mode, currency, release_at);`,
-  writer: (schema) => new WalletWriter(schema),
-};
+  writer: (schema: string) => new WalletWriter(schema, ledger),
+});
+
+export const walletProjection: Projection = walletOf(LEDGER);
 
 interface EntryRow {
-  readonly logged: LoggedEvent;
+  readonly logged: StreamEvent;
   readonly entry: JournalEntry;
+  readonly paymentId: PaymentId | null;
   /** Of all its postings: an event moves money of one currency. */
   readonly currency: string;
 }
 
-class WalletWriter implements ProjectionWriter {
+class WalletWriter {
   readonly #schema: string;
+  readonly #ledger: Ledger;
 
-  constructor(schema: string) {
+  constructor(schema: string, ledger: Ledger) {
     this.#schema = schema;
+    this.#ledger = ledger;
   }
 
   reset(): void {} // nothing is remembered
 
-  async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
-    const entries = events.flatMap(entriesOf);
+  async apply(events: readonly StreamEvent[], tx: Sql): Promise<void> {
+    const entries = events.flatMap((logged) => this.#entriesOf(logged));
     if (entries.length > 0) {
       await this.#insertEntries(entries, tx);
       await this.#addToBalances(entries, tx);
@@ -59,6 +67,7 @@ class WalletWriter implements ProjectionWriter {
 
   async #insertEntries(rows: readonly EntryRow[], tx: Sql): Promise<void> {
     const types = [
+      'text',
       'text',
       'integer',
       'text',
@@ -70,10 +79,11 @@ class WalletWriter implements ProjectionWriter {
     ];
     await tx.query({
       name: `insert_entries_${this.#schema}`,
-      text: `INSERT INTO ${this.#schema}.entries (payment_id, revision, account_id, mode, currency, at, ledger_accounts, amounts)
+      text: `INSERT INTO ${this.#schema}.entries (stream, payment_id, revision, account_id, mode, currency, at, ledger_accounts, amounts)
         SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)}`,
       values: [
-        new TextArray(rows.map(({ logged }) => logged.subject)),
+        new TextArray(rows.map(({ logged }) => logged.stream)),
+        new TextArray(rows.map(({ paymentId }) => paymentId)),
         new TextArray(rows.map(({ logged }) => String(logged.revision))),
         new TextArray(rows.map(({ logged }) => logged.account)),
         new TextArray(rows.map(({ logged }) => logged.mode)),
@@ -104,30 +114,30 @@ class WalletWriter implements ProjectionWriter {
     });
   }
 
-  async #holdAndRelease(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
+  async #holdAndRelease(events: readonly StreamEvent[], tx: Sql): Promise<void> {
     const held: (readonly [string, string, string, string, number, string])[] = [];
     const released: string[] = [];
-    for (const logged of events) {
-      if (!isOf(logged, 'payment')) continue;
-      const { event, subject, account, mode } = logged;
-      const change = trancheChange(event);
-      if (change?.kind === 'held')
-        held.push([subject, account, mode, change.currency, change.amount, change.releaseAt]);
-      if (change?.kind === 'released') released.push(subject);
+    for (const { category, event, stream, account, mode } of events) {
+      const change = this.#ledger[category]?.trancheOf?.(event);
+      if (change?.kind === 'held') held.push([stream, account, mode, change.currency, change.amount, change.releaseAt]);
+      if (change?.kind === 'released') released.push(stream);
     }
     if (held.length > 0)
       await tx.query(
-        `INSERT INTO ${this.#schema}.held_tranches (payment_id, account_id, mode, currency, amount, release_at)
+        `INSERT INTO ${this.#schema}.held_tranches (stream, account_id, mode, currency, amount, release_at)
          SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])`,
         [0, 1, 2, 3, 4, 5].map((column) => held.map((row) => row[column as 0])),
       );
     if (released.length > 0)
-      await tx.query(`DELETE FROM ${this.#schema}.held_tranches WHERE payment_id = ANY($1::text[])`, [released]);
+      await tx.query(`DELETE FROM ${this.#schema}.held_tranches WHERE stream = ANY($1::text[])`, [released]);
+  }
+
+  #entriesOf(logged: StreamEvent): readonly EntryRow[] {
+    const postings = this.#ledger[logged.category];
+    const entry = postings?.entryOf(logged.event) ?? null;
+    const [first] = entry?.postings ?? [];
+    if (entry === null || first === undefined) return [];
+    const paymentId = postings?.paymentOf?.(logged.subject, logged.event) ?? null;
+    return [{ logged, entry, paymentId, currency: first.currency }];
   }
 }
-
-const entriesOf = (logged: LoggedEvent): readonly EntryRow[] => {
-  const entry = isOf(logged, 'payment') ? journalEntry(logged.event) : null;
-  const [first] = entry?.postings ?? [];
-  return entry === null || first === undefined ? [] : [{ logged, entry, currency: first.currency }];
-};

@@ -1,10 +1,11 @@
 // Balances of one account and mode, and the postings of one payment.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { DisputesRest, LedgerReads } from '../../application/ports/readModels/ledger.ts';
+import type { DisputesRest, LedgerReads, LedgerSums } from '../../application/ports/readModels/ledger.ts';
 import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 
 interface Row {
   currency: string;
@@ -41,12 +42,12 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
   }));
 };
 
-/** In the order of their events. */
+/** Those of the payment's own stream, in the order of their events. */
 const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPosting[]> => {
   const { rows } = await db.query<KeptPosting>(
     `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
-     WHERE payment_id = $1 ORDER BY revision, line`,
-    [id],
+     WHERE stream = $1 ORDER BY revision, line`,
+    [PAYMENT.stream(id)],
   );
   return rows;
 };
@@ -56,7 +57,24 @@ export const walletViews = (db: Sql): WalletViews => ({
   postings: (id) => findPostings(db, id),
 });
 
+const sumsOf = async (db: Sql): Promise<LedgerSums> => {
+  const { rows: sums } = await db.query<LedgerSums['sums'][number]>(
+    'SELECT currency, sum(amount)::bigint AS sum, count(*) AS postings FROM rm_wallet.postings GROUP BY currency ORDER BY currency',
+  );
+  const { rows: entries } = await db.query<LedgerSums['entries'][number]>(
+    'SELECT stream, payment_id, revision, sum(amount)::bigint AS sum FROM rm_wallet.postings GROUP BY stream, payment_id, revision, currency HAVING sum(amount) <> 0 LIMIT 100',
+  );
+  const { rows: balances } = await db.query<LedgerSums['balances'][number]>(
+    `SELECT account_id, mode, currency, ledger_account, coalesce(b.amount, 0)::bigint AS balance, coalesce(p.amount, 0)::bigint AS postings
+     FROM rm_wallet.balances b FULL JOIN (
+       SELECT account_id, mode, currency, ledger_account, sum(amount) AS amount FROM rm_wallet.postings GROUP BY 1, 2, 3, 4) p
+     USING (account_id, mode, currency, ledger_account) WHERE b.amount IS DISTINCT FROM p.amount LIMIT 100`,
+  );
+  return { sums, entries, balances };
+};
+
 export const ledgerReads = (db: Sql): LedgerReads => ({
+  sums: () => sumsOf(db),
   disputesRests: async (tenant) => {
     const { rows } = await db.query<DisputesRest>(
       `SELECT account_id, mode, currency, amount::bigint AS rest FROM rm_wallet.balances

@@ -4,6 +4,7 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { asTimestamp } from '../engine/aggregateTable.ts';
@@ -26,13 +27,14 @@ const valuesOf = (
   until: Timestamp,
 ): readonly unknown[] => [accountId, mode, until, endpointId, eventType, createdFrom, createdTo];
 
-const COLUMNS = `d.id, d.payment_id, d.payment_revision, d.event_type, d.endpoint_id, d.resend, d.form,
+const COLUMNS = `d.id, d.of_stream, d.of_revision, d.payment_id, d.event_type, d.endpoint_id, d.resend, d.form,
   ${asTimestamp('d.scheduled_at')} AS scheduled_at`;
 
 interface Row {
   readonly id: DeliveryId;
-  readonly payment_id: PaymentId;
-  readonly payment_revision: number;
+  readonly of_stream: StreamName;
+  readonly of_revision: number;
+  readonly payment_id: PaymentId | null;
   readonly event_type: string;
   readonly endpoint_id: EndpointId | '';
   readonly resend: number;
@@ -43,8 +45,9 @@ interface Row {
 const letterOf = ({ id, scheduled_at: scheduledAt, ...row }: Row): DeadLetter => ({
   id,
   delivery: {
+    stream: row.of_stream,
+    revision: row.of_revision,
     paymentId: row.payment_id,
-    revision: row.payment_revision,
     eventType: row.event_type,
     endpointId: row.endpoint_id || null,
     resend: row.resend,

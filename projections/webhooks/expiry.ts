@@ -20,7 +20,7 @@ import { hasNoTimer } from './untried.ts';
 const ENDED = `SELECT s.id, s.revision FROM rm_webhook_deliveries.deliveries s
   WHERE s.status <> 'PENDING' AND s.recorded_on < $1::date AND ${hasNoTimer('s.id')}
     AND NOT EXISTS (SELECT FROM operations.waiting_deliveries w WHERE w.id = s.id)
-    AND NOT EXISTS (SELECT FROM operations.owed o WHERE o.queue = '${FAN_OUT_QUEUE}' AND o.payload::jsonb->>'paymentId' = s.payment_id)
+    AND NOT EXISTS (SELECT FROM operations.owed o WHERE o.queue = '${FAN_OUT_QUEUE}' AND o.payload::jsonb->>'stream' = s.of_stream)
     AND NOT EXISTS (SELECT FROM subscriptions.parked_streams p WHERE p.stream = 'webhookDelivery-' || s.id)
   ORDER BY s.recorded_on LIMIT $2`;
 

@@ -6,7 +6,7 @@ import type { Sql } from '../../application/ports/sql.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
+import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import { asTimestamp, type ColumnValues } from '../engine/aggregateTable.ts';
 import { combinationHashOf, deliveryOf, isOfTenant } from './projection.ts';
 import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
@@ -14,16 +14,16 @@ import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
 /** Whether an attempt of a pending one has begun, and what came of it is not known: it is in a job that runs now ($1), without a timer. */
 const isUnderWay = (id: string): string => `(${id} = ANY($1::text[]) AND ${hasNoTimer(id)})`;
 
-const COLUMNS = `d.id, d.payment_id, d.payment_revision, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
+const COLUMNS = `d.id, d.of_stream, d.of_revision, d.payment_id, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
   d.round, d.is_probe, d.last_status_code, d.last_failure, d.target, d.scheduled_at, d.updated_at, d.next_attempt_at`;
 /** The same of one that was not tried: its body has the form of today. */
-const UNTRIED_COLUMNS = `s.id, s.payment_id, s.payment_revision, s.resend, ${MESSAGE_FORM} AS form, s.event_type,
+const UNTRIED_COLUMNS = `s.id, s.of_stream, s.of_revision, s.payment_id, s.resend, ${MESSAGE_FORM} AS form, s.event_type,
   coalesce(s.endpoint_id, '') AS endpoint_id, 'PENDING' AS status, 0 AS attempts,
   NULL::text AS round, CASE WHEN s.resend > 0 THEN 1 END AS is_probe, NULL::integer AS last_status_code, NULL::text AS last_failure,
   s.target, s.scheduled_at, s.scheduled_at AS updated_at, s.scheduled_at AS next_attempt_at`;
 
 /** As a list shows it. */
-const LISTED = `d.id, d.payment_id, d.payment_revision, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
+const LISTED = `d.id, d.of_stream, d.of_revision, d.payment_id, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
   d.round, d.is_probe, d.last_status_code, d.last_failure, d.target, ${asTimestamp('d.scheduled_at')} AS scheduled_at, ${asTimestamp('d.updated_at')} AS updated_at,
   ${asTimestamp('d.next_attempt_at')} AS next_attempt_at, (d.status = 'PENDING' AND ${isUnderWay('d.id')}) AS is_under_way,
   (SELECT ${asTimestamp('t.goes_at')} FROM operations.delivery_turns t WHERE t.delivery_id = d.id) AS due_at,

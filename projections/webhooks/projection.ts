@@ -1,6 +1,7 @@
 // Read models of webhooks: endpoints, and deliveries to them.
 
 import { TextArray } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { deliveryStatus, type ExistingDelivery, type StoredStatus } from '../../domain/presentation/delivery.ts';
@@ -21,7 +22,7 @@ import {
 } from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { liveSchema } from '../engine/projection.ts';
-import { REMOVE_BEGUN } from './untried.ts';
+import { REMOVE_BEGUN, WAITING_COUNTS_CHECK } from './untried.ts';
 
 export const webhookEndpointsProjection = aggregateTable({
   name: 'webhookEndpoints',
@@ -64,6 +65,7 @@ const NAME = 'webhookDeliveries';
 /** Removes a delivery from those that wait in the batch that shows its beginning: every list has it once. Other copies are not shown. */
 const fromThoseThatWait: DerivedTable<WebhookDeliveryState, WebhookDeliveryEvent> = {
   tables: [],
+  checks: [WAITING_COUNTS_CHECK],
   ddl: () => '',
   writer: (schema) => ({
     reset: () => undefined,
@@ -105,8 +107,9 @@ export const deliveryOf = (row: ColumnValues): ExistingDelivery => {
   const progress = {
     round: roundOf(row.round as string | null) ?? { earlierAttempts: 0, begunAt: scheduledAt },
     delivery: {
-      paymentId: row.payment_id as PaymentId,
-      revision: row.payment_revision as number,
+      stream: row.of_stream as StreamName,
+      revision: row.of_revision as number,
+      paymentId: row.payment_id as PaymentId | null,
       eventType: row.event_type as string,
       endpointId: row.endpoint_id === '' ? null : (row.endpoint_id as EndpointId),
       resend: row.resend as number,
@@ -149,19 +152,19 @@ export const isOfTenant = (row: string, accountId: string, mode: string): string
   `${tenantHashOf(`${row}.account_id`, `${row}.mode`)} = ${tenantHashOf(accountId, mode)}
    AND ${row}.account_id = ${accountId} AND ${row}.mode = ${mode}`;
 
-// The body is not stored (application/webhooks/paymentMessages.ts), and most rows are written once: a delivery that succeeds at once is one
+// The body is not stored (application/webhooks/streamMessages.ts), and most rows are written once: a delivery that succeeds at once is one
 // event. Lists are newest first and read the first two indexes backwards: what is new goes to the end of a part, where pages fill up in
 // turn. Both are by hashes, 28 bytes an entry: one by all that is counted had 145, more than half of all that a row cost. That two of
 // 1,000,000 combinations share a hash has a probability of 3 in 100,000,000. A re-drive goes along the last index, oldest first.
 // Columns of a fixed length stand first: between texts they would be padded.
 export const webhookDeliveriesProjection = aggregateTable({
   name: NAME,
-  version: 6,
+  version: 7,
   aggregate: WEBHOOK_DELIVERY,
   table: 'deliveries',
   hashes: [{ name: 'combination_hash', of: combinationOf('') }],
   columns: [
-    { name: 'payment_revision', type: 'integer', of: ofDelivery(({ revision }) => revision) },
+    { name: 'of_revision', type: 'integer', of: ofDelivery(({ revision }) => revision) },
     { name: 'resend', type: 'integer', of: ofDelivery(({ resend }) => resend) },
     { name: 'form', type: 'integer', of: ofDelivery(({ form }) => form) },
     { name: 'attempts', type: 'integer', of: ofExisting(({ attempts }) => attempts) },
@@ -175,6 +178,7 @@ export const webhookDeliveriesProjection = aggregateTable({
       of: (state) => (state.status === 'pending' ? state.nextAttemptAt : null),
     },
     { name: 'status', type: 'text', of: ofExisting(deliveryStatus) },
+    { name: 'of_stream', type: 'text', of: ofDelivery(({ stream }) => stream) },
     { name: 'payment_id', type: 'text', of: ofDelivery(({ paymentId }) => paymentId) },
     { name: 'event_type', type: 'text', of: ofDelivery(({ eventType }) => eventType) },
     { name: 'endpoint_id', type: 'text', of: ofDelivery(({ endpointId }) => endpointId ?? '') },

@@ -17,6 +17,7 @@ import { testClock } from '../../application/sandbox/testClock.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import {
   attemptFailed,
   clear,
@@ -53,7 +54,7 @@ const answered = [clear('remindOfDeadline', CASE_ID)];
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 const afresh = [
-  { kind: 'forgetFailures', target: ENDPOINT },
+  { kind: 'effect', effect: 'forgetFailures', about: ENDPOINT },
   { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } },
 ];
 /** By process: its answers. What is not named here is answered with nothing. */
@@ -185,7 +186,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     testClock,
     {
       'clock advanced': [
-        { kind: 'drainClock', account: ACCOUNT_ID, offsetSeconds: 90, until: LATER },
+        { kind: 'effect', effect: 'clockAdvance', about: { account: ACCOUNT_ID, seconds: 90, until: LATER } },
         job('drainClock', { accountId: ACCOUNT_ID }),
       ],
     },
@@ -243,7 +244,7 @@ describe('reactions', () => {
 
   describe('of webhookFanOut, with listeners', () => {
     const fanOutTo = (...endpointIds: string[]) =>
-      job('fanOut', { paymentId: PAYMENT_ID, revision: REVISION, endpointIds });
+      job('fanOut', { stream: PAYMENT.stream(PAYMENT_ID), revision: REVISION, endpointIds });
     const asked: string[] = [];
     const listening = (...ids: string[]): Subscriptions => ({
       endpoints: (account, mode) => {

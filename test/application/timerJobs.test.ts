@@ -1,7 +1,7 @@
 // What a timer's job is told (W3): of a delivery, at which instant it was due, and whether that was its turn as a probe.
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../application/capabilities.ts';
-import { jobsOf } from '../../application/core/capability.ts';
+import { jobsOf } from '../../application/core/capabilityList.ts';
 import { expire } from '../../application/payments/expiry.ts';
 import { type Timer, timerOf } from '../../application/ports/timers.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';

@@ -4,7 +4,8 @@ import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../application/ports/readModels/views.ts';
-import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
+import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
+import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { readStreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type DeliveryId, type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -39,9 +40,9 @@ const TYPES = MESSAGES.map(([type]) => type);
 const ENDPOINTS = Array.from({ length: 16 }, () => encodeRawId(randomBytes(16)) as EndpointId);
 
 /** Oldest first, ten a second. One in 50 failed for good, one in 200 waits for a retry, one in 200 was cancelled. */
-const FILL = `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, payment_id, payment_revision, resend, form, event_type,
+const FILL = `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
     endpoint_id, status, attempts, last_status_code, target, scheduled_at, updated_at, next_attempt_at)
-  SELECT 'd' || lpad(md5(n::text), 25, '0'), $1, 'test', 0, ($2::text[])[1 + n / 5 % ${PAYMENTS}], ($3::int[])[1 + n % 5], 0, 1,
+  SELECT 'd' || lpad(md5(n::text), 25, '0'), $1, 'test', 0, 'payment-' || ($2::text[])[1 + n / 5 % ${PAYMENTS}], ($3::int[])[1 + n % 5], 0, 1,
     ($4::text[])[1 + n % 5], ($5::text[])[1 + n / 7 % 16], s.status, 1, 200, CASE WHEN s.status = 'PENDING' THEN 'target' END,
     $8::timestamptz + n * interval '100 ms', $8::timestamptz + n * interval '100 ms', CASE WHEN s.status = 'PENDING' THEN now() + interval '1 hour' END
   FROM generate_series($6::int, $7::int) n
@@ -52,9 +53,9 @@ const COUNT = `INSERT INTO rm_webhook_deliveries.delivery_counts
 const STEP = 100_000;
 /** As many wait for one endpoint that is away, one in 10,000 of them for another. */
 const WAITING_SHARE = 5;
-const WAIT = `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id,
+const WAIT = `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id,
     resend, scheduled_at)
-  SELECT 's' || lpad(md5(n::text), 25, '0'), $1, 'test', e, ($2::text[])[1 + n % ${PAYMENTS}], 2, 'charge.paid', e, 0,
+  SELECT 's' || lpad(md5(n::text), 25, '0'), $1, 'test', e, 'payment-' || ($2::text[])[1 + n % ${PAYMENTS}], 2, 'charge.paid', e, 0,
     now() - n * interval '10 ms'
   FROM generate_series(1, $3::int) n CROSS JOIN LATERAL (SELECT ($4::text[])[CASE WHEN n % 10000 = 1 THEN 2 ELSE 1 END] AS e) of`;
 
@@ -94,7 +95,7 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
 
   const codec = new JsonEventCodec();
   const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
-  const messages = new PaymentMessages(new CommandHandler({ store, codec, ...system }));
+  const messages = new StreamMessages(new CommandHandler({ store, codec, ...system }), PUBLISHERS);
   const now = fromMillis(Date.now());
   const shown = async (found: readonly ListedDelivery[]) => {
     const bodies = await messages.bodiesOf(found.map(({ state }) => state.delivery));

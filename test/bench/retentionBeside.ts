@@ -23,7 +23,7 @@ const FILL = [
   `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
    SELECT n, 0, now() - interval '100 days', gen_random_uuid(), 'webhookDelivery-' || lpad(n::text, 26, '0'), 'WebhookDeliverySucceeded',
      '{"x":"' || repeat('x', 450) || '"}', '{"x":"' || repeat('x', 150) || '"}' FROM generate_series(1, ${DELIVERIES}) n`,
-  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, recorded_on, payment_id, payment_revision, resend, form,
+  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, recorded_on, of_stream, of_revision, resend, form,
      event_type, endpoint_id, status, attempts, last_status_code, scheduled_at, updated_at)
    SELECT lpad(n::text, 26, '0'), lpad((n % 100)::text, 26, '0'), 'test', 0, now()::date - 100, lpad(n::text, 26, 'p'), 1, 0, 1,
      'charge.paid', lpad((n % 100)::text, 26, 'e'), 'DELIVERED', 1, 200, now() - interval '100 days', now() - interval '100 days'

@@ -112,8 +112,9 @@ const finishedDelivery = (endpointId: EndpointId, paymentId: PaymentId): NewStre
   const result = { ok: true, statusCode: 200, error: null, responseBody: null, durationMs: 3, retryAfterMs: null };
   const at = fromMillis(Date.now());
   const delivery = {
-    paymentId,
+    stream: PAYMENT.stream(paymentId),
     revision: 2,
+    paymentId,
     eventType: 'charge.paid',
     endpointId,
     resend: 0,

@@ -6,8 +6,9 @@ import fc from 'fast-check';
 import { SERDE } from '../../domain/aggregates.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { EventSerde } from '../../domain/kernel/serde.ts';
-import { journalEntry } from '../../domain/ledger/postings.ts';
+import type { Unsaid } from '../../domain/kernel/unsaid.ts';
 import { PAYMENT, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+import { journalEntry } from '../../domain/payment/postings.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
 import { isPublished, messagesOf } from '../../domain/presentation/messages.ts';
@@ -121,11 +122,14 @@ const TOLD_BY = {
   mode: '`mode` of the metadata',
   correlationId: 'the correlation',
 } as const;
+type Told = Extract<Unsaid, { readonly is: unknown }>;
+const toldBy = ({ is, after }: Told): string =>
+  after === undefined ? TOLD_BY[is] : `${code(after)} and ${TOLD_BY[is]}`;
 const leftOut = (): readonly string[] =>
   Object.values(SERDE).flatMap((serde) =>
     serde.types.flatMap((type) =>
       Object.entries(entryOf(serde, type).unsaid ?? {}).map(([path, unsaid]) => {
-        const value = 'is' in unsaid ? TOLD_BY[unsaid.is] : code(String(unsaid.usually));
+        const value = 'is' in unsaid ? toldBy(unsaid) : code(String(unsaid.usually));
         return `| ${code(type)} | ${code(path)} | ${value} |`;
       }),
     ),

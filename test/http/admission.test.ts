@@ -7,7 +7,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { type Admission, admit, type Passage } from '../../http/kernel/admission.ts';
 import { UNCOUNTED } from '../../http/kernel/overload.ts';
 import type { LimitClass, Principal, Route } from '../../http/kernel/route.ts';
-import type { AppServices } from '../../http/kernel/services.ts';
+import type { AppServices } from '../../http/kernel/serverContext.ts';
 
 const ACCOUNT = 'a'.repeat(26);
 const KEY = `ak_test_${'x'.repeat(32)}`;

@@ -5,11 +5,11 @@ import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../http/kernel/app.ts';
-import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
+import { OPERATIONS_ROUTES } from '../../http/kernel/health.ts';
 import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { Overload } from '../../http/kernel/overload.ts';
-import type { AppServices } from '../../http/kernel/services.ts';
+import type { AppServices, Operations } from '../../http/kernel/serverContext.ts';
 
 const windows = new MinuteWindows({ remembered: 100, takeShares: null });
 const appOf = (operations: Operations) =>

@@ -7,7 +7,7 @@ import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type Place } from '../../http/kernel/overload.ts';
 import { route } from '../../http/kernel/route.ts';
-import type { AppServices } from '../../http/kernel/services.ts';
+import type { AppServices } from '../../http/kernel/serverContext.ts';
 import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { expectError, openReady, portOf, rawIdOf } from './support.ts';
 

@@ -10,7 +10,7 @@ import { changeAccountSettings } from '../../application/accounts/changeAccountS
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { route } from '../../http/kernel/route.ts';
-import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../infrastructure/boot/httpServer.ts';
+import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';

@@ -9,7 +9,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addressOf } from '../../http/kernel/address.ts';
 import { sendError } from '../../http/kernel/errors.ts';
 import { sendResult } from '../../http/kernel/send.ts';
-import type { LiveStatus } from '../../http/kernel/services.ts';
+import type { LiveStatus } from '../../http/kernel/serverContext.ts';
 import { StatusStreams, type StreamBounds } from '../../http/site/statusStreams.ts';
 
 const ID = '01hzy3v7q9k2m4n6p8r0s2t4v6' as PaymentId;

@@ -1,4 +1,4 @@
-// HSTS where the public URL is https (issue 18, point 8). What never comes to a route: test/infrastructure/boot/httpServer.test.ts.
+// HSTS where the public URL is https (issue 18, point 8). What never comes to a route: test/infrastructure/server/httpServer.test.ts.
 import { expect } from 'chai';
 import { TestGateway } from '../support/gateway.ts';
 

@@ -7,7 +7,7 @@ import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import type { Serde } from '../../domain/kernel/serde.ts';
 import type { Surroundings } from '../../domain/kernel/unsaid.ts';
-import { journalEntry } from '../../domain/ledger/postings.ts';
+import { journalEntry } from '../../domain/payment/postings.ts';
 import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
 

@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import type { RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { journalEntry, LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/postings.ts';
+import { LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/journal.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
+import { journalEntry } from '../../domain/payment/postings.ts';
 import { completeRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
 import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import {

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { journalEntry, LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/postings.ts';
+import { LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/journal.ts';
 import type { PaymentEvent, PaymentState } from '../../domain/payment/payment.ts';
+import { journalEntry } from '../../domain/payment/postings.ts';
 import { reserveRefund } from '../../domain/payment/refund.ts';
 import { lateConfirmations } from '../../domain/payment/settleHeld.ts';
 import { isDisputed } from '../../domain/transaction/disputes.ts';

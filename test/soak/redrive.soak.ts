@@ -11,6 +11,7 @@ import { readStreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
@@ -41,8 +42,9 @@ const deadLetter = (account: AccountId, endpointId: EndpointId, payment: Payment
   const [eventType, revision] = MESSAGES[n % MESSAGES.length]!;
   const at = fromMillis(Date.now() - DAY_MS);
   const delivery = {
-    paymentId: payment,
+    stream: PAYMENT.stream(payment),
     revision,
+    paymentId: payment,
     eventType,
     endpointId,
     resend: 0,

@@ -21,6 +21,8 @@ import type {
 } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
+import { REFUND } from '../../domain/refund/refund.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import { ACCOUNT_ROLES, ROLES } from '../../domain/user/user.ts';
@@ -103,8 +105,9 @@ const strategy = fc.constantFrom('devolution' as const, 'cashout' as const, 'rev
 /** What the first event of a delivery's stream names. */
 const delivery = orNull(
   fc.record({
-    paymentId: rawId<PaymentId>(),
+    stream: fc.oneof(rawId<PaymentId>().map(PAYMENT.stream), rawId<RefundId>().map(REFUND.stream)),
     revision: count,
+    paymentId: orNull(rawId<PaymentId>()),
     eventType: anyText,
     endpointId: orNull(rawId<EndpointId>()),
     resend: count,

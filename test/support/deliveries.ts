@@ -1,5 +1,7 @@
 // A delivery, and what comes of its attempts.
+
 import type { EndpointId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { AttemptResult, Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { CREATED_AT, PAYMENT_ID } from './samples.ts';
 
@@ -7,8 +9,9 @@ import { CREATED_AT, PAYMENT_ID } from './samples.ts';
 export const TARGET = '00000000000000000000000003' as EndpointId;
 
 export const deliveryOf = (over: Partial<Delivery> = {}): Delivery => ({
-  paymentId: PAYMENT_ID,
+  stream: PAYMENT.stream(PAYMENT_ID),
   revision: 1,
+  paymentId: PAYMENT_ID,
   eventType: 'charge.paid',
   endpointId: TARGET,
   resend: 0,

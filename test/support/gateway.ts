@@ -17,11 +17,12 @@ import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
 import type { Admission } from '../../http/kernel/admission.ts';
-import type { Operations } from '../../http/kernel/health.ts';
 import type { OverloadOptions } from '../../http/kernel/overload.ts';
 import type { Route } from '../../http/kernel/route.ts';
+import type { Operations } from '../../http/kernel/serverContext.ts';
 import { allRoutes, openApp, routesByListener } from '../../infrastructure/boot/app.ts';
-import { type Gateway, type GatewayOptions, openGateway, type Roles } from '../../infrastructure/boot/composition.ts';
+import { openGateway } from '../../infrastructure/boot/composition.ts';
+import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/gateway.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import type { RequestLog } from '../../infrastructure/monitoring/requestLog.ts';
@@ -114,8 +115,7 @@ interface TestGatewayOptions {
   webhookRetentionDays?: number;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
-  /** Instead of the product's. */
-  capabilities?: GatewayOptions['capabilities'];
+  extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
   /** Beside the product's. */
@@ -357,7 +357,7 @@ const gatewayOn = (
     isAlone: options.isAlone ?? true,
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
-    ...(options.capabilities && { capabilities: options.capabilities }),
+    ...(options.extension && { extension: options.extension }),
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,
     mail: options.mail ?? NO_MAIL,
@@ -383,8 +383,8 @@ const firstStart = async (connectionString: string): Promise<void> => {
   await storage.close();
 };
 /** Fresh. What has parts of its own, or its log elsewhere, makes its first start itself. */
-const databaseFor = ({ eventStoreUrl, capabilities, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
-  eventStoreUrl || capabilities || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
+const databaseFor = ({ eventStoreUrl, extension, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
+  eventStoreUrl || extension || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
 
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // A gateway that waits longer than in production before it says that something does not show yet.
-import type { Gateway } from '../../infrastructure/boot/composition.ts';
+import type { Gateway } from '../../infrastructure/boot/gateway.ts';
 
 /** Longer than any machine stands still. */
 const PATIENCE_MS = 30_000;

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import type { Gateway } from '../../infrastructure/boot/composition.ts';
+import type { Gateway } from '../../infrastructure/boot/gateway.ts';
 
 export interface TestTenant {
   readonly accountId: AccountId;

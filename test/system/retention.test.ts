@@ -2,6 +2,7 @@
 // read models agree with what is left, and a resend of an old payment is delivered anew (ADR 0008).
 
 import { expect } from 'chai';
+import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import type { DeliveryId, PaymentId } from '../../domain/kernel/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
@@ -59,7 +60,8 @@ for (const { name, open } of STORES)
 
     /** As if so many days had passed, for the retention alone: more than before, because it looks but once a minute. */
     const deleteAfter = async (days: number, expected = 1) => {
-      const { retention, scheduled } = gateway.gateway.needs;
+      const { needs } = gateway.gateway;
+      const [retention, { scheduled }] = [new DeliveryRetention(needs), needs];
       await gateway.newTenant(); // something of another kind at the end of the log
       expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
       const before = await retention.deleted();

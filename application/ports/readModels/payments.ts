@@ -108,3 +108,8 @@ export interface PaymentReads {
     ids: readonly PaymentId[],
   ): Promise<{ readonly ended: readonly PaymentId[]; readonly unknown: readonly PaymentId[] }>;
 }
+
+export interface HeldPayments {
+  /** Returns payments of which something waits for an operator, longest first. `total` counts those beyond `limit` too. */
+  list(limit: number): Promise<{ readonly held: readonly ExistingPayment[]; readonly total: number }>;
+}

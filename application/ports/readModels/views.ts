@@ -10,7 +10,7 @@ import type {
   UserId,
 } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import type { LedgerAccount } from '../../../domain/ledger/postings.ts';
+import type { LedgerAccount } from '../../../domain/ledger/journal.ts';
 import type { DayRow } from '../../../domain/presentation/dayCounts.ts';
 import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../../domain/presentation/delivery.ts';
 import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metrics.ts';
@@ -18,8 +18,6 @@ import type { refundView } from '../../../domain/presentation/refund.ts';
 import type { KnownUser } from '../../../domain/user/user.ts';
 import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Tenant } from '../paymentProvider.ts';
-import type { CaseViews } from './cases.ts';
-import type { PaymentViews } from './payments.ts';
 
 export type RefundView = ReturnType<typeof refundView>;
 
@@ -54,7 +52,7 @@ export interface KeptPosting {
 export interface WalletViews {
   /** Returns every currency ever used, in alphabetical order. */
   balances(tenant: Tenant): Promise<readonly CurrencyBalance[]>;
-  /** Returns the postings of a payment, whose ever, in the order of their events. */
+  /** Returns the postings of a payment's own stream, whose ever, in the order of their events. */
   postings(id: PaymentId): Promise<readonly KeptPosting[]>;
 }
 
@@ -140,17 +138,4 @@ export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'em
 export interface UserViews {
   /** Returns the users of the account, or of all, in the order in which they were added. */
   list(accountId: AccountId | null, page?: ListPage<UserId>): Promise<readonly ListedUser[]>;
-}
-
-export interface Views {
-  readonly payments: PaymentViews;
-  readonly refunds: RefundViews;
-  readonly cases: CaseViews;
-  readonly wallet: WalletViews;
-  readonly stats: StatsViews;
-  readonly deliveries: DeliveryViews;
-  readonly endpoints: EndpointViews;
-  readonly keys: KeyViews;
-  readonly accounts: AccountViews;
-  readonly users: UserViews;
 }

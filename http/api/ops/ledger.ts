@@ -1,7 +1,7 @@
 // The ledger, for operators of the platform (rule O1).
 
 import { ACCOUNT } from '../../../domain/account/account.ts';
-import { LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
 import {
   anyInteger,
@@ -11,6 +11,7 @@ import {
   id,
   listOf,
   oneOfTexts,
+  orNull,
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
@@ -29,7 +30,7 @@ const ledgerSchema = exactly({
   ),
   entries: described(
     'Entries that do not sum to zero: none.',
-    listOf(exactly({ paymentId: id(PAYMENT.idPrefix), revision: anyInteger, sum: anyInteger })),
+    listOf(exactly({ paymentId: orNull(id(PAYMENT.idPrefix)), revision: anyInteger, sum: anyInteger })),
   ),
   balances: described(
     'Balances that are not the sum of their postings: none.',
@@ -66,9 +67,10 @@ export const checkLedgerRoute = route({
           accountId: ACCOUNT.idPrefix + accountId,
           ...rest,
         })),
-        entries: entries.map(({ payment_id: paymentId, ...rest }) => ({
-          paymentId: PAYMENT.idPrefix + paymentId,
-          ...rest,
+        entries: entries.map(({ payment_id: paymentId, revision, sum }) => ({
+          paymentId: paymentId === null ? null : PAYMENT.idPrefix + paymentId,
+          revision,
+          sum,
         })),
         balances: balances.map(({ account_id: accountId, ledger_account: ledgerAccount, ...rest }) => ({
           accountId: ACCOUNT.idPrefix + accountId,

@@ -1,7 +1,7 @@
 // The event log and what follows it, for operators of the platform (rule O1).
 
 import { recordedEventView } from '../../../application/core/eventView.ts';
-import { AlreadyRunning, type WorkProgress } from '../../../application/ports/platformWork.ts';
+import { AlreadyRunning, type WorkProgress } from '../../../application/ports/readModelWork.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { parseStreamName } from '../../../domain/aggregates.ts';

@@ -1,6 +1,7 @@
 // Users of every account and of the platform, as its operators see to them (rules D2, O1).
 
 import type { Static } from 'typebox';
+import type { Platform } from '../../../application/capabilities.ts';
 import type { Changer } from '../../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
@@ -20,7 +21,6 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
-import type { PlatformServices } from '../../kernel/services.ts';
 import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
 
@@ -84,7 +84,7 @@ const wishOf = ({ accountId = null, email, role, name }: Frozen<Static<typeof in
   name: name?.trim() ?? email,
 });
 
-const viewOf = async ({ findUser }: PlatformServices, userId: UserId) => {
+const viewOf = async ({ findUser }: Platform, userId: UserId) => {
   const user = await findUser(userId);
   if (user === null) throw new Error(`user ${userId} was added, and is not there`);
   return userView(user);
@@ -182,7 +182,7 @@ const userOrRefusal = (done: KnownUser | Rejection) =>
 const statusRoute = (
   verb: 'disable' | 'enable',
   summary: string,
-  change: (platform: PlatformServices, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
+  change: (platform: Platform, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
 ) =>
   route({
     method: 'POST',

@@ -10,11 +10,11 @@ import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDeliver
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
-import type { Services } from '../../kernel/services.ts';
+import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
 
 export const shown = async (
-  { accounts, bodiesOf }: Pick<Services, 'accounts' | 'bodiesOf'>,
+  { accounts, bodiesOf }: Pick<GatewayServices, 'accounts' | 'bodiesOf'>,
   { accountId, mode }: Tenant,
   deliveries: readonly ListedDelivery[],
 ) => {

@@ -17,10 +17,10 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       await lockForPaying(tx, { accountId: tenant.accountId, txid });
       if (!force && (await isCancelled(tx, tenant.accountId, txid, incoming.method))) return 'cancelled';
       if (!(await book(tx, tenant, txid, incoming))) return 'duplicate';
-      const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId } as const;
+      const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId };
       return (await notifications.store(notification, callbackOf(txid, incoming), tx)) ? 'booked' : 'duplicate';
     });
-    notifications.wake(tenant, 'settlement');
+    notifications.wake(tenant, 'payment');
     return result;
   },
   report: async (tenant, paymentId, txid, fact) => {
@@ -30,7 +30,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       const reference = `${txid}:${number}`;
       return notifications.store({ tenant, kind: 'fact', reference, paymentId }, JSON.stringify({ txid, ...fact }), tx);
     });
-    notifications.wake(tenant, 'settlement');
+    notifications.wake(tenant, 'fact');
     return isNew;
   },
   findCase: (tenant, providerCaseId) => findCase(db, tenant, providerCaseId),
@@ -44,7 +44,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
         tx,
       );
     });
-    notifications.wake(tenant, 'settlement');
+    notifications.wake(tenant, 'case');
     return isNew;
   },
   rule: async (tenant, paymentId, txid, providerCaseId, ruling, expected) => {
@@ -56,13 +56,13 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       await notifications.store({ tenant, kind: 'case', reference, paymentId }, raw, tx);
       return number;
     });
-    notifications.wake(tenant, 'settlement');
+    notifications.wake(tenant, 'case');
     return report;
   },
   decideRefund: async (tenant, { paymentId, refundId }, failure, at, late) => {
     const status = await db.transaction(async (tx) => {
       if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at, late))
-        await notifications.refundMoved(tenant, { paymentId, refundId }, tx);
+        await notifications.moved(tenant, 'refund', { paymentId, refundId }, tx);
       return decidedStatus(tx, tenant.accountId, refundId);
     });
     notifications.wake(tenant, 'refund');

@@ -2,8 +2,13 @@
 import { expect } from 'chai';
 import Type from 'typebox';
 import { CAPABILITIES, PROCESSES, QUEUES } from '../../../application/capabilities.ts';
-import { each, job, jobKind, jobsOf, maySkip, owedBy } from '../../../application/core/capability.ts';
+import { capability, each, job, jobKind, owedBy } from '../../../application/core/capability.ts';
+import { jobsOf, maySkip, useCasesOf } from '../../../application/core/capabilityList.ts';
+import type { Changer } from '../../../application/core/eventMetadata.ts';
+import { settingChanged } from '../../../application/core/settingChanged.ts';
 import { haveOwedWorkDone, type WatchdogNeeds } from '../../../application/core/watchdog.ts';
+import type { SettingChanged } from '../../../application/ports/securityEvents.ts';
+import { reject } from '../../../domain/kernel/rejection.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import { knownQueues } from '../../../infrastructure/jobs/payloads.ts';
 import { RecordingJobs } from '../../infrastructure/operations/support.ts';
@@ -138,5 +143,46 @@ describe('the capabilities', () => {
       ),
     });
     expect(whole.kind.name).to.equal('gift');
+  });
+
+  it('make what they are made of once, for jobs and use cases alike', () => {
+    let made = 0;
+    const parts = (needs: { readonly name: string }) => ({ ...needs, number: ++made });
+    const one = capability({
+      name: 'gifts',
+      parts,
+      useCases: ({ name, number }: ReturnType<typeof parts>) => ({ giftsOf: async () => `${name} ${number}` }),
+      gauges: [{ name: 'gifts', help: 'Gifts.', read: async ({ number }) => number }],
+    });
+    const [first, second] = [{ name: 'a' }, { name: 'b' }];
+    const asked = [one.useCases(first).giftsOf(), one.useCases(first).giftsOf(), one.useCases(second).giftsOf()];
+    return Promise.all([...asked, one.gauges[0]?.read(first)]).then((all) =>
+      expect(all).to.deep.equal(['a 1', 'a 1', 'b 2', 1]),
+    );
+  });
+
+  it('tell the security log what their use cases changed, and nothing of what was refused', async () => {
+    const by = { actor: 'key:1', requestId: null };
+    const gifts = capability({
+      name: 'gifts',
+      parts: (needs: object) => needs,
+      useCases: (_: object) => ({
+        give: async (what: string, _by: Changer) => (what === '' ? reject('not_found', 'none') : { what }),
+      }),
+      records: { give: ({ what }, _what, who) => settingChanged(what, TENANT, who) },
+    });
+    const told: SettingChanged[] = [];
+    const { give } = useCasesOf([gifts], {}, (change) => void told.push(change));
+    expect(await give('a', by)).to.deep.equal({ what: 'a' });
+    await give('', by);
+    expect(told).to.deep.equal([{ setting: 'a', account: ACCOUNT_ID, mode: 'test', by: 'key:1', requestId: null }]);
+  });
+
+  it('do not have two things of one name', () => {
+    const named = (name: string) =>
+      capability({ name, parts: (needs: object) => needs, useCases: (_: object) => ({ give: async () => name }) });
+    expect(() => useCasesOf([named('a'), named('b')], {}, () => undefined)).to.throw(
+      'two capabilities have a use case named give',
+    );
   });
 });

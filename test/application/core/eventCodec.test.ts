@@ -116,8 +116,9 @@ describe('what the event codec leaves out', () => {
 
   it('of a delivery that is taken at once: its payment, whose id correlates, and what is so of nearly all', async () => {
     const delivery = {
-      paymentId: PAYMENT_ID,
+      stream: PAYMENT.stream(PAYMENT_ID),
       revision: 2,
+      paymentId: PAYMENT_ID,
       eventType: 'charge.paid',
       endpointId: null,
       resend: 0,
@@ -129,7 +130,7 @@ describe('what the event codec leaves out', () => {
     const stream = WEBHOOK_DELIVERY.stream('1'.repeat(26) as DeliveryId);
     const event = { type: 'WebhookDeliverySucceeded', data: { ...taken, delivery } } as const;
     const { number: _, statusCode: __, ...saidOfAttempt } = taken;
-    const { paymentId: ___, resend: ____, form: _____, ...said } = delivery;
+    const { stream: ___, paymentId: ____, resend: _____, form: ______, ...said } = delivery;
     expect(await stored(WEBHOOK_DELIVERY, stream, event, metadata)).to.deep.equal({
       data: { ...saidOfAttempt, delivery: said },
       metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'process:expiry', $correlationId: PAYMENT_ID },

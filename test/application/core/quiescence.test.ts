@@ -1,7 +1,7 @@
 // Whether what was begun for a tenant has come to rest, as drains and the sandbox's flush ask for it (X5, X7).
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
-import { jobsOf } from '../../../application/core/capability.ts';
+import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { Quiescence } from '../../../application/core/quiescence.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { RecordingJobs } from '../../infrastructure/operations/support.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
-import { Settler, settleNotification } from '../../../application/payments/settle.ts';
+import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import type { AcquirerFact, ProviderCase } from '../../../application/ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -18,6 +18,7 @@ import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { boleto, card } from '../../support/instruments.ts';
 import { memoryTimers } from '../../support/memoryTimers.ts';
 import { at, CREATED_AT, incoming, SETTLED_AT, terms } from '../../support/samples.ts';
+import { settleNotification } from '../../support/settleNotification.ts';
 
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(
@@ -184,7 +185,7 @@ describe('what acquirers tell, on Postgres', () => {
         store: async () => true,
         unreported: async (_tenant: unknown, references: readonly string[]) => new Set(references),
         find: async () => notification,
-        refundMoved: async () => undefined,
+        moved: async () => undefined,
         wake: () => undefined,
         markHandled: async (_key: unknown, outcome: string) => void handled.push(outcome),
         unhandled: async function* () {

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
-import { Settler, settleNotification } from '../../../application/payments/settle.ts';
+import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
@@ -17,6 +17,7 @@ import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { sampleInstrument } from '../../support/instruments.ts';
 import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
+import { settleNotification } from '../../support/settleNotification.ts';
 
 const NOW = CREATED_AT;
 const REFUSAL = { kind: 'refused', reason: 'no such merchant', providerErrorCode: 'declined' } as const;

@@ -5,7 +5,7 @@ import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcome
 import { release } from '../../../application/payments/fundsRelease.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
-import { Settler, settleNotification } from '../../../application/payments/settle.ts';
+import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type {
@@ -22,6 +22,7 @@ import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { settleNotification } from '../../support/settleNotification.ts';
 
 /** The notifications' table, in memory. */
 class Told implements ProviderNotifications {
@@ -41,7 +42,7 @@ class Told implements ProviderNotifications {
   async markHandled({ reference }: NotificationKey, outcome: 'settled' | 'not_confirmed'): Promise<void> {
     this.handled.push(`${reference} ${outcome}`);
   }
-  async refundMoved(): Promise<void> {}
+  async moved(): Promise<void> {}
   wake(): void {}
   async *unhandled(): AsyncGenerator<readonly []> {
     yield [];

@@ -74,7 +74,7 @@ class Surroundings {
           );
         },
       },
-      ledger: { disputesRests: async () => this.rests },
+      ledger: { disputesRests: async () => this.rests, sums: async () => ({ sums: [], entries: [], balances: [] }) },
       alerts: {
         disputesRest: (of, rests) => void this.disputes.push([reconcile.subjectOf({ ...of }), rests]),
         unmatchedPayments: (of, references) =>

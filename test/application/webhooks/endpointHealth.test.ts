@@ -17,7 +17,7 @@ describe('endpoint health (W3)', () => {
     asked = [];
     failures = 0;
     nowMs = 0;
-    const targets: FailingTargets = {
+    const targets: Omit<FailingTargets, 'forget'> = {
       failuresOf: async (target) => {
         asked.push(`failures of ${target}`);
         return failures;

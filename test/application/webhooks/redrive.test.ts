@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
-import { jobsOf } from '../../../application/core/capability.ts';
+import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';

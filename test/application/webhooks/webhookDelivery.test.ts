@@ -1,5 +1,4 @@
 // What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (rules W3, W4; architecture §7).
-
 import { expect } from 'chai';
 import { deliveryIdOf, eventIdOf } from '../../../application/core/derivedIds.ts';
 import type { FailingTargets } from '../../../application/ports/failingTargets.ts';
@@ -7,7 +6,8 @@ import type { ScheduledDelivery } from '../../../application/ports/scheduledDeli
 import type { WebhookSecrets } from '../../../application/ports/secrets.ts';
 import type { Timer } from '../../../application/ports/timers.ts';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../../application/ports/webhookSender.ts';
-import { PaymentMessages } from '../../../application/webhooks/paymentMessages.ts';
+import { PUBLISHERS } from '../../../application/webhooks/publishers.ts';
+import { StreamMessages } from '../../../application/webhooks/streamMessages.ts';
 import { DeliveryWorker } from '../../../application/webhooks/webhookDelivery.ts';
 import { ACCOUNT, advanceTestClock } from '../../../domain/account/account.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
@@ -72,7 +72,7 @@ describe('the worker of deliveries', () => {
         return outcome;
       },
     } as unknown as WebhookSender;
-    const targets: FailingTargets = {
+    const targets: Omit<FailingTargets, 'forget'> = {
       failuresOf: async () => failures,
       failed: async ({ key, dueAt }) => {
         told.push(`${key} failed at ${dueAt}`);
@@ -104,7 +104,7 @@ describe('the worker of deliveries', () => {
           await changing();
         },
       },
-      messages: new PaymentMessages(commands),
+      messages: new StreamMessages(commands, PUBLISHERS),
       jobs: { running: async () => [...running] as never },
       scheduled: {
         find: async (ids) => new Map([...scheduled].filter(([id]) => ids.includes(id))),
@@ -121,10 +121,12 @@ describe('the worker of deliveries', () => {
   const schedule = async (resend = 0, endpointId: EndpointId | null = null): Promise<DeliveryId> => {
     const paymentId = await core.openCharge({ webhookUrl: endpointId === null ? 'http://127.0.0.1:1/hook' : null });
     const eventType = 'charge.created';
-    const eventId = eventIdOf(core.account.accountId, PAYMENT.stream(paymentId), 1, eventType);
-    const deliveryId = deliveryIdOf(core.account.accountId, eventId, endpointId ?? 'webhookUrl', resend);
-    const tenant = { accountId: core.account.accountId, mode: 'test' as const };
-    const delivery = { paymentId, revision: 1, eventType, endpointId, resend, scheduledAt: CREATED_AT };
+    const { accountId } = core.account;
+    const stream = PAYMENT.stream(paymentId);
+    const eventId = eventIdOf(accountId, stream, 1, eventType);
+    const deliveryId = deliveryIdOf(accountId, eventId, endpointId ?? 'webhookUrl', resend);
+    const tenant = { accountId, mode: 'test' as const };
+    const delivery = { stream, revision: 1, paymentId, eventType, endpointId, resend, scheduledAt: CREATED_AT };
     scheduled.set(deliveryId, { deliveryId, tenant, target: endpointId ?? target(), delivery });
     return deliveryId;
   };

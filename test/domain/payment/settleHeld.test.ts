@@ -2,11 +2,12 @@
 import { expect } from 'chai';
 import type { RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { journalEntry } from '../../../domain/ledger/postings.ts';
 import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
+import { heldMoney } from '../../../domain/payment/heldMoney.ts';
 import { recordReturn } from '../../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { pendingSince } from '../../../domain/payment/pendingWork.ts';
+import { journalEntry } from '../../../domain/payment/postings.ts';
 import { completeRefund } from '../../../domain/payment/refund.ts';
 import {
   recordHeldPayoutFailed,
@@ -16,7 +17,6 @@ import {
 } from '../../../domain/payment/settleHeld.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import { heldMoney } from '../../../projections/payments/held.ts';
 import { given } from '../../support/given.ts';
 import {
   at,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryNow,
@@ -19,8 +20,9 @@ import { ACCOUNT_ID, at, PAYMENT_ID } from '../../support/samples.ts';
 const endpointId = '00000000000000000000000003' as EndpointId;
 const deliveryId = '00000000000000000000000004' as DeliveryId;
 const delivery: Delivery = {
-  paymentId: PAYMENT_ID,
+  stream: PAYMENT.stream(PAYMENT_ID),
   revision: 1,
+  paymentId: PAYMENT_ID,
   eventType: 'charge.paid',
   endpointId,
   resend: 0,

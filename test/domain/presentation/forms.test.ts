@@ -10,7 +10,8 @@ import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { recordCaseStep } from '../../../domain/payment/dispute.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
-import { MESSAGE_FORM, messagesInForm } from '../../../domain/presentation/messages.ts';
+import { paymentPublisher } from '../../../domain/presentation/messages.ts';
+import { MESSAGE_FORM, messagesInForm } from '../../../domain/presentation/publisher.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
 import { casePlayed } from '../../support/medCases.ts';
 import {
@@ -102,7 +103,9 @@ const bodiesOf = (form: number): { readonly [history: string]: readonly string[]
       const bodies = events.flatMap((event) => {
         const before = state;
         state = payment.evolve(before, event);
-        return messagesInForm(form)(before, event, state).map(({ type, render }) => `${type} ${render(EVENT_ID)}`);
+        return messagesInForm(paymentPublisher, form)(before, event, state).map(
+          ({ type, render }) => `${type} ${render(EVENT_ID)}`,
+        );
       });
       return [name, bodies];
     }),
@@ -124,6 +127,6 @@ describe('forms of messages', () => {
         expect(now[name], `${name}. ${HOW_TO_CHANGE}`).to.deep.equal(bodies);
     });
   it('are unknown beyond the newest', () => {
-    for (const form of [0, MESSAGE_FORM + 1]) expect(() => messagesInForm(form)).to.throw(RangeError);
+    for (const form of [0, MESSAGE_FORM + 1]) expect(() => messagesInForm(paymentPublisher, form)).to.throw(RangeError);
   });
 });

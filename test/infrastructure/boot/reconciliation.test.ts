@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
-import { type Job, jobsOf } from '../../../application/core/capability.ts';
+import type { Job } from '../../../application/core/capability.ts';
+import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';

@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import cron from 'node-cron';
 import { CAPABILITIES, type Needs } from '../../../application/capabilities.ts';
-import { type Job, jobsOf } from '../../../application/core/capability.ts';
+import type { Job } from '../../../application/core/capability.ts';
+import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watchdog.ts';
 import type { PaymentProviders } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { scheduledDeliveries } from '../../../infrastructure/deliveries/scheduledDeliveries.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -20,8 +21,9 @@ const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}
   tenant: { accountId: ACCOUNT_ID, mode: 'live' },
   target: 'endpoint',
   delivery: {
-    paymentId: 'p' as PaymentId,
+    stream: PAYMENT.stream('p' as PaymentId),
     revision: 2,
+    paymentId: 'p' as PaymentId,
     eventType: 'charge.paid',
     endpointId: 'endpoint' as EndpointId,
     resend: 0,

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, NewEvent } from '../../../application/ports/eventStore.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
-import { outcomeOf } from '../../../infrastructure/boot/explain.ts';
+import { outcomeOf } from '../../../infrastructure/cli/explain.ts';
 import { assertReadable } from '../../../infrastructure/eventStore/readableLog.ts';
 import { why } from '../../support/core.ts';
 import { createPostgresEventLog } from '../../support/postgresEventLog.ts';

@@ -2,12 +2,18 @@
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, Subscriptions } from '../../../application/ports/processManager.ts';
-import type { Sql } from '../../../application/ports/sql.ts';
+import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+import { advanceClocks, clockAdvance } from '../../../application/sandbox/testClock.ts';
+import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
+import { forgetFailures } from '../../../application/webhooks/webhookDelivery.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
+import { testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { account, logged, RecordingJobs, timer } from './support.ts';
+import { account, jobOf, logged, RecordingJobs, timer } from './support.ts';
 
 const [EARLY, LATE] = ['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'] as const;
 const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({
@@ -16,6 +22,14 @@ const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({
   ...(first && { first }),
 });
 const clear = (key = 'k'): Reaction => ({ kind: 'clearTimer', timer: { kind: 'expire', key } });
+
+const NO_POOL = {} as SqlPool;
+const EFFECTS = new Map(
+  Object.entries({
+    ...forgetFailures.by(() => failingTargets(NO_POOL, PROBE_RULE).forget),
+    ...clockAdvance.by(() => advanceClocks({ testTimers: testTimers(NO_POOL, new RecordingJobs(), jobOf) })),
+  }).map(([name, handler]) => [name, handler(null)]),
+);
 
 const processOf = (
   react: ProcessManager['react'],
@@ -42,7 +56,7 @@ describe('reactions', () => {
   const reactor = (...reactions: Reaction[]): Reactor => {
     return new Reactor(
       processOf(() => reactions),
-      { jobs, onTimers: (earliest) => nudges.push(earliest) },
+      { jobs, onTimers: (earliest) => nudges.push(earliest), effects: EFFECTS },
     );
   };
   const watched: Sql = {
@@ -115,19 +129,19 @@ describe('reactions', () => {
       `INSERT INTO operations.failing_targets (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
        SELECT target, 'acct', 'test', 3, now(), now(), 'timeout' FROM unnest(ARRAY['a', 'b', 'c']) AS target`,
     );
-    const forget = (target: string): Reaction => ({ kind: 'forgetFailures', target });
+    const forget = (target: string): Reaction => forgetFailures.ask(target);
     await apply(forget('c'), forget('none'), forget('a'), forget('a'));
     const { rows } = await session.query('SELECT target FROM operations.failing_targets');
     expect(rows).to.deep.equal([{ target: 'b' }]);
   });
 
   it('advance clocks by the sum, each time they are told to', async () => {
-    const drain = (offsetSeconds: number): Reaction => ({
-      kind: 'drainClock',
-      account: 'acct',
-      offsetSeconds,
-      until: `2026-11-21T13:00:${offsetSeconds}.000Z` as Timestamp,
-    });
+    const drain = (seconds: number): Reaction =>
+      clockAdvance.ask({
+        account: 'acct' as AccountId,
+        seconds,
+        until: `2026-11-21T13:00:${seconds}.000Z` as Timestamp,
+      });
     await apply(drain(10), drain(15));
     await session.query('UPDATE operations.test_clocks SET draining = false');
     await apply(drain(27));
@@ -164,7 +178,7 @@ describe('reactions', () => {
         seen.push(endpoints(account('acct'), 'test').map(({ endpointId }) => endpointId));
         return [];
       };
-      return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined });
+      return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined, effects: EFFECTS });
     };
     beforeEach(() => void seen.splice(0));
     const change = (data: object) =>
@@ -177,7 +191,10 @@ describe('reactions', () => {
         noted.push(endpoints(account('acct'), 'test').map(({ events }) => events));
         return [];
       };
-      return [noted, () => new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined })];
+      return [
+        noted,
+        () => new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined, effects: EFFECTS }),
+      ];
     };
 
     it('see them as of the event, and the same after a new leadership', async () => {
@@ -237,7 +254,7 @@ describe('reactions', () => {
           told.push(hasWebhookUrls(account('acct'), 'test'), hasWebhookUrls(account('acct'), 'live'));
           return [];
         };
-        return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined });
+        return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined, effects: EFFECTS });
       };
       const one = watcher();
       await one.reset(session);

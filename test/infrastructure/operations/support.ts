@@ -1,7 +1,7 @@
 // Reactions to order, and a queue that remembers what it was given.
 
 import { CAPABILITIES } from '../../../application/capabilities.ts';
-import { jobsOf } from '../../../application/core/capability.ts';
+import { jobsOf } from '../../../application/core/capabilityList.ts';
 import type { JobPlace, JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Timer } from '../../../application/ports/timers.ts';

@@ -28,6 +28,7 @@ describe('the migrations', () => {
     '0013_sandbox_disputes': '52c5e13a2a784071',
     '0014_checkpoint_events': 'baea26d40bb9265a',
     '0015_delivery_state': 'f3830325b73a0f1a',
+    '0016_delivery_streams': 'f1cef542ff5e2e4a',
   };
 
   for (const name of Object.keys(MIGRATIONS))

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig, loadToolConfig } from '../../../infrastructure/boot/config.ts';
+import { loadConfig, loadToolConfig } from '../../../infrastructure/config/config.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { keyringOf, knownKeyring } from '../../../infrastructure/secrets/secretsKey.ts';
 

@@ -1,7 +1,7 @@
 // Production refuses a SECRETS_KEY that somebody typed (rule S6).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { loadConfig } from '../../../infrastructure/boot/config.ts';
+import { loadConfig } from '../../../infrastructure/config/config.ts';
 import { isPredictable } from '../../../infrastructure/secrets/predictableKey.ts';
 
 const saidOf = (env: Record<string, string>): string => {

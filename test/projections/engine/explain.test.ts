@@ -42,7 +42,7 @@ const FILL = `
       CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END,
       CASE WHEN n % 1000 = 1 THEN timestamptz '${NOW}' + n * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_payments.payments_apart SELECT 'p' || n, 0, '[null, {}]' FROM generate_series(1, ${ROWS}) n;
-  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, payment_id, payment_revision, resend, form, event_type,
+  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
       endpoint_id, status, attempts, target, scheduled_at, updated_at, next_attempt_at)
     SELECT 'd' || n, 'account-' || n % 100, 'test', 0, 'p' || n, 2, 0, 1, 'charge.paid', 'endpoint-' || n % 100, CASE WHEN n / 100 % 10 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1,
       'endpoint-' || n % 100, timestamptz '${NOW}' - n * interval '1 second', timestamptz '${NOW}',
@@ -50,7 +50,7 @@ const FILL = `
   INSERT INTO rm_webhook_deliveries.delivery_counts
     SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5;
   INSERT INTO operations.scheduled_deliveries
-    (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+    (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id, resend, scheduled_at)
     SELECT 's' || n, 'account-' || n % 100, 'test', 'endpoint-' || n % 100, 'p' || n, 2, 'charge.paid', 'endpoint-' || n % 100, 0,
       timestamptz '${NOW}' + (n - 500) * interval '1 second' FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_refunds.refunds (id, account_id, mode, revision, state, payment_id, status)

@@ -56,8 +56,9 @@ describe('a gap in a stream', () => {
   });
 
   const delivery = {
-    paymentId: PAYMENT_ID,
+    stream: PAYMENT.stream(PAYMENT_ID),
     revision: 1,
+    paymentId: PAYMENT_ID,
     eventType: 'charge.paid',
     endpointId: null,
     resend: 0,

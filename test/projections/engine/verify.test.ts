@@ -217,11 +217,11 @@ describe('verify', function suite() {
   });
 
   it('finds an extra row', async () => {
-    const values = "('2026-11-21T13:00:00Z', 0, 'x', 'a', 'test', 'BRL', '{platform_fees}', '{1}')";
+    const values = "('2026-11-21T13:00:00Z', 0, 'x', NULL, 'a', 'test', 'BRL', '{platform_fees}', '{1}')";
     expect(await found(`INSERT INTO rm_wallet.entries VALUES ${values}`)).to.deep.equal([
       {
         table: 'wallet.entries',
-        live: '("2026-11-21 13:00:00+00",0,x,a,test,BRL,{platform_fees},{1})',
+        live: '("2026-11-21 13:00:00+00",0,x,,a,test,BRL,{platform_fees},{1})',
         replayed: null,
       },
     ]);
@@ -277,8 +277,18 @@ describe('verify', function suite() {
     });
   });
 
+  it('finds deliveries that wait and are counted wrongly', async () => {
+    const counted = "('a', 'test', '', 'charge.paid', 'insert', 1)";
+    await backends.sql.query(`INSERT INTO operations.scheduled_counts VALUES ${counted}`);
+    const { differences } = await check();
+    await backends.sql.query("DELETE FROM operations.scheduled_counts WHERE account_id = 'a'");
+    expect(differences).to.deep.equal([
+      { table: 'operations.waiting_counts', live: 'a test  charge.paid 1', replayed: 'a test  charge.paid 0' },
+    ]);
+  });
+
   it('counts all differences, and tells of the first hundred', async () => {
-    const values = `SELECT '2026-11-21T13:00:00Z', 0, 'x' || n, 'a', 'test', 'BRL', '{platform_fees}', '{1}' FROM generate_series(1, 130) n`;
+    const values = `SELECT '2026-11-21T13:00:00Z', 0, 'x' || n, NULL, 'a', 'test', 'BRL', '{platform_fees}', '{1}' FROM generate_series(1, 130) n`;
     await backends.sql.query(`INSERT INTO rm_wallet.entries ${values}`);
     const { differences, differenceCount } = await check();
     await backends.sql.query("DELETE FROM rm_wallet.entries WHERE account_id = 'a'");

@@ -4,6 +4,7 @@ import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -26,8 +27,9 @@ const HOSTILE = [
 ];
 const T = (seconds: number) => addSeconds(CREATED_AT, seconds);
 const delivery = {
-  paymentId: '0123456789abcdefghjkmnpqrs' as PaymentId,
+  stream: PAYMENT.stream('0123456789abcdefghjkmnpqrs' as PaymentId),
   revision: 2,
+  paymentId: '0123456789abcdefghjkmnpqrs' as PaymentId,
   eventType: 'charge.paid',
   endpointId: null,
   resend: 4,

@@ -9,6 +9,7 @@ import type { StreamName } from '../../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
 import {
   cancelDelivery,
   recordAttempt,
@@ -232,11 +233,12 @@ describe('deliveries that ended long ago', () => {
     const holds: readonly (readonly [string, readonly unknown[], string])[] = [
       [
         `INSERT INTO operations.owed (queue, payload, tenant) VALUES ('fanOut', $1::jsonb::text, 'test/x')`,
-        [JSON.stringify({ paymentId: PAYMENT_ID, revision: 1, endpointIds: ENDPOINTS })],
+        [JSON.stringify({ stream: PAYMENT.stream(PAYMENT_ID), revision: 1, endpointIds: ENDPOINTS })],
         'DELETE FROM operations.owed',
       ],
       [
-        `INSERT INTO operations.scheduled_deliveries VALUES ($1, 'a', 'test', 't', 'p', 1, 'charge.paid', NULL, 0, now())`,
+        `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, of_stream, of_revision, event_type, resend, scheduled_at)
+         VALUES ($1, 'a', 'test', 't', 'p', 1, 'charge.paid', 0, now())`,
         [id],
         'DELETE FROM operations.scheduled_deliveries',
       ],
@@ -259,15 +261,15 @@ describe('deliveries that ended long ago', () => {
     expect(await expired().deleteSome(day(9), 9)).to.equal(1);
   });
 
-  it('work on other payments, and of other kinds, holds none', async () => {
+  it('work on other streams, and of other kinds, holds none', async () => {
     await written([taken()]);
-    const owe = (queue: string, paymentId: string) =>
+    const owe = (queue: string, stream: StreamName) =>
       db.query(`INSERT INTO operations.owed (queue, payload, tenant) VALUES ($1, $2::jsonb::text, 'test/x')`, [
         queue,
-        JSON.stringify({ paymentId }),
+        JSON.stringify({ stream }),
       ]);
-    await owe('fanOut', 'another' as PaymentId);
-    await owe('receipts', PAYMENT_ID);
+    await owe('fanOut', PAYMENT.stream('another' as PaymentId));
+    await owe('receipts', PAYMENT.stream(PAYMENT_ID));
     expect(await expired().deleteSome(day(9), 9)).to.equal(1);
   });
 

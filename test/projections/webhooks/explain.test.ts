@@ -23,7 +23,7 @@ const WELL = 'endpoint-1' as EndpointId;
 
 /** To 16 endpoints, of five events; one in 50 was given up. Another waits for each, all but eleven of one event for one endpoint. */
 const FILL = [
-  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, payment_id, payment_revision, resend, form, event_type,
+  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
       endpoint_id, status, attempts, scheduled_at, updated_at)
     SELECT 'd' || n, 'account', 'test', 0, 'p' || n, 2, 0, 1, 'event-' || n % 5, 'endpoint-' || n / 5 % 16,
       CASE WHEN n / 80 % 50 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1,
@@ -31,7 +31,7 @@ const FILL = [
   `INSERT INTO rm_webhook_deliveries.delivery_counts
     SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`,
   `INSERT INTO operations.scheduled_deliveries
-      (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+      (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id, resend, scheduled_at)
     SELECT 's' || n, 'account', 'test', e, 'p' || n, 2, CASE WHEN n = 50000 THEN 'event-1' ELSE 'event-0' END, e, 0,
       timestamptz '${NOW}' - n * interval '1 second'
     FROM generate_series(1, ${ROWS}) n

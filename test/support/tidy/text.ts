@@ -26,7 +26,7 @@ export const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
   'test/support/program.ts': 'a time-out on a wait for a line of output',
   'test/http/hostileRequests.ts': 'a time-out on requests that never end',
   'test/http/hostileReceivers.ts': 'servers that drip their answers: slowness is what is tested',
-  'test/infrastructure/boot/httpServer.test.ts': 'a client that sends at a rate: slowness is what is tested',
+  'test/infrastructure/server/httpServer.test.ts': 'a client that sends at a rate: slowness is what is tested',
   'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
   'test/support/eventStoreDb/timers.ts': 'delayed answers and the write time-out of the test server',
 };

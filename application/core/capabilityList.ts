@@ -1,0 +1,158 @@
+// What is derived from a list of capabilities: what they need, what can be called, and their work.
+
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { JobKind, JobPayload, JobRequest } from '../ports/jobs.ts';
+import { consumerName, type EffectHandler, type ProcessManager } from '../ports/processManager.ts';
+import type { NotificationKey, NotifiedWork } from '../ports/providerNotifications.ts';
+import type { SettingChanged } from '../ports/securityEvents.ts';
+import type {
+  Capability,
+  HandleNotification,
+  Handler,
+  Job,
+  NotificationWork,
+  RecordOf,
+  TimerWork,
+} from './capability.ts';
+
+type AnyCapability = Capability<never, object, object, never>;
+type Joined<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+export type NeedsOf<List extends readonly AnyCapability[]> = OperatingOf<List> &
+  (List[number]['useCases'] extends (needs: infer Needs) => unknown ? Needs : never);
+export type OperatingOf<List extends readonly AnyCapability[]> = List[number]['operators'] extends (
+  needs: infer Needs,
+) => unknown
+  ? Needs
+  : never;
+export type UseCasesOf<List extends readonly AnyCapability[]> = Joined<ReturnType<List[number]['useCases']>>;
+export type OperatorsOf<List extends readonly AnyCapability[]> = Joined<ReturnType<List[number]['operators']>>;
+
+/** Throws where two capabilities have something of one name. */
+const joined = (what: string, all: readonly object[]): object => {
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of all.flatMap(Object.entries)) {
+    if (Object.hasOwn(result, name)) throw new Error(`two capabilities have ${what} named ${name}`);
+    result[name] = value;
+  }
+  return result;
+};
+
+type Call = (...args: readonly unknown[]) => Promise<unknown>;
+type Report = (change: SettingChanged) => void;
+
+/** Returns a use case that reports what it changed. */
+const recording =
+  (call: Call, record: RecordOf<Call>, report: Report): Call =>
+  async (...args) => {
+    const done = await call(...args);
+    const change = isRejection(done) ? null : record(done, ...args);
+    if (change !== null) report(change);
+    return done;
+  };
+
+/** Returns the use cases of all capabilities; `report` is called for each change that those with a record made. */
+export const useCasesOf = <Needs, List extends readonly Capability<Needs>[]>(
+  list: List & readonly Capability<Needs>[],
+  needs: Needs,
+  report: Report,
+): UseCasesOf<List> =>
+  joined(
+    'a use case',
+    list.map(({ useCases, records }) => {
+      const all = useCases(needs);
+      const recorded = Object.entries(records as { readonly [name: string]: RecordOf<Call> }).map(([name, record]) => [
+        name,
+        recording((all as { readonly [name: string]: Call })[name] as Call, record, report),
+      ]);
+      return { ...all, ...Object.fromEntries(recorded) };
+    }),
+  ) as UseCasesOf<List>;
+
+export const operatorsOf = <Operating, List extends readonly Capability<never, object, object, Operating>[]>(
+  list: List & readonly Capability<never, object, object, Operating>[],
+  needs: Operating,
+): OperatorsOf<List> =>
+  joined(
+    'an operators’ use case',
+    list.map(({ operators }) => operators(needs)),
+  ) as OperatorsOf<List>;
+
+export const processesOf = (capabilities: readonly Pick<Capability<never>, 'processes'>[]): readonly ProcessManager[] =>
+  capabilities.flatMap(({ processes }) => processes);
+
+export const jobsOf = <const List extends readonly AnyCapability[]>(list: List): readonly Job<NeedsOf<List>>[] =>
+  // What needs a part of it takes all of it.
+  list.flatMap(({ jobs }) => jobs) as readonly unknown[] as readonly Job<NeedsOf<List>>[];
+
+/** Returns whether an event may be passed over for this consumer of the log without its being named twice. */
+export const maySkip = (processes: readonly ProcessManager[], consumer: string): boolean =>
+  processes.some((process) => consumerName(process) === consumer && !process.movesMoney);
+
+/** Returns the jobs that notifications lead to. `handling`: the kind that handles those that are stored. */
+export const notifiedWorkOf = <Payload extends JobPayload>(
+  capabilities: readonly Pick<Capability<never>, 'notifications'>[],
+  handling: JobKind<Payload>,
+  requestOf: (key: NotificationKey) => Omit<JobRequest<Payload>, 'queue'>,
+): NotifiedWork => {
+  const kinds = joined(
+    'a notification',
+    capabilities.map(({ notifications }) => notifications),
+  ) as Capability<never>['notifications'];
+  return {
+    handling: (key) => ({ queue: handling.name, ...requestOf(key) }),
+    queueOf: (kind) => {
+      const declared = kinds[kind];
+      return declared !== undefined && 'job' in declared ? declared.job.name : handling.name;
+    },
+  };
+};
+
+export interface Work<Needs> {
+  readonly needs: Needs;
+  /** By the name of their kind. */
+  readonly handlers: ReadonlyMap<string, Handler<JobPayload>>;
+  /** By their name. */
+  readonly effects: ReadonlyMap<string, EffectHandler>;
+}
+
+/** Returns what the capabilities need, and what they do with it. `needsWith`: what they need, given the work that they declare. */
+export const workOf = <Needs>(
+  capabilities: readonly Capability<Needs>[],
+  needsWith: (declared: { readonly timerWork: TimerWork; readonly notificationWork: NotificationWork }) => Needs,
+): Work<Needs> => {
+  const handlers = new Map<string, Handler<JobPayload>>();
+  const kinds = new Map<string, HandleNotification>();
+  const overtaking: HandleNotification[] = [];
+  const needs = needsWith({
+    timerWork: {
+      isSent: (kind) => handlers.get(kind)?.runOne === undefined,
+      run: async ({ kind, payload, dueAt }) => handlers.get(kind)?.runOne?.(payload, dueAt),
+    },
+    notificationWork: {
+      handle: async (notification) => {
+        const handle = kinds.get(notification.kind);
+        if (handle === undefined)
+          throw new Error(`no capability handles notifications of the kind ${notification.kind}`);
+        return handle(notification);
+      },
+      afterMoney: async (notification) => {
+        for (const handle of overtaking) await handle(notification);
+      },
+    },
+  });
+  const effects = new Map<string, EffectHandler>();
+  for (const { jobs, notifications, effects: declared } of capabilities) {
+    for (const { kind, handler } of jobs) handlers.set(kind.name, handler(needs));
+    for (const [name, effect] of Object.entries(declared)) effects.set(name, effect(needs));
+    for (const [name, kind] of Object.entries(notifications)) {
+      if ('job' in kind) continue;
+      const handle = kind.handle(needs);
+      kinds.set(name, handle);
+      if (kind.overtakesMoney) overtaking.push(handle);
+    }
+  }
+  return { needs, handlers, effects };
+};

@@ -1,0 +1,11 @@
+// What the security log is told of a setting that somebody changed: which, whose, and by which key or user.
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { SettingChanged } from '../ports/securityEvents.ts';
+import type { Changer } from './eventMetadata.ts';
+
+export const settingChanged = (
+  setting: string,
+  { accountId: account, mode }: Tenant,
+  { actor: by, requestId }: Changer,
+  more: Pick<SettingChanged, 'changed' | 'endpointId' | 'keyId'> = {},
+): SettingChanged => ({ setting, account, mode, by, requestId, ...more });

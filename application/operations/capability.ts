@@ -1,0 +1,127 @@
+// What operators of the platform are shown of its work and have begun again (rule O1): the log and what follows it, the ledger, jobs.
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { capability } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Consumers } from '../ports/consumers.ts';
+import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
+import type { FailedJobs } from '../ports/failedJobs.ts';
+import type { LedgerReads } from '../ports/readModels/ledger.ts';
+import type { WalletViews } from '../ports/readModels/views.ts';
+import type { ReadModelWork } from '../ports/readModelWork.ts';
+import { checkLedger, showLedger } from './ledger.ts';
+import { listParked, retryParked, showParked, skipParked } from './parked.ts';
+
+export interface OperationsNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly store: EventStore;
+  readonly consumers: Consumers;
+  readonly readModelWork: ReadModelWork;
+  readonly failedJobs: FailedJobs;
+  readonly ledger: LedgerReads;
+  readonly views: { readonly wallet: WalletViews };
+}
+
+/** A read model or a process, and how far it has followed the log. */
+export interface ConsumerStanding {
+  readonly name: string;
+  readonly position: string | null;
+  readonly isCaughtUp: boolean;
+}
+
+const listConsumers =
+  ({ store, consumers }: Pick<OperationsNeeds, 'store' | 'consumers'>) =>
+  async (): Promise<{ readonly head: string | null; readonly consumers: readonly ConsumerStanding[] }> => {
+    const head = await store.head();
+    const positions = await consumers.positions();
+    return {
+      head,
+      consumers: [...positions].map(([name, position]) => ({ name, position, isCaughtUp: position === head })),
+    };
+  };
+
+/** Yields the log in pages: from its beginning or its end on, up to what it holds now or, `isLive`, until the signal. */
+const readLog = ({ store }: Pick<OperationsNeeds, 'store'>) =>
+  async function* (
+    from: 'start' | 'end',
+    isLive: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly RecordedEvent[]> {
+    const after = from === 'start' ? null : await store.head();
+    for await (const batch of store.subscribe({ after, categories: null, signal })) {
+      if (batch.kind === 'events') yield batch.events;
+      else if (batch.kind === 'caughtUp' && !isLive) return;
+    }
+  };
+
+/** Returns events of a stream from a revision on. */
+const readStream =
+  ({ store }: Pick<OperationsNeeds, 'store'>) =>
+  async (stream: StreamName, from: number, limit: number): Promise<readonly RecordedEvent[]> => {
+    const events: RecordedEvent[] = [];
+    for await (const event of store.readStream(stream, { from })) {
+      events.push(event);
+      if (events.length === limit) break;
+    }
+    return events;
+  };
+
+export interface FailedJobItem {
+  readonly id: string;
+  readonly queue: string;
+  readonly state: 'failed' | 'retry';
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly attempts: number;
+  readonly error: string;
+  readonly failedAt: string;
+  readonly nextAttemptAt: string | null;
+}
+
+/** Work that failed, of one queue or all (null). */
+const listFailedJobs =
+  ({ failedJobs }: Pick<OperationsNeeds, 'failedJobs'>) =>
+  async (
+    queue: string | null,
+    limit: number,
+  ): Promise<{ readonly jobs: readonly FailedJobItem[]; readonly total: number }> => {
+    const { jobs, total } = await failedJobs.list(queue, limit);
+    return {
+      jobs: jobs.map(({ tenant: { accountId, mode }, id, queue: of, state, attempts, error, failedAt, ...job }) => ({
+        id,
+        queue: of,
+        state,
+        accountId: ACCOUNT.idPrefix + accountId,
+        mode,
+        attempts,
+        error,
+        failedAt,
+        nextAttemptAt: job.nextAttemptAt,
+      })),
+      total,
+    };
+  };
+
+export const operations = capability({
+  name: 'operations',
+  parts: (needs: OperationsNeeds) => needs,
+  operators: (needs: OperationsNeeds) => ({
+    readModels: needs.readModelWork.names,
+    rebuild: needs.readModelWork.rebuild,
+    verify: needs.readModelWork.verify,
+    readLog: readLog(needs),
+    readStream: readStream(needs),
+    listConsumers: listConsumers(needs),
+    listParked: listParked(needs),
+    showParked: showParked(needs),
+    retryParked: retryParked(needs),
+    skipParked: skipParked(needs),
+    checkLedger: checkLedger(needs),
+    showLedger: showLedger(needs),
+    listFailedJobs: listFailedJobs(needs),
+    redriveJobs: needs.failedJobs.redrive,
+  }),
+});

@@ -1,0 +1,124 @@
+// Streams that read models and processes do not take any more, as operators see to them: by requests and at a terminal alike (architecture
+// §7, rule O1).
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../ports/consumers.ts';
+import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly store: Pick<EventStore, 'readStream'>;
+  readonly consumers: Consumers;
+}
+
+export interface ParkedItem extends Omit<ParkedRow, 'account'> {
+  /** null, as the mode: neither the event nor the first one of its stream has it. */
+  readonly accountId: string | null;
+}
+
+const shown = ({
+  consumer,
+  stream,
+  account,
+  mode,
+  revision,
+  eventId,
+  eventType,
+  error,
+  parkedAt,
+}: ParkedRow): ParkedItem => ({
+  consumer,
+  stream,
+  mode,
+  revision,
+  eventId,
+  eventType,
+  error,
+  parkedAt,
+  accountId: account === null ? null : ACCOUNT.idPrefix + account,
+});
+
+/** Longest parked first. */
+export const listParked =
+  ({ consumers }: Pick<Needs, 'consumers'>) =>
+  async (consumer: string | null): Promise<readonly ParkedItem[]> =>
+    (await consumers.parked({ stream: null, consumer })).map(shown);
+
+/** Who has parked the stream, and its events from the first that was not taken; null: nobody has. */
+export const showParked =
+  ({ consumers, store }: Pick<Needs, 'consumers' | 'store'>) =>
+  async (
+    stream: StreamName,
+    consumer: string | null,
+  ): Promise<{ readonly parked: readonly ParkedItem[]; readonly events: readonly RecordedEvent[] } | null> => {
+    const rows = await consumers.parked({ stream, consumer });
+    if (rows.length === 0) return null;
+    const from = Math.min(...rows.map(({ revision }) => revision));
+    const events: RecordedEvent[] = [];
+    for await (const event of store.readStream(stream, { from })) events.push(event);
+    return { parked: rows.map(shown), events };
+  };
+
+/**
+ * Has streams taken up again, and waits for it: half a minute after the last one of them at most, and never longer than the signal.
+ * Returns what became of each; none: nothing of that kind is parked.
+ */
+export const retryParked =
+  ({ consumers }: Pick<Needs, 'consumers'>) =>
+  async (which: WhichParked, signal: AbortSignal): Promise<readonly TakenUp[]> =>
+    consumers.takeUp(await consumers.parked(which), signal);
+
+/**
+ * Passes over the events at which they are parked, which is recorded in the log, and goes on like `retryParked`. `forced`: consumers for
+ * which it is meant though they would miss money, or what merchants are shown; `unmeant`: those that were not named, and nothing is done.
+ */
+export const skipParked =
+  (needs: Needs) =>
+  async (
+    which: WhichParked,
+    { reason, forced }: { readonly reason: string; readonly forced: readonly string[] },
+    by: Changer,
+    signal: AbortSignal,
+  ): Promise<readonly TakenUp[] | { readonly unmeant: readonly string[] }> => {
+    const { consumers } = needs;
+    const rows = await consumers.parked(which);
+    const money = rows.map(({ consumer }) => consumer).filter((name) => !consumers.maySkip(name));
+    const unmeant = money.filter((name) => !forced.includes(name));
+    if (unmeant.length > 0) return { unmeant };
+    for (const row of rows) await record(needs, row, reason, by);
+    return consumers.takeUp(rows, signal);
+  };
+
+const record = async (
+  { commands, accounts, consumers }: Needs,
+  row: ParkedRow,
+  reason: string,
+  { actor, requestId }: Changer,
+): Promise<void> => {
+  const { consumer, stream, revision, eventId, eventType } = row;
+  const decided = {
+    consumer,
+    stream,
+    revision,
+    eventId,
+    eventType,
+    reason,
+    operator: actor.replace('operator:', ''),
+    isForced: !consumers.maySkip(consumer),
+  };
+  // Of whom the stream is; of nobody when its events name none.
+  const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };
+  const why = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
+  await commands.record(
+    LOG_CONSUMER,
+    LOG_CONSUMER.stream(consumer),
+    skipEvent({ ...decided, at: accounts.realNow() }),
+    why,
+  );
+};

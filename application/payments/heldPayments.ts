@@ -1,0 +1,73 @@
+// Payments that wait for an operator, and what operators decide on them (rule M5).
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { heldMoney } from '../../domain/payment/heldMoney.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
+import { transactionStatus } from '../../domain/presentation/status.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { HeldPayments } from '../ports/readModels/payments.ts';
+import { type HeldVerdict, reviewHeld } from './reviewHeld.ts';
+
+export interface HeldNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly held: HeldPayments;
+}
+
+export interface HeldItem {
+  readonly paymentId: string;
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly amount: number;
+  readonly currency: string;
+  readonly providerPaymentId: string;
+  readonly payerName: string | null;
+  readonly expectedPayerTaxId: string | null;
+  readonly reason: string;
+  /** What the provider said when it was to be sent back; null: it was not asked. */
+  readonly returnRefused: string | null;
+  readonly heldSince: string;
+}
+
+const heldItems = (payment: ExistingPayment): readonly HeldItem[] =>
+  heldMoney(payment).map(({ providerPaymentId, amount, payerName, reason, returnRefused, since }) => {
+    const { paymentId, accountId, mode, currency, expectedPayerTaxId } = payment.charge.terms;
+    return {
+      paymentId: PAYMENT.idPrefix + paymentId,
+      accountId: ACCOUNT.idPrefix + accountId,
+      mode,
+      amount,
+      currency,
+      providerPaymentId,
+      payerName,
+      expectedPayerTaxId,
+      reason,
+      returnRefused,
+      heldSince: since,
+    };
+  });
+
+export const heldPayments = (needs: HeldNeeds) => ({
+  /** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
+  listHeld: async (
+    limit: number,
+  ): Promise<{ readonly held: readonly HeldItem[]; readonly total: number; readonly rest: number }> => {
+    const { held, total } = await needs.held.list(limit);
+    return { held: held.flatMap(heldItems), total, rest: total - held.length };
+  },
+  /** Rejects as `reviewHeld` does. */
+  reviewHeld: async (
+    id: PaymentId,
+    verdict: HeldVerdict,
+    by: Changer,
+    providerPaymentId: string | null,
+  ): Promise<{ readonly paymentId: string; readonly status: string; readonly isNew: boolean } | Rejection> => {
+    const reviewed = await reviewHeld(needs)(id, verdict, by, providerPaymentId);
+    if (isRejection(reviewed)) return reviewed;
+    const { payment, isNew } = reviewed;
+    return { paymentId: PAYMENT.idPrefix + id, status: transactionStatus(payment), isNew };
+  },
+});

@@ -1,0 +1,62 @@
+// Deliveries that were given up, as operators see them: of every account.
+
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
+import { ANY_DEAD_LETTER } from '../ports/redrives.ts';
+
+export interface DeadLetterNeeds {
+  readonly accounts: Accounts;
+  readonly deadLetters: DeadLetterReads;
+}
+
+export interface DeadLetterItem {
+  readonly id: string;
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly paymentId: string;
+  readonly eventType: string;
+  /** null: to the payment's own URL. */
+  readonly endpointId: string | null;
+  readonly createdAt: string;
+}
+
+/** Every account and mode that has any; null: of every account. */
+export const tenantsWithDeadLetters =
+  ({ deadLetters }: Pick<DeadLetterNeeds, 'deadLetters'>) =>
+  async (wanted: AccountId | null): Promise<readonly Tenant[]> =>
+    (await deadLetters.tenants()).filter(({ accountId }) => wanted === null || accountId === wanted);
+
+/** Deliveries given up, by account and mode, oldest first; null: of every account. */
+export const listDeadLetters =
+  (needs: DeadLetterNeeds) =>
+  async (
+    accountId: AccountId | null,
+    limit: number,
+  ): Promise<{ readonly deliveries: readonly DeadLetterItem[]; readonly total: number }> => {
+    const { accounts, deadLetters } = needs;
+    const deliveries: DeadLetterItem[] = [];
+    let total = 0;
+    for (const tenant of await tenantsWithDeadLetters(needs)(accountId)) {
+      const until = await accounts.now(tenant.accountId, tenant.mode);
+      for (const { deliveries: count } of await deadLetters.count(tenant, ANY_DEAD_LETTER, until)) total += count;
+      const room = limit - deliveries.length;
+      const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
+      for (const { id, delivery } of found)
+        deliveries.push({
+          id: WEBHOOK_DELIVERY.idPrefix + id,
+          accountId: ACCOUNT.idPrefix + tenant.accountId,
+          mode: tenant.mode,
+          paymentId: PAYMENT.idPrefix + delivery.paymentId,
+          eventType: delivery.eventType,
+          endpointId: delivery.endpointId === null ? null : WEBHOOK_ENDPOINT.idPrefix + delivery.endpointId,
+          createdAt: delivery.scheduledAt,
+        });
+    }
+    return { deliveries, total };
+  };

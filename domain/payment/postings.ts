@@ -1,0 +1,177 @@
+// What the events of a payment post to the ledger.
+import { reading } from '../kernel/eventGroups.ts';
+import type { PaymentId } from '../kernel/ids.ts';
+import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
+import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../ledger/journal.ts';
+import type {
+  TransactionDisputeResolved,
+  TransactionDisputeReturned,
+  TransactionDisputeSettled,
+} from '../transaction/disputes.ts';
+import { feeOfMerchant } from '../transaction/refunds.ts';
+import { PAYMENT_GROUPS } from './eventGroups.ts';
+import type { PaymentEvent } from './payment.ts';
+
+/** Narrows to the events that move money. The ignored ones say how far a charge, a refund or a dispute is, and move none themselves. */
+export const movesMoney = reading(PAYMENT_GROUPS, {
+  reads: ['money', 'held', 'back', 'gone', 'late', 'refund', 'dispute'],
+  nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
+  ignores: ['demand', 'methods', 'order', 'payout'],
+});
+
+/** The postings of an event, summing to zero per currency; null when it moves no money. */
+export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
+  if (!movesMoney(event)) return null;
+  switch (event.type) {
+    case 'TransactionSettled': {
+      const { incoming, netAmount, providerFee, platformFee, currency, availableAt, at } = event.data;
+      const merchant = availableAt === null ? 'merchant_available' : 'merchant_pending';
+      return entry(at, currency, [
+        ['provider_clearing', negate(incoming.amount)],
+        [merchant, netAmount],
+        ['provider_fees', providerFee],
+        ['platform_fees', platformFee],
+      ]);
+    }
+    case 'TransactionFundsReleased': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['merchant_pending', negate(amount)],
+        ['merchant_available', amount],
+      ]);
+    }
+    // Money that is not the merchant's: owed to the payer until it has gone back.
+    case 'TransactionHeld':
+    case 'TransactionPaymentRejected': {
+      const { incoming, currency, at } = event.data;
+      return entry(at, currency, [
+        ['provider_clearing', negate(incoming.amount)],
+        ['payer_returns', incoming.amount],
+      ]);
+    }
+    // A held one that an operator let pass is credited in the same append, as if it had just arrived.
+    case 'TransactionHeldReleased':
+    case 'TransactionPaymentReturned': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', negate(amount)],
+        ['provider_clearing', amount],
+      ]);
+    }
+    // It leaves the wallet when it is requested, with the fee of its Pix-out when the merchant bears it (M1, M6).
+    case 'TransactionRefundReserved': {
+      const { amount, currency, at } = event.data;
+      const taken = add(amount, feeOfMerchant(event.data));
+      return entry(at, currency, [
+        ['merchant_available', negate(taken)],
+        ['refunds_in_transit', taken],
+      ]);
+    }
+    case 'TransactionRefundReleased': {
+      const { amount, currency, at } = event.data;
+      const taken = add(amount, feeOfMerchant(event.data));
+      return entry(at, currency, [
+        ['refunds_in_transit', negate(taken)],
+        ['merchant_available', taken],
+      ]);
+    }
+    case 'TransactionRefundCompleted': {
+      const { amount, currency, fee, at } = event.data;
+      const ofMerchant = feeOfMerchant(event.data);
+      return entry(at, currency, [
+        ['refunds_in_transit', negate(add(amount, ofMerchant))],
+        ['provider_clearing', amount],
+        ['provider_fees', fee],
+        ['platform_fees', negate(subtract(fee, ofMerchant))],
+      ]);
+    }
+    // Paid out to the payer in place of a refused return, or confirmed after the refusal. The platform bears the fee (M10).
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionReturnConfirmedLate':
+    case 'TransactionRefundConfirmedLate': {
+      const { amount, currency, fee, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', negate(amount)],
+        ['provider_clearing', amount],
+        ['provider_fees', fee],
+        ['platform_fees', negate(fee)],
+      ]);
+    }
+    case 'TransactionHeldWrittenOff': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', negate(amount)],
+        ['platform_fees', amount],
+      ]);
+    }
+    case 'TransactionLateConfirmationWrittenOff': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', amount],
+        ['platform_fees', negate(amount)],
+      ]);
+    }
+    case 'TransactionDisputeOpened': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['merchant_available', negate(amount)],
+        ['merchant_retained', amount],
+      ]);
+    }
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeResolved':
+    case 'TransactionDisputeReturned':
+      return disputeEntry(event);
+    default:
+      return event satisfies never;
+  }
+};
+
+/** What a dispute took stays on its own account until the bank has given it to the payer. A rest is the platform's gain or loss (Q11). */
+const disputeEntry = (
+  event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturned,
+): JournalEntry => {
+  const { amount, currency, at } = event.data;
+  const moved = (from: LedgerAccount, to: LedgerAccount) =>
+    entry(at, currency, [
+      [from, negate(amount)],
+      [to, amount],
+    ]);
+  if (event.type === 'TransactionDisputeReturned') return moved('disputes', 'provider_clearing');
+  if (event.type === 'TransactionDisputeSettled')
+    return moved('merchant_available', event.data.verdict === 'held' ? 'merchant_retained' : 'disputes');
+  const isBack = event.data.moneyOutcome === 'refunded_to_merchant';
+  return moved('merchant_retained', isBack ? 'merchant_available' : 'disputes');
+};
+
+/** What disputes took from the merchant with the event: 0 for most (T3). */
+export const takenByDispute = (event: TransactionDisputeSettled | TransactionDisputeResolved): Minor => {
+  if (event.type === 'TransactionDisputeSettled') return event.data.verdict === 'lost' ? event.data.amount : ZERO;
+  return event.data.moneyOutcome === 'refunded_to_merchant' ? ZERO : event.data.amount;
+};
+
+const isOfTranche = reading(PAYMENT_GROUPS, {
+  reads: ['money'],
+  ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute'],
+});
+
+/** Returns null when the event holds and releases nothing. */
+export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
+  if (!isOfTranche(event)) return null;
+  switch (event.type) {
+    case 'TransactionSettled': {
+      const { availableAt: releaseAt, currency, netAmount: amount } = event.data;
+      return releaseAt === null ? null : { kind: 'held', currency, amount, releaseAt };
+    }
+    case 'TransactionFundsReleased':
+      return { kind: 'released' };
+    default:
+      return event satisfies never;
+  }
+};
+
+export const paymentPostings: Postings<PaymentEvent> = {
+  entryOf: journalEntry,
+  trancheOf: trancheChange,
+  paymentOf: (subject) => subject as PaymentId,
+};

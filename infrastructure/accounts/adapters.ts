@@ -1,0 +1,71 @@
+// What accounts, their keys and users need of the world.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { MailSender } from '../../application/ports/mail.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import { checkedLogo } from '../logos/logoImage.ts';
+import { logos } from '../logos/logos.ts';
+import { PostgresAccessLeases } from '../operations/accessLeases.ts';
+import { passwords, userEmails } from '../operations/credentials.ts';
+import { keyUseReads } from '../operations/keyUses.ts';
+import { linkRequests, passwordLinks } from '../operations/passwordLinks.ts';
+import { loginFailures, sessions } from '../operations/sessions.ts';
+import { tenantLock } from '../postgres/tenantLock.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
+import { type HashParameters, passwordHasher } from '../secrets/passwordHasher.ts';
+import { forgetsSecondFactors, secondFactors } from '../secrets/secondFactors.ts';
+import { sessionTokens } from '../secrets/sessionTokens.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch as stopwatch } from '../system/stopwatch.ts';
+
+interface Operations {
+  readonly operations: SqlPool;
+}
+
+/** For one who announces changes, and remembers nothing. */
+export const accessLeases = (
+  { operations: db }: Operations,
+  options: Partial<ConstructorParameters<typeof PostgresAccessLeases>[0]> = {},
+): PostgresAccessLeases =>
+  new PostgresAccessLeases({ db, process: randomUUID(), stopwatch, onError: () => undefined, ...options });
+
+/** What operators need, with or without a secrets key and a job queue. */
+export const operatorsAccountAdapters = ({ operations }: Operations, parameters?: HashParameters) => ({
+  randomness: systemRandomness,
+  emails: userEmails(operations),
+  passwords: passwords(operations),
+  hasher: passwordHasher(parameters),
+  sessions: sessions(operations),
+  secondFactors: forgetsSecondFactors(operations),
+  // The running program looks for requests every few seconds.
+  links: linkRequests(operations, null),
+  keyUses: keyUseReads(operations),
+  withTenantLock: tenantLock(operations),
+});
+
+interface World {
+  readonly storage: Operations;
+  readonly jobs: Pick<JobQueue, 'enqueue' | 'wake'>;
+  readonly keyring: SecretsKeyring;
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  /** Default: those that OWASP names. */
+  readonly passwordParameters?: HashParameters;
+  readonly mail: MailSender;
+}
+
+export const accountAdapters = ({ storage, jobs, keyring, publicUrl, clock, passwordParameters, mail }: World) => {
+  const { operations } = storage;
+  return {
+    ...operatorsAccountAdapters(storage, passwordParameters),
+    tokens: sessionTokens(keyring, publicUrl, clock),
+    failures: loginFailures(operations, keyring),
+    secondFactors: secondFactors(operations, keyring, clock),
+    links: passwordLinks(operations, jobs, keyring),
+    logos: logos(operations),
+    checkLogo: checkedLogo,
+    mail,
+    publicUrl,
+  };
+};

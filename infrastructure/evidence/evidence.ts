@@ -1,0 +1,82 @@
+// Where evidence lies: in the data directory, or in an S3-compatible storage.
+import { join } from 'node:path';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { EvidenceGrants, JudgeEvidence } from '../../application/ports/evidenceGrants.ts';
+import type { EvidenceLinks, EvidenceReceiver, EvidenceStorage } from '../../application/ports/evidenceStorage.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Config } from '../config/config.ts';
+import { evidenceGrants } from '../operations/evidenceGrants.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
+import { systemRandomness as randomness } from '../system/randomness.ts';
+import { EvidenceTokens } from './evidenceTokens.ts';
+import { FileEvidenceStorage } from './fileStorage.ts';
+import { openEvidenceJudge } from './judge.ts';
+import type { S3Location } from './s3Storage.ts';
+
+export interface EvidenceOptions {
+  /** Of files of this service's own. */
+  readonly folder: string;
+  /** null: files in the folder. */
+  readonly s3: S3Location | null;
+  readonly grantSeconds: number;
+  readonly viewSeconds: number;
+  /** Bytes that must stay free on the disk of the folder. */
+  readonly freeSpaceMin: number;
+}
+
+export const evidenceOf = (config: Config): EvidenceOptions => ({
+  folder: join(config.dataDir, 'evidence'),
+  s3: config.evidenceStorage,
+  grantSeconds: config.evidenceGrantSeconds,
+  viewSeconds: config.evidenceViewSeconds,
+  freeSpaceMin: config.evidenceFreeSpace,
+});
+
+/** What the capability of disputes needs of it. */
+type EvidenceAdapters = Pick<EvidenceOptions, 'grantSeconds' | 'viewSeconds'> & {
+  readonly evidence: EvidenceStorage;
+  readonly receiver: EvidenceReceiver;
+  readonly evidenceLinks: EvidenceLinks;
+  readonly grants: EvidenceGrants;
+  readonly judgeEvidence: JudgeEvidence;
+};
+
+interface World {
+  readonly storage: { readonly operations: SqlPool };
+  readonly evidence: EvidenceOptions;
+  readonly keyring: SecretsKeyring;
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly isAlone: boolean;
+}
+
+/** Nobody was given an upload URL of this service. */
+const NO_RECEIVER: EvidenceReceiver = { accept: async () => null, store: async () => null };
+
+export const openEvidence = async (
+  { storage: { operations }, evidence: options, keyring, publicUrl, clock, isAlone }: World,
+  accountNow: (tenant: Tenant) => Promise<Timestamp>,
+): Promise<{ readonly adapters: EvidenceAdapters; close(): Promise<void> }> => {
+  const { folder, s3, freeSpaceMin, ...times } = options;
+  const evidenceLinks = new EvidenceTokens(keyring, publicUrl, clock);
+  const grants = evidenceGrants(operations, randomness);
+  if (isAlone) await grants.releaseAll();
+  const { judge: judgeEvidence, close: closeJudge } = openEvidenceJudge();
+  const opened = (evidence: EvidenceStorage, receiver: EvidenceReceiver) => ({
+    adapters: { evidence, receiver, evidenceLinks, grants, judgeEvidence, ...times },
+    close: async () => {
+      evidence.close();
+      await closeJudge();
+    },
+  });
+  if (s3 !== null) {
+    // The client of S3 is loaded by those who use it: 86 ms of CPU.
+    const { S3EvidenceStorage } = await import('./s3Storage.ts');
+    return opened(new S3EvidenceStorage(s3), NO_RECEIVER);
+  }
+  const needs = { folder, tokens: evidenceLinks, randomness, accountNow, freeSpaceMin };
+  const files = await FileEvidenceStorage.open(needs, isAlone);
+  return opened(files, files);
+};

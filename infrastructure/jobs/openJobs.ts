@@ -1,0 +1,30 @@
+// The job queue of a process, which says in its log what failed.
+import type { Log } from '../log/log.ts';
+import { PgBossJobs } from './pgBossJobs.ts';
+
+type Opening = Parameters<typeof PgBossJobs.open>[0];
+
+interface World {
+  readonly storage: { readonly derived: Opening['pool']; readonly notices: Opening['notices'] };
+  readonly log: Log;
+  readonly isAlone: boolean;
+  readonly clockFault?: () => string | null;
+}
+
+export const openJobs = async (
+  { storage, log, isAlone, clockFault = () => null }: World,
+  queues: Opening['queues'],
+): Promise<PgBossJobs> => {
+  const jobs = await PgBossJobs.open({
+    pool: storage.derived,
+    notices: storage.notices,
+    queues,
+    mayClaim: () => clockFault() === null,
+    onError: (err, { queue, failures, isFinal }) =>
+      isFinal
+        ? log.error({ err, queue, failures }, 'a job failed for good: npm run cli -- jobs list')
+        : log.warn({ err, queue, failures }, 'a job failed and will be tried again'),
+  });
+  if (isAlone) await jobs.releaseClaims();
+  return jobs;
+};

@@ -1,0 +1,44 @@
+// The bank of each mode, the sandbox's own in test and whichever is configured in live, and what is kept of what they report.
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { PaymentProvider, PaymentProviders } from '../../application/ports/paymentProvider.ts';
+import type { NotifiedWork } from '../../application/ports/providerNotifications.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import type { OpenAccount } from '../../domain/account/account.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { providerNotifications } from '../operations/providerNotifications.ts';
+import { reconciliations } from '../operations/reconciliations.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
+import { SandboxBank } from './sandbox/bank.ts';
+import { sandboxPayer } from './sandbox/payer.ts';
+
+interface World {
+  readonly storage: { readonly operations: SqlPool };
+  readonly jobs: JobQueue;
+  /** The bank of live mode; null: none is configured (E5). */
+  readonly liveProvider: PaymentProvider | null;
+  readonly accounts: {
+    refresh(id: AccountId): Promise<OpenAccount>;
+    now(id: AccountId, mode: Mode): Promise<Timestamp>;
+  };
+}
+
+export const providerAdapters = (
+  { storage: { operations }, jobs, liveProvider, accounts }: World,
+  notifiedWork: NotifiedWork,
+) => {
+  const sandbox = new SandboxBank({
+    db: operations,
+    wait: (ms) => systemStopwatch.pause(ms),
+    confirmsRefunds: async (id) => (await accounts.refresh(id)).sandbox.autoConfirmRefunds,
+    now: (id) => accounts.now(id, 'test'),
+  });
+  const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? sandbox : liveProvider) };
+  const notifications = providerNotifications(operations, jobs, notifiedWork);
+  return {
+    providers,
+    notifications,
+    bank: sandboxPayer(operations, notifications),
+    reconciliations: reconciliations(operations),
+  };
+};

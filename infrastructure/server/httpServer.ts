@@ -1,0 +1,292 @@
+// The listening socket: bound before anything else is started, so that a port in use changes nothing (rule S4).
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
+import { KeyedCount } from '../../application/core/keyedCount.ts';
+import { repeating } from '../../application/ports/repeating.ts';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { counted } from '../../http/kernel/address.ts';
+import { hasBody } from '../../http/kernel/body.ts';
+import { errorBody, helpLink } from '../../http/kernel/errors.ts';
+import { newRequestId } from '../../http/kernel/requestId.ts';
+import { transportSecurity } from '../../http/kernel/transportSecurity.ts';
+import { ConfigError } from '../config/config.ts';
+import { systemRandomness } from '../system/randomness.ts';
+
+const CLOCK = { now: Date.now };
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Header block of a request: API keys, idempotency keys and proxies' headers fit many times. */
+const HEADER_BYTES_MAX = 16 * 1024;
+
+export interface SocketBounds {
+  /** From connecting, or from the first byte after an answer, to the end of the headers. */
+  readonly headersMs: number;
+  /** To the end of the body. */
+  readonly requestMs: number;
+  /** The same of a file that is sent to a signed URL: as long as the URL lives. */
+  readonly uploadMs: number;
+  /** An upload may begin slowly. From then on it must have had so many bytes a second in the last so many milliseconds (E9). */
+  readonly uploadGraceMs: number;
+  readonly uploadBytesPerSecond: number;
+  /** Without a byte in either direction, also while an answer waits to be read. */
+  readonly silenceMs: number;
+  readonly connectionsMax: number;
+  /** Of one client; of proxies that the application trusts, any number. */
+  readonly connectionsPerAddress: number;
+  /** Requests of one connection that wait for their answers; one more ends it. */
+  readonly pipelinedMax: number;
+}
+export const SOCKET_BOUNDS: SocketBounds = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  uploadMs: 900_000,
+  uploadGraceMs: 10_000,
+  uploadBytesPerSecond: 10_000,
+  silenceMs: 75_000,
+  connectionsMax: 10_000,
+  connectionsPerAddress: 256,
+  pipelinedMax: 100,
+};
+/** In the grace of an upload. */
+const LOOKS_AT_RATE = 10;
+/** How often Node looks for sockets that are too slow. */
+const CHECKS_PER_BOUND = 20;
+/** A peer that was refused has so long to read why. */
+const REFUSED_MS = 2_000;
+
+const starting =
+  (publicUrl: string): Handler =>
+  (req, res) => {
+    const id = newRequestId(CLOCK, systemRandomness);
+    const isLive = req.url?.split('?')[0] === '/health/live';
+    const isReady = req.url?.split('?')[0] === '/health/ready';
+    res.writeHead(isLive ? 200 : 503, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': id,
+      'Retry-After': '1',
+      ...transportSecurity(publicUrl),
+      ...(!isLive && !isReady && { Link: helpLink(publicUrl, 'service_unavailable') }),
+    });
+    const message = 'The service is starting.';
+    res.end(
+      JSON.stringify(
+        isLive
+          ? { status: 'live' }
+          : isReady
+            ? { status: 'not_ready', reason: 'starting' }
+            : errorBody({ code: 'service_unavailable', message }, id),
+      ),
+    );
+  };
+
+const SLOW_UPLOAD = 'QUITA_SLOW_UPLOAD';
+const WRONG_HOSTS: NodeJS.ErrnoException = Object.assign(new Error('not one Host'), { code: 'QUITA_WRONG_HOSTS' });
+
+interface ParserRefusal {
+  /** The status line behind the version. */
+  readonly status: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+const INVALID: ParserRefusal = {
+  status: '400 Bad Request',
+  code: 'invalid_request',
+  message: 'The request is not valid HTTP.',
+};
+/** By the code of the error. */
+const REFUSALS: { readonly [code: string]: ParserRefusal } = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'headers_too_large',
+    message: 'The request headers are too large.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'invalid_request',
+    message: 'The request did not arrive in time.',
+  },
+  [SLOW_UPLOAD]: {
+    status: '408 Request Timeout',
+    code: 'upload_too_slow',
+    message: 'The upload is too slow. Send at least 10 kB per second.',
+  },
+  QUITA_WRONG_HOSTS: { ...INVALID, message: 'The request must have exactly one Host header.' },
+};
+
+/** What the HTTP parser refuses, or the check of the Host, still gets the interface's error body and a request id (E7). */
+const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const { status, ...rejection } = REFUSALS[error.code ?? ''] ?? INVALID;
+  const id = newRequestId(CLOCK, systemRandomness);
+  const body = JSON.stringify(errorBody(rejection, id));
+  const headers = Object.entries({
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': id,
+    Link: helpLink(publicUrl, rejection.code),
+    ...transportSecurity(publicUrl),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.join('')}\r\n${body}`);
+};
+
+/** HTTP/1.1 requires one Host, and no version allows two: a proxy may have judged the other one (RFC 9112, 3.2). */
+const hasWrongHosts = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1 || (hosts === 0 && httpVersion === '1.1');
+};
+
+/** A client that sends on and on and reads nothing must not have all of it worked on: Node begins each request of a chunk at once. */
+const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse) => boolean) => {
+  const waiting = new WeakMap<Duplex, number>();
+  return ({ socket }, res) => {
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (socket.destroyed || count > max) {
+      socket.destroy();
+      return false;
+    }
+    waiting.set(socket, count);
+    res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    return true;
+  };
+};
+
+/** Closes the connections of an address beyond the bound, so that one client can't take all of them. */
+const boundAddresses = (server: Server, max: number, isProxy: (address: string) => boolean): void => {
+  const open = new KeyedCount();
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket;
+    if (isProxy(remoteAddress)) return;
+    const address = counted(remoteAddress) ?? '';
+    if (open.of(address) >= max) return void socket.destroy();
+    socket.once('close', open.add(address));
+  });
+};
+
+const isUpload = ({ method, url = '' }: IncomingMessage): boolean => method === 'PUT' && url.startsWith('/evidence/');
+
+const tooSlow = (code: string): Error => Object.assign(new Error('the body is slow'), { code });
+
+/** Node bounds all requests alike: those that are no uploads are bounded here, and uploads by their rate. */
+const boundBody = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  bounds: SocketBounds,
+  onSlow: (error: Error, socket: Duplex) => void,
+): void => {
+  if (!hasBody(req)) return;
+  const { requestMs, uploadGraceMs, uploadBytesPerSecond } = bounds;
+  if (!isUpload(req)) {
+    const timer = setTimeout(() => onSlow(tooSlow('ERR_HTTP_REQUEST_TIMEOUT'), req.socket), requestMs);
+    return void req.once('close', () => clearTimeout(timer));
+  }
+  const { socket } = req;
+  /** Of the last `uploadGraceMs`, the oldest first. */
+  const read = [socket.bytesRead];
+  const bytesMin = (uploadBytesPerSecond * uploadGraceMs) / 1_000;
+  const looking = repeating(uploadGraceMs / LOOKS_AT_RATE, () => {
+    read.push(socket.bytesRead);
+    if (read.length <= LOOKS_AT_RATE) return;
+    if (socket.bytesRead - (read.shift() as number) >= bytesMin) return;
+    void looking.stop();
+    // The rest of a refused upload is not waited for: its answer was sent.
+    if (res.headersSent) socket.destroy();
+    else onSlow(tooSlow(SLOW_UPLOAD), socket);
+  });
+  req.once('close', looking.stop);
+};
+
+export interface HttpServer {
+  /** From now on this answers; until then only /health/live does. */
+  serve(app: Express): void;
+  /** No new connections; requests in flight are finished within `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** `publicUrl`: the base of the links in error answers, without a slash at its end. `prefix`: of the variables that errors name. */
+export const listen = async (
+  host: string,
+  port: number,
+  publicUrl: string,
+  bounds: SocketBounds = SOCKET_BOUNDS,
+  prefix: '' | 'OPS_' = '',
+): Promise<HttpServer> => {
+  let handler = starting(publicUrl);
+  const mayBegin = pipelineGuard(bounds.pipelinedMax);
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      keepAliveTimeout: 65_000,
+      headersTimeout: bounds.headersMs,
+      requestTimeout: bounds.uploadMs,
+      connectionsCheckingInterval: bounds.headersMs / CHECKS_PER_BOUND,
+      // Judged here: Node's own answer has no body and no request id.
+      requireHostHeader: false,
+    },
+    (req, res) => {
+      if (!mayBegin(req, res)) return;
+      boundBody(req, res, bounds, (error, socket) => refuse(publicUrl, error, socket));
+      if (hasWrongHosts(req)) refuse(publicUrl, WRONG_HOSTS, req.socket);
+      else handler(req, res);
+    },
+  );
+  // An expectation that nobody knows is ignored (RFC 9110, 10.1.1) rather than answered by Node with a bare 417.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
+  server.on('connect', (_req, socket) => refuse(publicUrl, new Error('no tunnels'), socket));
+  server.setTimeout(bounds.silenceMs);
+  server.maxConnections = bounds.connectionsMax;
+  let isProxy = (_address: string): boolean => false;
+  boundAddresses(server, bounds.connectionsPerAddress, (address) => isProxy(address));
+  server.on('clientError', (error, socket) => refuse(publicUrl, error, socket));
+  await bind(server, host, port, prefix);
+  return {
+    serve: (app) => {
+      handler = app;
+      const trusts = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+      isProxy = (address) => trusts(address, 0);
+    },
+    stop: (graceMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+};
+
+const bind = (server: Server, host: string, port: number, prefix: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        reject(
+          new ConfigError(
+            `${prefix}PORT ${port} on ${host} is in use by another program: stop it, or set ${prefix}PORT to a free one`,
+          ),
+        );
+      else if (error.code === 'EACCES')
+        reject(
+          new ConfigError(
+            `${prefix}PORT ${port} on ${host} may not be used by this user: set ${prefix}PORT to one above 1023`,
+          ),
+        );
+      else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
+        reject(new ConfigError(`${prefix}HOST ${host} is not an address of this machine`));
+      else reject(error);
+    });
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });

@@ -1,0 +1,50 @@
+// The consumers of the log as operators see to them: their checkpoints, and the streams that they have parked.
+import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../../application/ports/consumers.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { askRetry, readParked } from '../../projections/engine/parkedStreams.ts';
+import { pause } from '../../projections/engine/pause.ts';
+
+/** Longest wait for one more of them to be taken up by whoever leads, which is another process. */
+const ANSWER_MS_MAX = 30_000;
+const LOOK_MS = 100;
+
+const takenUp = async (db: Sql, rows: readonly ParkedRow[], signal: AbortSignal): Promise<readonly TakenUp[]> => {
+  await askRetry(db, rows);
+  const look = async () => {
+    const left = await readParked(db, [...new Set(rows.map(({ consumer }) => consumer))]);
+    return rows.map((row) => left.find(({ consumer, stream }) => consumer === row.consumer && stream === row.stream));
+  };
+  const openIn = (found: Awaited<ReturnType<typeof look>>) => found.filter((row) => row?.isRetryAsked).length;
+  let now = await look();
+  let deadline = performance.now() + ANSWER_MS_MAX;
+  for (let open = openIn(now); open > 0 && performance.now() < deadline && !signal.aborted; ) {
+    await pause(LOOK_MS, signal);
+    now = await look();
+    if (openIn(now) < open) deadline = performance.now() + ANSWER_MS_MAX;
+    open = openIn(now);
+  }
+  return rows.map(({ consumer, stream }, i): TakenUp => {
+    const row = now[i];
+    if (row === undefined) return { consumer, stream, outcome: 'taken', revision: null, error: null };
+    const { revision, error, isRetryAsked } = row;
+    return { consumer, stream, outcome: isRetryAsked ? 'waiting' : 'parked', revision, error };
+  });
+};
+
+export const consumerWork = (
+  { reads, operations }: { readonly reads: Sql; readonly operations: Sql },
+  { names, maySkip }: Pick<Consumers, 'names' | 'maySkip'>,
+): Consumers => ({
+  names,
+  maySkip,
+  positions: async () => {
+    const checkpoints = await readCheckpoints(reads, names);
+    return new Map(names.map((name) => [name, checkpoints.get(name)?.position ?? null]));
+  },
+  parked: async ({ stream, consumer }: WhichParked) =>
+    (await readParked(reads, null)).filter(
+      (row) => (stream === null || row.stream === stream) && (consumer === null || row.consumer === consumer),
+    ),
+  takeUp: (rows, signal) => takenUp(operations, rows, signal),
+});

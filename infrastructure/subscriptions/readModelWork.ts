@@ -1,0 +1,40 @@
+// Building read models anew and comparing them with the log, as operators have it done.
+import type { EventLog } from '../../application/ports/eventCodec.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
+import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { ReadModelWork } from '../../application/ports/readModelWork.ts';
+import type { Projection } from '../../projections/engine/projection.ts';
+import { type RebuildReport, rebuild } from '../../projections/engine/rebuild.ts';
+import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
+import { shareOf } from '../eventStore/share.ts';
+
+const WORK: { readonly [W in VerifyProgress['work']]: (count: number) => string } = {
+  replay: (count) => `${count} events replayed`,
+  compare: (count) => `${count} rows compared`,
+  fold: (count) => `${count} rows compared with their streams`,
+};
+
+export const readModelWork = (
+  projections: readonly Projection[],
+  log: EventLog,
+  openSession: OpenLeaderSession,
+): ReadModelWork => ({
+  names: projections.map(({ name }) => name),
+  rebuild: async (name, signal, onProgress) => {
+    const reports: RebuildReport[] = [];
+    for (const projection of projections.filter((one) => name === 'all' || one.name === name)) {
+      const head = await log.store.head();
+      const onTaken = (position: Position, events: number) =>
+        onProgress({ share: shareOf(position, head), what: `${projection.name}: ${events} events` });
+      reports.push(await rebuild(projection, log, openSession, signal, onTaken));
+    }
+    return reports;
+  },
+  verify: async (signal, onProgress) => {
+    const head = await log.store.head();
+    return verify(projections, log, openSession, signal, (at) => {
+      const share = at.position === null ? 0 : shareOf(at.position, head);
+      onProgress({ share: (at.step + share) / at.steps, what: `${at.projection}: ${WORK[at.work](at.count)}` });
+    });
+  },
+});

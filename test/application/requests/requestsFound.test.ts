@@ -1,0 +1,36 @@
+// What operators are told of a request id whose log was moved or put back since (rule D3).
+import { expect } from 'chai';
+import { EventStoreUnavailable, UnknownPosition } from '../../../application/ports/eventStore.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import { requests } from '../../../application/requests/capability.ts';
+import { requestLogReads } from '../../../infrastructure/operations/requestLog.ts';
+
+describe('a request that is looked for', () => {
+  const row = {
+    id: '0'.repeat(26),
+    request_id: 'req_1',
+    account_id: 'a'.repeat(26),
+    created_ms: 0,
+    duration_ms: 1,
+    log_position: '7',
+  };
+  const find = (error: Error) => {
+    const reads = { query: async () => ({ rows: [row], rowCount: 1 }) } as unknown as Sql;
+    const store = {
+      subscribe: () => {
+        throw error;
+      },
+    };
+    const { findRequest } = requests.operators({ requestLog: requestLogReads(reads), store });
+    return findRequest('req_1', new AbortController().signal);
+  };
+
+  it('is shown without its events where the log does not know its position', async () => {
+    const { requests, events } = await find(new UnknownPosition('gone'));
+    expect([requests.map(({ requestId }) => requestId), events]).to.deep.equal([['req_1'], null]);
+  });
+  it('is not shown as one without events while the log is away', async () => {
+    const failed = await find(new EventStoreUnavailable('away')).catch((error: Error) => error);
+    expect(failed).to.be.instanceOf(EventStoreUnavailable);
+  });
+});

@@ -1,0 +1,319 @@
+import { expect } from 'chai';
+import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { journalEntry, trancheChange } from '../../../domain/payment/postings.ts';
+import { card, otherIssued } from '../../support/instruments.ts';
+import {
+  at,
+  CASE_ID,
+  cancelled,
+  cancelRequested,
+  created,
+  disputeOpened,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  heldReleased,
+  issued,
+  processing,
+  REFUND_REQUESTED_AT,
+  REFUNDED_AT,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  refusedInstrument,
+  released,
+  resendRequested,
+  returned,
+  returnRefused,
+  returnRetried,
+  SETTLED_AT,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const entry = (when: string, ...lines: readonly (readonly [string, number])[]) => ({
+  at: when,
+  postings: lines.map(([account, amount]) => ({ account, currency: 'BRL', amount })),
+});
+const disputeResolved = (moneyOutcome: MoneyOutcome, held = 12_345): PaymentEvent => ({
+  type: 'TransactionDisputeResolved',
+  data: {
+    caseId: CASE_ID,
+    moneyOutcome,
+    amount: toMinor(held),
+    currency: 'BRL',
+    reportedAmount: toMinor(12_345),
+    announced: true,
+    at: at('18:00:00'),
+  },
+});
+const disputeReturned = (amount: number): PaymentEvent => ({
+  type: 'TransactionDisputeReturned',
+  data: { caseId: CASE_ID, amount: toMinor(amount), currency: 'BRL', at: at('18:00:00') },
+});
+const disputeSettled = (verdict: 'held' | 'lost' | 'nothing', amount: number): PaymentEvent => ({
+  type: 'TransactionDisputeSettled',
+  data: {
+    caseId: CASE_ID,
+    verdict,
+    amount: toMinor(amount),
+    currency: 'BRL',
+    reason: 'x',
+    by: 'operator:ana',
+    announced: true,
+    at: at('18:00:00'),
+  },
+});
+const PART = { amount: toMinor(5_000) };
+const BORNE = { feePaidBy: 'merchant' as const };
+const FREE = { fee: toMinor(0), strategy: 'devolution' as const, destination: null };
+const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>])[] = [
+  [
+    'settled, available at once',
+    settled(),
+    entry(
+      SETTLED_AT,
+      ['provider_clearing', -12_345],
+      ['merchant_available', 12_212],
+      ['provider_fees', 10],
+      ['platform_fees', 123],
+    ),
+  ],
+  [
+    'settled, held',
+    settled({ availableAt: at('14:05:01') }),
+    entry(
+      SETTLED_AT,
+      ['provider_clearing', -12_345],
+      ['merchant_pending', 12_212],
+      ['provider_fees', 10],
+      ['platform_fees', 123],
+    ),
+  ],
+  [
+    'settled without a fee has no empty posting',
+    settled({ providerFee: toMinor(0), platformFee: toMinor(0), netAmount: toMinor(12_345) }),
+    entry(SETTLED_AT, ['provider_clearing', -12_345], ['merchant_available', 12_345]),
+  ],
+  ['released', released(), entry(at('14:05:01'), ['merchant_pending', -12_212], ['merchant_available', 12_212])],
+  ['held for review', held(), entry(SETTLED_AT, ['provider_clearing', -12_345], ['payer_returns', 12_345])],
+  [
+    'rejected',
+    sentBack('wrong_amount', { amount: toMinor(5) }),
+    entry(SETTLED_AT, ['provider_clearing', -5], ['payer_returns', 5]),
+  ],
+  [
+    'held, then let pass: out of what is owed to the payer',
+    heldReleased(),
+    entry(at('13:20:00'), ['payer_returns', -12_345], ['provider_clearing', 12_345]),
+  ],
+  [
+    'settled by card, held for two days',
+    settledByCard(),
+    entry(
+      SETTLED_AT,
+      ['provider_clearing', -12_345],
+      ['merchant_pending', 11_883],
+      ['provider_fees', 339],
+      ['platform_fees', 123],
+    ),
+  ],
+  [
+    'refund reserved, the platform bears the fee',
+    refundReserved(PART),
+    entry(REFUND_REQUESTED_AT, ['merchant_available', -5_000], ['refunds_in_transit', 5_000]),
+  ],
+  [
+    'refund reserved, the merchant bears the fee',
+    refundReserved({ ...PART, ...BORNE }),
+    entry(REFUND_REQUESTED_AT, ['merchant_available', -5_050], ['refunds_in_transit', 5_050]),
+  ],
+  [
+    'refund without a fee reserved',
+    refundReserved({ ...PART, ...FREE }),
+    entry(REFUND_REQUESTED_AT, ['merchant_available', -5_000], ['refunds_in_transit', 5_000]),
+  ],
+  [
+    'refund completed, the platform bears the fee',
+    refundCompleted(PART),
+    entry(
+      REFUNDED_AT,
+      ['refunds_in_transit', -5_000],
+      ['provider_clearing', 5_000],
+      ['provider_fees', 50],
+      ['platform_fees', -50],
+    ),
+  ],
+  [
+    'refund completed, the merchant bears the fee',
+    refundCompleted({ ...PART, ...BORNE }),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_050], ['provider_clearing', 5_000], ['provider_fees', 50]),
+  ],
+  [
+    'refund without a fee completed',
+    refundCompleted({ ...PART, ...FREE }, null),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_000], ['provider_clearing', 5_000]),
+  ],
+  [
+    'refund failed, the platform bore the fee',
+    refundReleased(PART),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_000], ['merchant_available', 5_000]),
+  ],
+  [
+    'refund failed, the merchant’s fee comes back too (M7a)',
+    refundReleased({ ...PART, ...BORNE }),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_050], ['merchant_available', 5_050]),
+  ],
+  ...(['CHARGEBACK', 'DISPUTE'] as const).map(
+    (kind) =>
+      [
+        `${kind} opened: from available to retained (M9)`,
+        disputeOpened(kind, 7_345),
+        entry(at('16:00:00'), ['merchant_available', -7_345], ['merchant_retained', 7_345]),
+      ] as const,
+  ),
+  ...(
+    [
+      ['refunded_to_merchant', 'merchant_available'],
+      ['closed_without_refund', 'disputes'],
+      ['lost', 'disputes'],
+    ] as const
+  ).map(
+    ([moneyOutcome, account]) =>
+      [
+        `dispute ended, ${moneyOutcome}: from retained to ${account} (M9)`,
+        disputeResolved(moneyOutcome, 7_345),
+        entry(at('18:00:00'), ['merchant_retained', -7_345], [account, 7_345]),
+      ] as const,
+  ),
+  [
+    'what the bank gave to the payer of a dispute: from disputes to provider_clearing (Q11)',
+    disputeReturned(7_000),
+    entry(at('18:00:00'), ['disputes', -7_000], ['provider_clearing', 7_000]),
+  ],
+  [
+    'a mismatch held: from available to retained (Q1)',
+    disputeSettled('held', 500),
+    entry(at('18:00:00'), ['merchant_available', -500], ['merchant_retained', 500]),
+  ],
+  [
+    'a mismatch lost: from available to disputes (Q1)',
+    disputeSettled('lost', 500),
+    entry(at('18:00:00'), ['merchant_available', -500], ['disputes', 500]),
+  ],
+  ['a mismatch settled as nothing', disputeSettled('nothing', 0), entry(at('18:00:00'))],
+  ['returned', returned(), entry(at('13:05:02'), ['payer_returns', -12_345], ['provider_clearing', 12_345])],
+];
+
+describe('journalEntry', () => {
+  for (const [name, event, expected] of MONEY) it(name, () => expect(journalEntry(event)).to.deep.equal(expected));
+  for (const [name, event] of MONEY)
+    it(`sums to zero: ${name}`, () => {
+      const { postings } = journalEntry(event) ?? { postings: [] };
+      expect(postings.reduce((sum, { amount }) => sum + amount, 0)).to.equal(0);
+    });
+  const STORIES: readonly (readonly [string, readonly PaymentEvent[], Record<string, number>])[] = [
+    [
+      'refunded in full, the platform bears the fee',
+      [settled(), refundReserved(), refundCompleted()],
+      { merchant_available: -133, provider_fees: 60, platform_fees: 73 },
+    ],
+    [
+      'refunded in full, the merchant bears the fee',
+      [settled(), refundReserved(BORNE), refundCompleted(BORNE)],
+      { merchant_available: -183, provider_fees: 60, platform_fees: 123 },
+    ],
+    [
+      'a refund that failed',
+      [settled(), refundReserved(BORNE), refundReleased(BORNE)],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'held, sent back, refused by the provider, let pass and credited',
+      [held(), heldRejected('operator'), returnRefused(), heldReleased(), settled()],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'a wrong amount that the provider keeps',
+      [sentBack('wrong_amount', { amount: toMinor(5) }), returnRefused({ amount: 5 })],
+      { provider_clearing: -5, payer_returns: 5 },
+    ],
+    [
+      'held, let pass and credited',
+      [held(), heldReleased(), settled()],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'disputed and lost: the payer has all of it, the merchant bears the fee',
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('lost'), disputeReturned(12_345)],
+      { merchant_available: -133, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'disputed and lost, of which the payer got a part: the rest is on the account of disputes',
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('lost'), disputeReturned(12_000)],
+      { provider_clearing: -345, disputes: 345, merchant_available: -133, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'disputed and won',
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('refunded_to_merchant')],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    ['held and returned', [held(), heldRejected('operator'), returned()], {}],
+  ];
+  for (const [name, events, left] of STORIES)
+    it(`${name}: what is left`, () => {
+      const sums: Record<string, number> = {};
+      for (const { account, amount } of events.flatMap((event) => journalEntry(event)?.postings ?? []))
+        sums[account] = (sums[account] ?? 0) + amount;
+      expect(Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0))).to.deep.equal(left);
+    });
+  const IDLE = [
+    created(),
+    issued(),
+    otherIssued(card()),
+    refusedInstrument('BOLETO'),
+    expired(),
+    failed(),
+    cancelRequested(),
+    cancelled(),
+    resendRequested(1, 1),
+    processing(),
+    refused('CREDIT_CARD', true),
+    heldRejected('operator'), // owed to the payer as before, until it has gone back
+    heldRejected('cancelled'),
+    returnRefused(), // owed to the payer still
+    returnRetried('return-2'),
+  ];
+  for (const event of IDLE) it(`${event.type} moves no money`, () => expect(journalEntry(event)).to.equal(null));
+  it('posts to these accounts', () => {
+    expect(LEDGER_ACCOUNTS).to.deep.equal([
+      'merchant_available',
+      'merchant_pending',
+      'merchant_retained',
+      'refunds_in_transit',
+      'provider_clearing',
+      'provider_fees',
+      'platform_fees',
+      'payer_returns',
+      'disputes',
+    ]);
+  });
+});
+
+describe('what of a settlement waits for its release', () => {
+  it('is its net amount until its date, and nothing where it is available at once', () => {
+    const later = settled();
+    if (later.type !== 'TransactionSettled') throw new Error('no settlement');
+    const availableAt = at('13:00:00');
+    const waiting = { ...later, data: { ...later.data, availableAt } };
+    const { currency, netAmount: amount } = later.data;
+    expect(trancheChange(waiting)).to.deep.equal({ kind: 'held', currency, amount, releaseAt: availableAt });
+    expect(trancheChange({ ...later, data: { ...later.data, availableAt: null } })).to.equal(null);
+  });
+});

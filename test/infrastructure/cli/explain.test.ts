@@ -1,0 +1,79 @@
+// Faults that one line explains, and their exit codes (rules S1, S4).
+import { expect } from 'chai';
+import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../../application/ports/eventStore.ts';
+import { UsageError } from '../../../infrastructure/cli/command.ts';
+import { outcomeOf } from '../../../infrastructure/cli/explain.ts';
+import { ConfigError } from '../../../infrastructure/config/config.ts';
+import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { ForeignLog } from '../../../infrastructure/eventStore/readableLog.ts';
+import { OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';
+import { ForeignSchema, OlderSchema } from '../../../infrastructure/postgres/migrate.ts';
+import { DatabaseUnreachable } from '../../../infrastructure/postgres/reachDatabase.ts';
+import { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
+
+const ofDatabase = (code: string) => Object.assign(new Error('no\n  more'), { code, severity: 'ERROR' });
+
+describe('a fault that stops a program', () => {
+  for (const kind of [
+    CheckpointMismatch,
+    ConfigError,
+    DatabaseUnreachable,
+    ForeignLog,
+    LogNotInUse,
+    ForeignSchema,
+    OlderSchema,
+    UnknownPosition,
+    UsageError,
+  ])
+    it(`${kind.name} is one line and exit code 2`, () => {
+      const error = new kind('what is wrong\n  and what to do');
+      expect(outcomeOf(error, {})).to.deep.equal({ says: 'what is wrong and what to do', code: 2 });
+    });
+  it('OtherJobsSchema and EmbeddedPostgresError are one line and exit code 2', () => {
+    for (const error of [new OtherJobsSchema(99), new EmbeddedPostgresError('in_use' as never, 'one line')])
+      expect(outcomeOf(error, {})).to.deep.equal({ says: error.message, code: 2 });
+  });
+  it('is exit code 2 when the event store can’t be reached', () =>
+    expect(outcomeOf(new EventStoreUnavailable('no answer'), {})).to.deep.equal({
+      says: "the event store can't be reached: no answer",
+      code: 2,
+    }));
+  it('is exit code 2 when the database says it of itself or of our rights', () => {
+    for (const code of ['08006', '28P01', '3D000', '53300', '57P03', '25006', '42501'])
+      expect(outcomeOf(ofDatabase(code), {})).to.deep.equal({
+        says: `the database refuses: no more (${code})`,
+        code: 2,
+      });
+  });
+  const HINT = '; LOG_LEVEL=debug shows where it came from';
+  it('is one line with its place and exit code 1 when nobody expected it', () => {
+    const withoutSeverity = Object.assign(new Error('no\n  more'), { code: '08006' });
+    for (const [error, line] of [
+      [new TypeError('oops'), 'TypeError: oops'],
+      [ofDatabase('42P01'), 'Error: no more'],
+      [ofDatabase('23505'), 'Error: no more'],
+      [withoutSeverity, 'Error: no more'],
+    ] as const) {
+      const place = /at .*?(test\/infrastructure\/boot\/explain\.test\.ts):(\d+)/.exec(error.stack as string);
+      expect(place?.[1]).to.equal('test/infrastructure/cli/explain.test.ts');
+      for (const env of [{}, { LOG_LEVEL: 'info' }, { LOG_LEVEL: 'nonsense' }]) {
+        const { says, code } = outcomeOf(error, env);
+        expect(code).to.equal(1);
+        expect(says.startsWith(`an unforeseen fault: ${line} (in `), says).to.equal(true);
+        expect(says.endsWith(`${place?.[1]}, line ${place?.[2]})${HINT}`), says).to.equal(true);
+        expect(says).to.not.include('\n');
+      }
+    }
+    expect(outcomeOf('thrown', {})).to.deep.equal({ says: 'an unforeseen fault: thrown', code: 1 });
+    const placeless = Object.assign(new Error('no'), { stack: 'Error: no\n    at node:internal/process:1:2' });
+    expect(outcomeOf(placeless, {}).says).to.equal(`an unforeseen fault: Error: no${HINT}`);
+  });
+  it('has its stack below that line for whoever debugs', () => {
+    const error = new TypeError('oops');
+    for (const level of ['debug', 'trace']) {
+      const [line = '', ...stack] = outcomeOf(error, { LOG_LEVEL: level }).says.split('\n');
+      expect(line).to.match(/^an unforeseen fault: TypeError: oops \(in .*explain\.test\.ts, line \d+\)$/);
+      expect(stack.join('\n')).to.equal(error.stack);
+    }
+  });
+});

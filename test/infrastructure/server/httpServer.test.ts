@@ -1,0 +1,322 @@
+// What the listening socket bears (infrastructure/server/httpServer.ts). Bounds are a hundredth of the program's.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import express from 'express';
+import {
+  type HttpServer,
+  listen,
+  SOCKET_BOUNDS,
+  type SocketBounds,
+} from '../../../infrastructure/server/httpServer.ts';
+import { freePort } from '../../support/program.ts';
+
+const SMALL: SocketBounds = {
+  headersMs: 300,
+  requestMs: 600,
+  uploadMs: 1_800,
+  uploadGraceMs: 600,
+  uploadBytesPerSecond: 0,
+  silenceMs: 5_000,
+  connectionsMax: 3,
+  connectionsPerAddress: 3,
+  pipelinedMax: 20,
+};
+
+/** However it ends: a reset is an end too. */
+const closeOf = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    socket.once('close', () => resolve());
+  });
+
+describe('the listening socket', () => {
+  let server: HttpServer | undefined;
+  let port: number;
+  const sockets: Socket[] = [];
+  const serving = async (bounds: SocketBounds) => {
+    port = await freePort();
+    server = await listen('127.0.0.1', port, 'https://pay.example', bounds);
+    const app = express();
+    app.get('/', (_req, res) => void res.json({}));
+    app.post('/', (req, res) => req.resume().on('end', () => res.json({})));
+    server.serve(app);
+  };
+  const open = (bytes = ''): Socket => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    if (bytes !== '') socket.write(bytes);
+    sockets.push(socket);
+    return socket;
+  };
+  /** What comes until the other side closes, and after how many milliseconds that is. */
+  const untilClosed = async (socket: Socket): Promise<{ text: string; afterMs: number }> => {
+    const began = performance.now();
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    await closeOf(socket);
+    return { text, afterMs: performance.now() - began };
+  };
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await server?.stop(100);
+    server = undefined;
+  });
+
+  it('ends a connection on which more wait for their answers than it may have, and works on none of the rest', async () => {
+    port = await freePort();
+    server = await listen('127.0.0.1', port, 'https://pay.example', {
+      ...SMALL,
+      headersMs: 5_000,
+      requestMs: 5_000,
+      uploadMs: 5_000,
+    });
+    const app = express();
+    let begun = 0;
+    const answers: (() => void)[] = [];
+    app.get('/', (_req, res) => {
+      begun++;
+      answers.push(() => void res.json({}));
+    });
+    server.serve(app);
+    const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const patient = open(request.repeat(20));
+    while (begun < 20) await new Promise((resolve) => setImmediate(resolve));
+    expect(answers.length).to.equal(20);
+    for (const answer of answers.splice(0)) answer();
+    await once(patient, 'data');
+    // Those that are answered wait no more: the connection may have as many again.
+    begun = 0;
+    patient.write(request.repeat(20));
+    while (begun < 20 && !patient.destroyed) await new Promise((resolve) => setImmediate(resolve));
+    expect([begun, patient.destroyed]).to.deep.equal([20, false]);
+    begun = 0;
+    await untilClosed(open(request.repeat(2_000)));
+    expect(begun).to.equal(20);
+  });
+
+  it('gives headers ten seconds, a body thirty, an upload fifteen minutes, and bears 10,000 connections, 256 of an address, with 100 pipelined requests each', () => {
+    expect(SOCKET_BOUNDS).to.deep.equal({
+      headersMs: 10_000,
+      requestMs: 30_000,
+      uploadMs: 900_000,
+      uploadGraceMs: 10_000,
+      uploadBytesPerSecond: 10_000,
+      silenceMs: 75_000,
+      connectionsMax: 10_000,
+      connectionsPerAddress: 256,
+      pipelinedMax: 100,
+    });
+  });
+  for (const [what, bytes] of [
+    ['no byte', ''],
+    ['a part of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-'],
+  ] as const)
+    it(`ends a connection that sends ${what} in the time for headers, with the interface’s error`, async () => {
+      await serving(SMALL);
+      const { text, afterMs } = await untilClosed(open(bytes));
+      expect(text)
+        .to.match(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+        .and.match(/\r\nX-Request-Id: req_/);
+      expect(text).to.include('"code":"invalid_request","message":"The request did not arrive in time."');
+      expect(afterMs).to.be.within(SMALL.headersMs - 50, 30 * SMALL.headersMs);
+    });
+  it('ends one that drips its headers: each byte gives no new time', async () => {
+    await serving(SMALL);
+    const socket = open('GET / HTTP/1.1\r\n');
+    const drip = () => socket.writable && socket.write('X-A: b\r\n', () => setImmediate(drip));
+    drip();
+    const { afterMs } = await untilClosed(socket);
+    expect(afterMs).to.be.below(20 * SMALL.headersMs);
+  });
+  it('ends one whose body does not come', async () => {
+    await serving(SMALL);
+    const { text, afterMs } = await untilClosed(open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{'));
+    expect(text).to.match(/^HTTP\/1\.1 408 /);
+    expect(afterMs).to.be.within(SMALL.requestMs - 50, 15 * SMALL.requestMs);
+  });
+  it('gives an upload of evidence the time that its URL lives', async () => {
+    await serving(SMALL);
+    const { text, afterMs } = await untilClosed(
+      open('PUT /evidence/x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{'),
+    );
+    expect(text).to.match(/^HTTP\/1\.1 408 /);
+    expect(afterMs).to.be.within(SMALL.uploadMs - 50, 10 * SMALL.uploadMs);
+  });
+  describe('an upload of evidence', () => {
+    const RATED: SocketBounds = {
+      ...SMALL,
+      headersMs: 60_000,
+      requestMs: 60_000,
+      uploadMs: 60_000,
+      uploadBytesPerSecond: 10_000,
+    };
+    const put = (length: number, path = '/evidence/x') =>
+      `PUT ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+    /** Reads what comes; `answersEarly`: does not wait for it. */
+    const rated = async (answersEarly = false) => {
+      await serving(RATED);
+      const app = express();
+      app.put('/evidence/x', (req, res) => {
+        if (answersEarly) res.status(403).json({});
+        else req.resume().on('end', () => res.json({}));
+      });
+      server?.serve(app);
+    };
+    it('is cut with upload_too_slow after its grace, when no byte comes or too few do', async () => {
+      for (const bytes of ['', '{']) {
+        await rated();
+        const { text, afterMs } = await untilClosed(open(put(1_000_000) + bytes));
+        expect(text)
+          .to.match(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+          .and.include('"type":"invalid_request_error","code":"upload_too_slow"')
+          .and.match(/\r\nLink: <https:\/\/pay\.example\/docs\/errors#upload_too_slow>/);
+        expect(afterMs).to.be.within(RATED.uploadGraceMs - 50, 20 * RATED.uploadGraceMs);
+        await server?.stop(0);
+      }
+    });
+    it('is cut when it stops, however much came before', async () => {
+      await rated();
+      const socket = open(put(2_000_000));
+      socket.write(Buffer.alloc(1_900_000));
+      const { text, afterMs } = await untilClosed(socket);
+      expect(text).to.include('"code":"upload_too_slow"');
+      expect(afterMs).to.be.within(RATED.uploadGraceMs - 50, 20 * RATED.uploadGraceMs);
+    });
+    it('is taken when it is just fast enough, for as long as it takes', async () => {
+      await rated();
+      const socket = open(put(60_000));
+      // 20 kB a second, for five times the grace.
+      let left = 60_000;
+      const sending = setInterval(() => {
+        const next = Math.min(left, 2_000);
+        left -= next;
+        if (next > 0) socket.write(Buffer.alloc(next));
+        else clearInterval(sending);
+      }, 100);
+      const answered = once(socket, 'data');
+      expect(String((await answered)[0])).to.match(/^HTTP\/1\.1 200 /);
+      expect(left).to.equal(0);
+      clearInterval(sending);
+    });
+    it('that was refused is not waited for', async () => {
+      await rated(true);
+      const { text, afterMs } = await untilClosed(open(put(1_000_000)));
+      expect(text.match(/^HTTP\/1\.1 \d+/gm)).to.deep.equal(['HTTP/1.1 403']);
+      expect(afterMs).to.be.within(RATED.uploadGraceMs - 50, 20 * RATED.uploadGraceMs);
+    });
+  });
+  const HOSTS = 'The request must have exactly one Host header.';
+  const INVALID = 'The request is not valid HTTP.';
+  for (const [what, bytes, message] of [
+    ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', HOSTS],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', HOSTS],
+    ['the same Host twice', 'GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\nhOST: a\r\n\r\n', HOSTS],
+    ['two Hosts in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', HOSTS],
+    ['two Hosts of a charge', 'POST / HTTP/1.1\r\nHost: a\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}', HOSTS],
+    ['a request for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', INVALID],
+  ] as const)
+    it(`refuses ${what} with the interface’s error`, async () => {
+      await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
+      const { text } = await untilClosed(open(bytes));
+      expect(text)
+        .to.match(/^HTTP\/1\.1 400 Bad Request\r\n/)
+        .and.match(/\r\nX-Request-Id: req_/);
+      expect(text).to.include(`"code":"invalid_request","message":"${message}"`);
+      // The public URL is https, and so it is for what never came to a route.
+      expect(text).to.match(/\r\nStrict-Transport-Security: max-age=31536000\r\n/);
+    });
+  it('takes a request of HTTP/1.0 without a Host, and one with an expectation that nobody knows', async () => {
+    await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
+    const asked = 'GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
+    for (const bytes of ['GET / HTTP/1.0\r\n\r\n', asked])
+      expect((await untilClosed(open(bytes))).text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+  it('ends one that was refused and does not close its side', async () => {
+    await serving(SMALL);
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
+    sockets.push(socket);
+    socket.write('rubbish\r\n\r\n');
+    socket.resume();
+    await once(socket, 'end');
+    // Only a reset tells a half-open side that the other one is gone: it comes as an answer to bytes.
+    const closed = closeOf(socket);
+    const poke = () => socket.writable && socket.write('x', () => setImmediate(poke));
+    poke();
+    await closed;
+  });
+  it('closes connections beyond its bound, and takes others when they are gone', async () => {
+    await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
+    const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+    const kept = [open(), open(), open()];
+    await Promise.all(kept.map((socket) => once(socket, 'connect')));
+    for (let i = 0; i < 2; i++) expect((await untilClosed(open(request))).text).to.equal('');
+    kept[0]?.write(request);
+    expect(String((await once(kept[0] as Socket, 'data'))[0])).to.match(/^HTTP\/1\.1 200 /);
+    kept[1]?.end();
+    await closeOf(kept[1]?.resume() as Socket);
+    const next = open(request);
+    expect(String((await once(next, 'data'))[0])).to.match(/^HTTP\/1\.1 200 /);
+  });
+  describe('connections of an address', () => {
+    const PATIENT = { headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000, silenceMs: 5_000 };
+    const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+    const from = (address: string): Socket => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: address }).on('error', () => undefined);
+      sockets.push(socket);
+      return socket;
+    };
+    /** Empty: it was closed without an answer. */
+    const answer = async (socket: Socket): Promise<string> => {
+      socket.write(REQUEST);
+      const first = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
+      return (await Promise.race([first, closeOf(socket).then(() => '')])).slice(0, 12);
+    };
+    const serve = async (connectionsPerAddress: number, trustProxy: string | number | false) => {
+      port = await freePort();
+      const bounds = { ...SOCKET_BOUNDS, ...PATIENT, connectionsPerAddress };
+      server = await listen('127.0.0.1', port, 'https://pay.example', bounds);
+      const app = express().set('trust proxy', trustProxy);
+      app.get('/', (_req, res) => void res.json({}));
+      server.serve(app);
+    };
+
+    it('are 256 at most; another address has room, and so has the first when one of them ends', async () => {
+      await serve(SOCKET_BOUNDS.connectionsPerAddress, false);
+      const kept = Array.from({ length: 256 }, () => from('127.0.0.1'));
+      expect(await Promise.all(kept.map(answer))).to.deep.equal(Array(256).fill('HTTP/1.1 200'));
+      for (let n = 0; n < 3; n++) expect(await answer(from('127.0.0.1'))).to.equal('');
+      expect(await answer(from('127.0.0.2'))).to.equal('HTTP/1.1 200');
+      kept[0]?.end();
+      await closeOf(kept[0] as Socket);
+      expect(await answer(from('127.0.0.1'))).to.equal('HTTP/1.1 200');
+      expect(await answer(from('127.0.0.1'))).to.equal('');
+    });
+    it('that is a trusted proxy are as many as it likes, and of any other they are bounded', async () => {
+      for (const trusted of ['127.0.0.2', '127.0.0.2/32, 10.0.0.0/8']) {
+        await serve(2, trusted);
+        const open = async (address: string) => Promise.all([1, 2, 3, 4].map(() => answer(from(address))));
+        const of = async (address: string) => (await open(address)).filter((text) => text !== '').length;
+        expect([await of('127.0.0.2'), await of('127.0.0.3')]).to.deep.equal([4, 2]);
+        for (const socket of sockets.splice(0)) socket.destroy();
+        await server?.stop(100);
+      }
+    });
+    it('are any number behind one proxy, whatever its address', async () => {
+      await serve(2, 1);
+      const all = await Promise.all([1, 2, 3, 4].map(() => answer(from('127.0.0.1'))));
+      expect(all).to.deep.equal(Array(4).fill('HTTP/1.1 200'));
+    });
+  });
+  it('ends a connection that is silent while its answer waits to be read', async () => {
+    port = await freePort();
+    server = await listen('127.0.0.1', port, 'https://pay.example', { ...SMALL, silenceMs: 200 });
+    const app = express();
+    const gone = new Promise((resolve) => {
+      app.get('/', (_req, res) => void res.on('close', resolve).write('x'.repeat(50_000_000)));
+    });
+    server.serve(app);
+    open('GET / HTTP/1.1\r\nHost: x\r\n\r\n').pause();
+    await gone;
+  });
+});
