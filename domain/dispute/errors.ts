@@ -1,7 +1,7 @@
 // The error codes of dispute cases and their evidence.
 import { codes } from '../kernel/rejection.ts';
 
-export const CASE_ERRORS = codes(400, {
+export const EVIDENCE_ERRORS = codes(400, {
   invalid_file_name:
     '`file_name` is not 1 to 255 characters, contains a slash, a backslash, a control or a direction character, is `.` or `..`, or has an extension of another type than `mime_type`.',
   invalid_file_size: '`file_size` is not an integer from 1 to 10,485,760 bytes.',
@@ -9,7 +9,9 @@ export const CASE_ERRORS = codes(400, {
   invalid_evidence:
     'The uploaded file is not of its declared type, damaged, above 50 megapixels, several files in one, or a PDF with JavaScript or launch actions. Request a new grant.',
   evidence_limit_reached: 'The case has 20 confirmed files.',
-  charge_not_disputable: 'The charge is not paid, in a dispute case already, lost in one, or fully refunded.',
+});
+
+export const CASE_ERRORS = codes(400, {
   case_not_open: 'The dispute case has ended, is not open any more, or has no outcome to be reviewed.',
   case_under_review: 'An outcome of the dispute case is being reviewed: nothing else can end it meanwhile.',
   invalid_reason: 'The reason of the appeal has fewer than 5 or more than 2,000 characters, or is blank.',
@@ -38,6 +40,7 @@ export const UPLOAD_LIMIT_ERRORS = codes(429, {
 declare module '../kernel/rejection.ts' {
   interface ErrorCodes {
     readonly dispute:
+      | keyof typeof EVIDENCE_ERRORS
       | keyof typeof CASE_ERRORS
       | keyof typeof SIGNATURE_ERRORS
       | keyof typeof UPLOAD_ERRORS

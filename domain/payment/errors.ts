@@ -10,16 +10,19 @@ export const PAYMENT_ERRORS = codes(400, {
   charge_disputed: 'The payment is disputed: it can’t be refunded.',
 });
 
-export const PAYMENT_REFUSALS = {
-  ...codes(422, {
-    REFUND_NOT_SUPPORTED: 'The method, the time since settlement or the destination does not allow this refund.',
-  }),
-  ...codes(403, {
-    'fraud.customer_velocity_exceeded': 'Too many live charges of this customer within an hour.',
-    'fraud.account_velocity_exceeded':
-      'Too many live charges of this account within an hour, or too many or too large live refunds.',
-  }),
-};
+export const DISPUTE_ERRORS = codes(400, {
+  charge_not_disputable: 'The charge is not paid, in a dispute case already, lost in one, or fully refunded.',
+});
+
+export const REFUND_ERRORS = codes(422, {
+  REFUND_NOT_SUPPORTED: 'The method, the time since settlement or the destination does not allow this refund.',
+});
+
+export const VELOCITY_ERRORS = codes(403, {
+  'fraud.customer_velocity_exceeded': 'Too many live charges of this customer within an hour.',
+  'fraud.account_velocity_exceeded':
+    'Too many live charges of this account within an hour, or too many or too large live refunds or payouts.',
+});
 
 export const PAYMENT_CONFLICTS = codes(409, {
   held_already_settled: 'An operator already settled the money that was held.',
@@ -29,6 +32,11 @@ export const PAYMENT_CONFLICTS = codes(409, {
 
 declare module '../kernel/rejection.ts' {
   interface ErrorCodes {
-    readonly payment: keyof typeof PAYMENT_ERRORS | keyof typeof PAYMENT_REFUSALS | keyof typeof PAYMENT_CONFLICTS;
+    readonly payment:
+      | keyof typeof PAYMENT_ERRORS
+      | keyof typeof DISPUTE_ERRORS
+      | keyof typeof REFUND_ERRORS
+      | keyof typeof VELOCITY_ERRORS
+      | keyof typeof PAYMENT_CONFLICTS;
   }
 }

@@ -1,10 +1,23 @@
 // The one error table: the source of statuses and types, of the reference page and of its tests (contract.md Errors, rules E).
 import type { Request, Response } from 'express';
 import { FIELD_ERRORS, PAYER_LOCK_ERRORS } from '../../domain/charge/errors.ts';
-import { CASE_ERRORS, SIGNATURE_ERRORS, UPLOAD_ERRORS, UPLOAD_LIMIT_ERRORS } from '../../domain/dispute/errors.ts';
+import {
+  CASE_ERRORS,
+  EVIDENCE_ERRORS,
+  SIGNATURE_ERRORS,
+  UPLOAD_ERRORS,
+  UPLOAD_LIMIT_ERRORS,
+} from '../../domain/dispute/errors.ts';
 import { codes, type ErrorCode, type ErrorEntry, type Problem, type Rejection } from '../../domain/kernel/rejection.ts';
 import { KEY_ERRORS } from '../../domain/keyring/errors.ts';
-import { PAYMENT_CONFLICTS, PAYMENT_ERRORS, PAYMENT_REFUSALS } from '../../domain/payment/errors.ts';
+import {
+  DISPUTE_ERRORS,
+  PAYMENT_CONFLICTS,
+  PAYMENT_ERRORS,
+  REFUND_ERRORS,
+  VELOCITY_ERRORS,
+} from '../../domain/payment/errors.ts';
+import { PAYOUT_ERRORS, PAYOUT_REFUSALS } from '../../domain/payout/errors.ts';
 import { SECOND_FACTOR_ERRORS } from '../../domain/user/errors.ts';
 import { ENDPOINT_ERRORS, ENDPOINT_FIELD_ERRORS } from '../../domain/webhookEndpoint/errors.ts';
 import { preferencesOf } from './preferences.ts';
@@ -48,8 +61,13 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   }),
   ...ENDPOINT_ERRORS,
   ...PAYMENT_ERRORS,
+  ...EVIDENCE_ERRORS,
+  ...DISPUTE_ERRORS,
+  ...PAYOUT_ERRORS,
   ...CASE_ERRORS,
-  ...PAYMENT_REFUSALS,
+  ...REFUND_ERRORS,
+  ...PAYOUT_REFUSALS,
+  ...VELOCITY_ERRORS,
   ...codes(401, {
     unauthorized:
       'The API key or the dashboard’s token is missing, invalid, replaced or ended; or e-mail address and password are not somebody’s.',

@@ -17,6 +17,7 @@ export type Tag =
   | 'Charges'
   | 'Payments'
   | 'Refunds'
+  | 'Payouts'
   | 'Disputes'
   | 'Wallets'
   | 'Webhooks'

@@ -49,8 +49,19 @@ export interface Files {
   readonly evidenceLink: string;
 }
 
+/** Payouts of a tenant. */
+export interface Payouts {
+  /** Paid. */
+  readonly payoutId: string;
+  /** The bank has not decided them. */
+  readonly confirmPayoutId: string;
+  readonly failPayoutId: string;
+  /** It awaits approval. */
+  readonly waitingPayoutId: string;
+}
+
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Cases, Instruments, Files {
+export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;

@@ -24,6 +24,7 @@ import {
 } from './exampleParts.ts';
 import { Merchant } from './merchant.ts';
 import { makeSpare, OPS_EXAMPLES } from './opsExamples.ts';
+import { makePayouts, PAYOUT_EXAMPLES } from './payoutExamples.ts';
 
 export { NO_ID } from './exampleParts.ts';
 
@@ -228,6 +229,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   uploadLogo: { upload: LOGO, roles: MANAGERS, live: 401 },
   removeLogo: { roles: MANAGERS, live: 401 },
   ...EVIDENCE_EXAMPLES,
+  ...PAYOUT_EXAMPLES,
   ...OPS_EXAMPLES,
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
@@ -339,6 +341,7 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),
   ...(await makeEvidence(gateway)),
+  ...(await makePayouts(gateway)),
   ...(await makeSpare(gateway)),
   accountId: ACCOUNT.idPrefix + gateway.tenant.accountId,
 });
