@@ -228,6 +228,7 @@ export interface RouteContext<
   Params extends ParamRules = ParamRules,
   Query extends QueryRules = QueryRules,
   Body extends BodyRule = BodyRule,
+  Called = AppServices,
 > {
   readonly caller: Callers[Who];
   readonly params: ParamsOf<Params>;
@@ -242,7 +243,7 @@ export interface RouteContext<
   /** Both wait, for so long or for a turn; meanwhile the request takes no place of those in progress. */
   readonly pause: (ms: number) => Promise<void>;
   readonly apart: <T>(turn: Promise<T>) => Promise<T>;
-  readonly services: AppServices;
+  readonly services: Called;
 }
 /** What routes for API keys have in common, for what several of them do. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;
@@ -265,6 +266,7 @@ interface Declaration<
   Query extends QueryRules,
   Body extends BodyRule,
   Responses extends ResponseRules,
+  Called,
 > extends Named {
   readonly principal: Who;
   /** Refuses a caller for its role, before anything that it sent is judged; null: it may. Default: whoever the principal lets in may. */
@@ -285,7 +287,7 @@ interface Declaration<
   /** Beyond what follows from the rest. */
   readonly errors: readonly ErrorCode[];
   readonly handle: (
-    context: RouteContext<Who, Params, Query, Body>,
+    context: RouteContext<Who, Params, Query, Body, Called>,
   ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
 }
 
@@ -318,34 +320,40 @@ const IDEMPOTENCY_KEY: HeaderRule = {
   schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
 };
 
-export const route = <
-  Who extends Principal,
-  const Responses extends ResponseRules,
-  Params extends ParamRules = NonNullable<unknown>,
-  Query extends QueryRules = NonNullable<unknown>,
-  Body extends BodyRule = NoBody,
->(
-  declared: Declaration<Who, Params, Query, Body, Responses>,
-): Route => {
-  const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
-  const { needsIdempotencyKey = false, ...named } = others;
-  const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
-  const body: BodyRule = declared.body ?? { kind: 'none' };
-  return {
-    refusesUnknownQuery: false,
-    reads: [],
-    ...named,
-    limit,
-    principal,
-    refusalOf: refusalOf as Route['refusalOf'],
-    params,
-    query,
-    headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
-    body,
-    errors: [...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors])],
-    handle: handle as Route['handle'],
+/** Returns what makes routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
+export const routeCalling =
+  <Called extends AppServices>() =>
+  <
+    Who extends Principal,
+    const Responses extends ResponseRules,
+    Params extends ParamRules = NonNullable<unknown>,
+    Query extends QueryRules = NonNullable<unknown>,
+    Body extends BodyRule = NoBody,
+  >(
+    declared: Declaration<Who, Params, Query, Body, Responses, Called>,
+  ): Route => {
+    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
+    const { needsIdempotencyKey = false, ...named } = others;
+    const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
+    const body: BodyRule = declared.body ?? { kind: 'none' };
+    return {
+      refusesUnknownQuery: false,
+      reads: [],
+      ...named,
+      limit,
+      principal,
+      refusalOf: refusalOf as Route['refusalOf'],
+      params,
+      query,
+      headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
+      body,
+      errors: [
+        ...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors]),
+      ],
+      handle: handle as Route['handle'],
+    };
   };
-};
+export const route = routeCalling<AppServices>();
 
 /** Who asks, and by which request: what commands record as their cause. */
 export const actorOf = ({
