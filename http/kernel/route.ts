@@ -182,6 +182,7 @@ export interface RouteContext<
   Params extends ParamRules = ParamRules,
   Query extends QueryRules = QueryRules,
   Body extends BodyRule = BodyRule,
+  Called = AppServices,
 > {
   readonly caller: Callers[Who];
   readonly params: ParamsOf<Params>;
@@ -196,7 +197,7 @@ export interface RouteContext<
   /** Both wait, for so long or for a turn; meanwhile the request takes no place of those in progress. */
   readonly pause: (ms: number) => Promise<void>;
   readonly apart: <T>(turn: Promise<T>) => Promise<T>;
-  readonly services: AppServices;
+  readonly services: Called;
 }
 /** What routes for API keys have in common, for what several of them do. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;
@@ -219,6 +220,7 @@ interface Declaration<
   Query extends QueryRules,
   Body extends BodyRule,
   Responses extends ResponseRules,
+  Called,
 > extends Named {
   readonly principal: Who;
   /** Refuses a caller for its role, before anything that it sent is judged; null: it may. Default: whoever the principal lets in may. */
@@ -239,7 +241,7 @@ interface Declaration<
   /** Beyond what follows from the rest. */
   readonly errors: readonly ErrorCode[];
   readonly handle: (
-    context: RouteContext<Who, Params, Query, Body>,
+    context: RouteContext<Who, Params, Query, Body, Called>,
   ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
 }
 
@@ -306,34 +308,40 @@ const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
   return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };
 
-export const route = <
-  Who extends Principal,
-  const Responses extends ResponseRules,
-  Params extends ParamRules = NonNullable<unknown>,
-  Query extends QueryRules = NonNullable<unknown>,
-  Body extends BodyRule = NoBody,
->(
-  declared: Declaration<Who, Params, Query, Body, Responses>,
-): Route => {
-  const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
-  const { needsIdempotencyKey = false, ...named } = others;
-  const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
-  const body: BodyRule = declared.body ?? { kind: 'none' };
-  return {
-    refusesUnknownQuery: false,
-    reads: [],
-    ...named,
-    limit,
-    principal,
-    refusalOf: refusalOf as Route['refusalOf'],
-    params,
-    query,
-    headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
-    body,
-    errors: [...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors])],
-    handle: handle as Route['handle'],
+/** Returns what makes routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
+export const routeCalling =
+  <Called extends AppServices>() =>
+  <
+    Who extends Principal,
+    const Responses extends ResponseRules,
+    Params extends ParamRules = NonNullable<unknown>,
+    Query extends QueryRules = NonNullable<unknown>,
+    Body extends BodyRule = NoBody,
+  >(
+    declared: Declaration<Who, Params, Query, Body, Responses, Called>,
+  ): Route => {
+    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
+    const { needsIdempotencyKey = false, ...named } = others;
+    const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
+    const body: BodyRule = declared.body ?? { kind: 'none' };
+    return {
+      refusesUnknownQuery: false,
+      reads: [],
+      ...named,
+      limit,
+      principal,
+      refusalOf: refusalOf as Route['refusalOf'],
+      params,
+      query,
+      headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
+      body,
+      errors: [
+        ...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors]),
+      ],
+      handle: handle as Route['handle'],
+    };
   };
-};
+export const route = routeCalling<AppServices>();
 
 /** Who asks, and by which request: what commands record as their cause. */
 export const actorOf = ({

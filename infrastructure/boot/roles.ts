@@ -3,7 +3,7 @@
 
 import type { Needs } from '../../application/capabilities.ts';
 import type { Job } from '../../application/core/capability.ts';
-import { jobsOf, processesOf } from '../../application/core/capabilityList.ts';
+import { jobsOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
@@ -58,7 +58,7 @@ export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earlie
     new Subscriptions({
       ...shared(options, core),
       role: 'reactor',
-      consumers: processesOf(core.capabilities).map((process) => new Reactor(process, needs)),
+      consumers: core.processes.map((process) => new Reactor(process, needs)),
       onMoved: (names, position) => core.reacted.moved(names, position),
     }),
     core,

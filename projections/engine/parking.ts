@@ -43,7 +43,7 @@ export const readSkips = async (log: EventLog, name: string, into: LeftOut): Pro
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
-      if (isOf(logged, 'logConsumer')) into.skip(logged.event.data.stream, logged.event.data.revision);
+      if (isOf(logged, LOG_CONSUMER)) into.skip(logged.event.data.stream, logged.event.data.revision);
     }
 };
 
