@@ -16,12 +16,23 @@ import { disputes } from './disputes/capability.ts';
 import { operations } from './operations/capability.ts';
 import { payments } from './payments/capability.ts';
 import { settle, settlementOf } from './payments/settle.ts';
+import { payouts } from './payouts/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
 import { webhooks } from './webhooks/capability.ts';
 
-export const CAPABILITIES = [payments, refunds, disputes, webhooks, accounts, sandbox, requests, operations] as const;
+export const CAPABILITIES = [
+  payments,
+  refunds,
+  payouts,
+  disputes,
+  webhooks,
+  accounts,
+  sandbox,
+  requests,
+  operations,
+] as const;
 type Capabilities = typeof CAPABILITIES;
 
 /** What the work of all capabilities needs of the world. */

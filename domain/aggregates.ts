@@ -6,6 +6,7 @@ import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
 import { KEYRING } from './keyring/keyring.ts';
 import { LOG_CONSUMER } from './logConsumer/logConsumer.ts';
 import { PAYMENT } from './payment/payment.ts';
+import { PAYOUT } from './payout/payout.ts';
 import { REFUND } from './refund/refund.ts';
 import { USER } from './user/user.ts';
 import { WEBHOOK_DELIVERY } from './webhookDelivery/webhookDelivery.ts';
@@ -14,6 +15,7 @@ import { WEBHOOK_ENDPOINT } from './webhookEndpoint/webhookEndpoint.ts';
 export const AGGREGATES = [
   PAYMENT,
   REFUND,
+  PAYOUT,
   MED_CASE,
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,

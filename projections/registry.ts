@@ -13,6 +13,8 @@ import { keyViews } from './keyring/queries.ts';
 import { heldPayments } from './payments/held.ts';
 import { paymentsProjection } from './payments/projection.ts';
 import { overduePayments, paymentReads, paymentViews } from './payments/queries.ts';
+import { payoutsProjection } from './payouts/projection.ts';
+import { payoutReads, payoutViews } from './payouts/queries.ts';
 import { refundsProjection } from './refunds/projection.ts';
 import { refundViews } from './refunds/queries.ts';
 import { statsViews } from './stats/queries.ts';
@@ -29,6 +31,7 @@ import { deliveryReads, endpointReads, endpointViews, overdueDeliveries } from '
 export const PROJECTIONS: readonly Projection[] = [
   paymentsProjection,
   refundsProjection,
+  payoutsProjection,
   disputesProjection,
   walletProjection,
   webhookEndpointsProjection,
@@ -41,6 +44,7 @@ export const PROJECTIONS: readonly Projection[] = [
 export const viewsOf = (db: SqlPool) => ({
   payments: paymentViews(db),
   refunds: refundViews(db),
+  payouts: payoutViews(db),
   cases: caseViews(db),
   wallet: walletViews(db),
   stats: statsViews(db),
@@ -55,6 +59,7 @@ export const viewsOf = (db: SqlPool) => ({
 export const operatorsReads = (db: SqlPool) => ({
   views: viewsOf(db),
   held: heldPayments(db),
+  payouts: payoutReads(db),
   cases: caseReads(db),
   ledger: ledgerReads(db),
   deadLetters: deadLetterReads(db),

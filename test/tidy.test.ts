@@ -124,7 +124,7 @@ rule(
     file('domain/kernel/a.ts', "import type { Charge } from '../charge/charge.ts';"),
     file('domain/pix/a.ts', "import * as charge from '../charge/charge.ts';"),
     file('domain/ledger/a.ts', "import { messagesOf } from '../wire/messages.ts';"),
-    file('domain/payout/a.ts', "import { fold } from '../kernel/decider.ts';"),
+    file('domain/unknown/a.ts', "import { fold } from '../kernel/decider.ts';"),
   ],
   [
     file('domain/charge/a.ts', "import type { Payer } from '../transaction/transaction.ts';"),

@@ -18,6 +18,7 @@ import {
   type RawId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
 import { txidFromBytes } from '../../domain/pix/txid.ts';
 
 /** `charges.create` is the one behind both creation routes of charges (K1). */
@@ -67,6 +68,10 @@ export const paymentIds = (
 /** The id of what an idempotency key refunds of a payment: one operation per payment (K1). */
 export const refundIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   derived(accountId, keyed(idSeed, `${mode}\nrefund:${paymentId}\n${key}`));
+
+/** The id of the payout that an idempotency key requests. */
+export const payoutIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, key: string): PayoutId =>
+  derived(accountId, keyed(idSeed, `${mode}\npayouts.create\n${key}`));
 
 /** One for each case that a provider has about a payment. */
 export const medCaseIdOf = (

@@ -81,6 +81,7 @@ const WHAT: { readonly [Account in LedgerAccount]: readonly [credit: string, deb
   merchant_pending: ['into the merchant’s pending balance', 'out of the merchant’s pending balance'],
   merchant_retained: ['held for a dispute', 'no longer held for a dispute'],
   refunds_in_transit: ['on its way to the payer', 'no longer on its way to the payer'],
+  payouts_in_transit: ['on its way to the merchant', 'no longer on its way to the merchant'],
   provider_clearing: ['the provider gave it out of what it holds for us', 'the provider holds it for us'],
   provider_fees: ['the provider’s fee', 'the provider’s fee given back'],
   disputes: ['taken by a dispute', 'no longer on the account of disputes'],

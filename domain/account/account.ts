@@ -47,6 +47,11 @@ export interface AccountSettings {
   readonly velocity: { readonly customerPerHour: number; readonly accountPerHour: number };
   /** Live refunds an hour: how many, and their sum in minor units of each currency; null: any (M7b). */
   readonly refundVelocity: { readonly countPerHour: number | null; readonly sumPerHour: Minor | null };
+  /** Live payouts an hour: how many, and their sum in minor units of each currency; null: any (M7b). */
+  readonly payoutCount: number | null;
+  readonly payoutSum: Minor | null;
+  /** Payouts of more than this wait for an approval; null: none does (Y5). */
+  readonly payoutApprovalAbove: Minor | null;
   /** Requests a minute per API key; null: the deployment's (E8). */
   readonly rateLimitPerMinute: number | null;
   /** Pix keys that cash-outs may go to, beside the payer's own document; null: any (M7a). An empty list binds live mode only. */
@@ -58,6 +63,9 @@ export interface AccountSettings {
 /** How the sandbox behaves for the account's test keys (X3). */
 export interface SandboxSettings {
   readonly autoConfirmRefunds: boolean;
+  readonly autoConfirmPayouts: boolean;
+  /** Above which amount test payouts wait for an approval (null: none does); null: the account's own setting rules test mode too (Y5). */
+  readonly payoutApproval: { readonly above: Minor | null } | null;
   /** Lowers what the account has, never lifts it; 0 and null: as it has (E8). */
   readonly rateLimitPerMinute: number | null;
   /** Whether outcomes of disputes are published as webhooks. */
@@ -76,6 +84,9 @@ export const defaultSettings = (name: string): AccountSettings => ({
   color: null,
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
   refundVelocity: { countPerHour: null, sumPerHour: null },
+  payoutCount: null,
+  payoutSum: null,
+  payoutApprovalAbove: null,
   rateLimitPerMinute: null,
   cashoutDestinations: [],
   disputeNotifications: true,
@@ -88,6 +99,8 @@ export const allowedDestinations = (
 
 export const DEFAULT_SANDBOX_SETTINGS: SandboxSettings = {
   autoConfirmRefunds: true,
+  autoConfirmPayouts: true,
+  payoutApproval: null,
   rateLimitPerMinute: null,
   disputeNotifications: true,
 };
@@ -311,6 +324,9 @@ const settings = record<AccountSettings>({
     countPerHour: nullable(integer),
     sumPerHour: nullable(money),
   }),
+  payoutCount: nullable(integer),
+  payoutSum: nullable(money),
+  payoutApprovalAbove: nullable(money),
   rateLimitPerMinute: nullable(integer),
   cashoutDestinations: nullable(listOf(text())),
   disputeNotifications: flag,
@@ -324,6 +340,8 @@ const PERSONAL_SETTINGS = [
 ];
 const sandbox = record<SandboxSettings>({
   autoConfirmRefunds: flag,
+  autoConfirmPayouts: flag,
+  payoutApproval: nullable(record<{ above: Minor | null }>({ above: nullable(money) })),
   rateLimitPerMinute: nullable(integer),
   disputeNotifications: flag,
 });
@@ -339,7 +357,12 @@ const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>({
     shape: record({ settings, at: time }),
     personal: PERSONAL_SETTINGS,
   },
-  AccountSandboxSettingsChanged: { version: 1, shape: record({ sandbox, at: time }), personal: [] },
+  AccountSandboxSettingsChanged: {
+    version: 1,
+    shape: record({ sandbox, at: time }),
+    personal: [],
+    unsaid: { 'sandbox.autoConfirmPayouts': { usually: true } },
+  },
   AccountOverrideSecretRotated: {
     version: 1,
     shape: record({ mode: oneOf('test', 'live'), version: integer, at: time }),

@@ -126,7 +126,6 @@ export const parsePrefixedId = <I extends RawId>(text: string, prefix: string): 
 /** What ids begin with that no aggregate has for its own: its descriptor tells the others (aggregate.ts). */
 export const PREFIX = {
   charge: 'ch_',
-  payout: 'po_',
   event: 'evt_',
   evidence: 'mev_',
   key: 'key_',

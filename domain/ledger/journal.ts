@@ -13,6 +13,7 @@ export const LEDGER_ACCOUNTS = [
   'merchant_pending',
   'merchant_retained',
   'refunds_in_transit',
+  'payouts_in_transit',
   'provider_clearing',
   'provider_fees',
   'platform_fees',

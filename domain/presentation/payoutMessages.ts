@@ -1,66 +1,60 @@
-// The messages about the Pix-out of a cash-out refund: `payout.*`, and its legacy twin `withdrawal.*` (rules M6, W9).
+// The Pix-out of a cash-out refund as a payout: its public object, and its messages (rules M6, Y2, W9).
 
-import { PREFIX, type RefundId } from '../kernel/ids.ts';
-import { ZERO } from '../kernel/money.ts';
+import { type PaymentId, PREFIX, type RefundId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type ExistingPayment, PAYMENT } from '../payment/payment.ts';
+import { PAYOUT } from '../payout/payout.ts';
 import { REFUND } from '../refund/refund.ts';
-import type { RefundRecord } from '../transaction/refunds.ts';
-import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
-import { payoutView } from './refund.ts';
-import type { TransactionStatus } from './status.ts';
+import { feeOfMerchant, type RefundRecord } from '../transaction/refunds.ts';
+import type { Message } from './envelope.ts';
+import { maskedPixKey, type PayoutView, stepMessages } from './payout.ts';
 
-type Step = 'created' | 'paid' | 'failed';
+const STATUS = { reserved: 'pending', completed: 'paid', failed: 'failed' } as const;
 
-const PUBLISHED: { readonly [S in Step]: { readonly legacy: string; readonly status: TransactionStatus } } = {
-  created: { legacy: 'withdrawal.created', status: 'PENDING' },
-  paid: { legacy: 'withdrawal.completed', status: 'PAID' },
-  failed: { legacy: 'withdrawal.failed', status: 'REFUSED' },
+export const refundPayoutView = (paymentId: PaymentId, refund: RefundRecord): PayoutView => {
+  const { outcome, destination } = refund;
+  return {
+    id: PAYOUT.idPrefix + refund.refundId,
+    object: 'payout',
+    amount: refund.amount,
+    currency: refund.currency,
+    status: STATUS[outcome.status],
+    method: 'pix',
+    destination: refund.namedByMerchant && destination !== null ? maskedPixKey(destination) : null,
+    refund_id: REFUND.idPrefix + refund.refundId,
+    charge_id: PREFIX.charge + paymentId,
+    fee: feeOfMerchant(refund),
+    end_to_end_id: outcome.status === 'completed' ? outcome.endToEndId : null,
+    failure_reason: outcome.status === 'failed' ? outcome.reason : null,
+    created_at: refund.requestedAt,
+    paid_at: outcome.status === 'completed' ? outcome.at : null,
+    description: null,
+    metadata: {},
+    awaiting_approval: false,
+  };
 };
 
-/** None for refunds that are no cash-outs. As with payments, creation is no change of status (W9a). */
+/** None for refunds that are no cash-outs. `transactionId` is the payment that is given back. */
 export const payoutMessages = (
   { after, at }: { readonly after: ExistingPayment; readonly at: Timestamp },
   id: RefundId,
-  step: Step,
+  step: 'created' | 'paid' | 'failed',
 ): readonly Message[] => {
   const { transaction, charge } = after;
   const refunds = transaction.status === 'settled' ? transaction.refunds : [];
   const refund = refunds.find(({ refundId }) => refundId === id);
   if (refund?.strategy !== 'cashout') return [];
-  const { legacy, status } = PUBLISHED[step];
-  const data = () => withdrawalData(after, refund, status, at);
-  return [
-    canonicalMessage(`payout.${step}`, at, () => payoutView(charge.terms.paymentId, refund)),
-    legacyMessage(legacy, at, data),
-    ...(step === 'created' ? [] : [legacyMessage('withdrawal.status_changed', at, data)]),
-  ];
+  const { paymentId, customerId } = charge.terms;
+  return stepMessages(
+    step,
+    at,
+    refund.amount,
+    () => refundPayoutView(paymentId, refund),
+    () => ({
+      transactionId: PAYMENT.idPrefix + paymentId,
+      withdrawalId: PAYOUT.idPrefix + id,
+      refundId: REFUND.idPrefix + id,
+      ...(customerId !== null && { customerId }),
+    }),
+  );
 };
-
-/**
- * The fields of the legacy envelope, about the withdrawal; `transactionId` is the payment that is given back. Once PAID it has the fields
- * that the envelope has then (contract.md Legacy envelope). The fee of a Pix-out comes on top of its amount (M11).
- */
-const withdrawalData = (
-  { charge: { terms } }: ExistingPayment,
-  refund: RefundRecord,
-  status: TransactionStatus,
-  occurredAt: Timestamp,
-) => ({
-  transactionId: PAYMENT.idPrefix + terms.paymentId,
-  withdrawalId: PREFIX.payout + refund.refundId,
-  refundId: REFUND.idPrefix + refund.refundId,
-  amount: refund.amount,
-  status,
-  previousStatus: 'PENDING',
-  ...(status === 'PAID' && paidFields(refund)),
-  occurredAt,
-  ...(terms.customerId !== null && { customerId: terms.customerId }),
-});
-
-const paidFields = ({ amount }: RefundRecord) => ({
-  paidWith: 'PIX',
-  providerFee: ZERO,
-  platformFee: ZERO,
-  netAmount: amount,
-});

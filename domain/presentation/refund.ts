@@ -1,9 +1,9 @@
-// Refund and payout as the interface shows them (contract.md Refund, rule M6).
+// A refund as the interface shows it (contract.md Refund).
 
-import { type PaymentId, PREFIX } from '../kernel/ids.ts';
+import type { PaymentId } from '../kernel/ids.ts';
 import { PAYMENT } from '../payment/payment.ts';
 import { REFUND, type RefundState } from '../refund/refund.ts';
-import { feeOfMerchant, type RefundRecord } from '../transaction/refunds.ts';
+import type { RefundRecord } from '../transaction/refunds.ts';
 
 type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
 export const REFUND_STATUSES: readonly RefundStatus[] = ['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED'];
@@ -25,26 +25,3 @@ export const refundView = (paymentId: PaymentId, refund: RefundRecord, way?: Ref
   failureReason: refund.outcome.status === 'failed' ? refund.outcome.reason : null,
   createdAt: refund.requestedAt,
 });
-
-const PAYOUT_STATUS = { reserved: 'pending', completed: 'paid', failed: 'failed' } as const;
-
-/** The Pix-out of a cash-out refund. */
-export const payoutView = (paymentId: PaymentId, refund: RefundRecord) => {
-  const { outcome } = refund;
-  return {
-    id: PREFIX.payout + refund.refundId,
-    object: 'payout' as const,
-    amount: refund.amount,
-    currency: refund.currency,
-    status: PAYOUT_STATUS[outcome.status],
-    method: 'pix' as const,
-    destination: refund.namedByMerchant ? refund.destination : null,
-    refund_id: REFUND.idPrefix + refund.refundId,
-    charge_id: PREFIX.charge + paymentId,
-    fee: feeOfMerchant(refund),
-    end_to_end_id: outcome.status === 'completed' ? outcome.endToEndId : null,
-    failure_reason: outcome.status === 'failed' ? outcome.reason : null,
-    created_at: refund.requestedAt,
-    paid_at: outcome.status === 'completed' ? outcome.at : null,
-  };
-};

@@ -20,6 +20,8 @@ import {
   resendWebhookRoute,
 } from './payments/payment.ts';
 import { createPaymentRoute, listPaymentsRoute } from './payments/payments.ts';
+import { PAYOUT_ROUTES } from './payouts/payouts.ts';
+import { SANDBOX_PAYOUT_ROUTES } from './payouts/sandboxPayouts.ts';
 import { listRefundsRoute, refundPaymentRoute } from './refunds/refunds.ts';
 import { listRequestLogsRoute } from './requests/requestLogs.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxPayRoute } from './sandbox/sandbox.ts';
@@ -71,6 +73,7 @@ export const API_ROUTES: readonly Route[] = [
   resendWebhookRoute,
   providerStatusRoute,
   getReceiptRoute,
+  ...PAYOUT_ROUTES,
   ...MED_CASE_ROUTES,
   ...EVIDENCE_ROUTES,
   getBalanceRoute,
@@ -96,6 +99,7 @@ export const API_ROUTES: readonly Route[] = [
   sandboxDisputeRoute,
   confirmRefundRoute,
   failRefundRoute,
+  ...SANDBOX_PAYOUT_ROUTES,
   sandboxMedRoute,
   sandboxRequestEvidenceRoute,
   sandboxDecideRoute,

@@ -60,6 +60,9 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   ),
   evidence_limit_reached: bad('The case has 20 confirmed files.'),
   charge_not_disputable: bad('The charge is not paid, in a dispute case already, lost in one, or fully refunded.'),
+  invalid_pix_key: bad('`destination.pix_key` is not a Pix key as the directory holds it.'),
+  payout_not_cancellable: bad('The payout is not pending: the bank has it, or it has ended.'),
+  payout_not_awaiting_approval: bad('The payout does not wait for an approval, or was reviewed already.'),
   case_not_open: bad('The dispute case has ended, is not open any more, or has no outcome to be reviewed.'),
   case_under_review: bad('An outcome of the dispute case is being reviewed: nothing else can end it meanwhile.'),
   invalid_reason: bad('The reason of the appeal has fewer than 5 or more than 2,000 characters, or is blank.'),
@@ -67,6 +70,16 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     status: 422,
     type: 'invalid_request_error',
     when: 'The method, the time since settlement or the destination does not allow this refund.',
+  },
+  insufficient_funds: {
+    status: 422,
+    type: 'invalid_request_error',
+    when: 'The amount of the payout and its fee exceed the available balance.',
+  },
+  destination_not_allowed: {
+    status: 422,
+    type: 'invalid_request_error',
+    when: 'The account does not allow payouts to this destination.',
   },
   'fraud.customer_velocity_exceeded': {
     status: 403,
@@ -76,7 +89,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   'fraud.account_velocity_exceeded': {
     status: 403,
     type: 'permission_error',
-    when: 'Too many live charges of this account within an hour, or too many or too large live refunds.',
+    when: 'Too many live charges of this account within an hour, or too many or too large live refunds or payouts.',
   },
   unauthorized: {
     status: 401,

@@ -19,6 +19,7 @@ export type Tag =
   | 'Charges'
   | 'Payments'
   | 'Refunds'
+  | 'Payouts'
   | 'Disputes'
   | 'Wallets'
   | 'Webhooks'

@@ -86,6 +86,20 @@ const SANDBOX = {
   sandboxProcessing: 'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
   sandboxChargeback: 'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
   sandboxDispute: 'Simulates a dispute by the cardholder. The disputed amount is retained.',
+  requestPayout:
+    'Moves money from the wallet to a Pix key. The amount and its fee leave `available` at once. A payout is granted only if the available balance covers both. A repeat with the same `Idempotency-Key` and body returns the first response.',
+  getPayout: 'Returns a payout, or the Pix transfer of a cash-out refund. The destination is masked.',
+  listPayouts:
+    'Lists payouts and the Pix transfers of cash-out refunds, newest first. Pass `next_cursor` as `starting_after` to get the next page.',
+  cancelPayout:
+    'Cancels a pending payout. The amount and the fee return to the wallet. A repeat returns the cancelled payout.',
+  getPayoutReceipt: 'Returns the receipt of a paid payout as a PDF in base64.',
+  approvePayout:
+    'Approves a payout that awaits approval. The user who requested the payout, or issued the API key that did, can’t approve it.',
+  rejectPayout:
+    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
+  sandboxConfirmPayout: 'Simulates the bank’s payment of a payout. Use it when `auto_confirm_payouts` is switched off.',
+  sandboxFailPayout: 'Simulates a bank that rejects a payout. The amount and the fee return to the wallet.',
   sandboxConfirmRefund:
     'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
   sandboxFailRefund: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',

@@ -2,10 +2,10 @@
 import { medCaseSchema } from '../api/disputes/caseSchema.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
 import { createdPaymentSchema, transactionSchema } from '../api/payments/transactionSchema.ts';
+import { payoutSchema } from '../api/payouts/payoutSchema.ts';
 import { refundSchema } from '../api/refunds/refundSchema.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
-import { payoutSchema } from './webhooks.ts';
 
 /** The tag of what Quita sends: no route has it. */
 export const WEBHOOK_EVENTS = 'Webhook events';
@@ -14,6 +14,7 @@ const TAGS: Readonly<Record<Tag | typeof WEBHOOK_EVENTS, string>> = {
   Charges: 'Pix charges: the code to copy and its QR image come with the answer.',
   Payments: 'The transaction format: several methods, cancellation, receipts, statistics.',
   Refunds: 'Giving a settled payment back, in full or in part.',
+  Payouts: 'Money out of the wallet to a Pix key.',
   Disputes: 'Cases that payers’ banks open about payments: answers, evidence, outcomes.',
   Wallets: 'What a merchant may dispose of, and what is still held.',
   Webhooks: 'Where events are sent, and what was sent.',

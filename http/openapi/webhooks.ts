@@ -5,12 +5,12 @@ import { MONEY_OUTCOMES } from '../../domain/dispute/medCase.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
 import { medCaseSchema } from '../api/disputes/caseSchema.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
+import { payoutSchema } from '../api/payouts/payoutSchema.ts';
 import {
   anyInteger,
   described,
   exactly,
   id,
-  integer,
   type JsonSchema,
   oneOfTexts,
   optional,
@@ -18,26 +18,6 @@ import {
   string,
   timestamp,
 } from '../kernel/jsonSchema.ts';
-
-const maybeText = orNull(string());
-const maybeTime = orNull(timestamp);
-
-export const payoutSchema = exactly({
-  id: id('po_'),
-  object: { type: 'string', const: 'payout' },
-  amount: integer(1, Number.MAX_SAFE_INTEGER, 'Centavos.'),
-  currency: string(8),
-  status: { type: 'string', enum: ['pending', 'paid', 'failed'] },
-  method: { type: 'string', const: 'pix' },
-  destination: { ...maybeText, description: 'The Pix key that the merchant named; null for the payer’s own.' },
-  refund_id: id('rf_'),
-  charge_id: id('ch_'),
-  fee: anyInteger,
-  end_to_end_id: maybeText,
-  failure_reason: maybeText,
-  created_at: timestamp,
-  paid_at: maybeTime,
-});
 
 /** Where the disputed money went (rule Q5). */
 const resolutionSchema = exactly({
@@ -88,9 +68,9 @@ const refundFacts = {
 } satisfies Record<string, JsonSchema>;
 
 const withdrawalData = exactly({
-  transactionId: { ...id('tx_'), description: 'The payment that is given back.' },
+  transactionId: { ...id('tx_'), description: 'The refunded payment. A requested payout has its own raw id here.' },
   withdrawalId: id('po_'),
-  refundId: id('rf_'),
+  refundId: optional({ ...id('rf_'), description: 'The cash-out refund. Omitted for a requested payout.' }),
   amount: anyInteger,
   status,
   previousStatus: status,

@@ -32,6 +32,7 @@ import { operatorAlerts } from '../log/operatorAlerts.ts';
 import { changesLog } from '../monitoring/securityLog.ts';
 import { operatorAdapters } from '../operators/adapters.ts';
 import { velocityGuard } from '../payments/velocityGuard.ts';
+import { payoutAdapters } from '../payouts/adapters.ts';
 import { providerAdapters } from '../providers/providers.ts';
 import { refundGuard } from '../refunds/refundGuard.ts';
 import { requestUpkeep } from '../requests/requestLog.ts';
@@ -103,6 +104,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     ...options.extension?.adapters(storage),
     ...reads,
     ...providerAdapters(world, NOTIFIED_WORK),
+    ...payoutAdapters(world, NOTIFIED_WORK),
     ...webhooks,
     ...evidence.adapters,
     ...accountAdapters(world),

@@ -8,6 +8,7 @@ import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
+import type { PayoutRail } from '../../application/ports/payoutRail.ts';
 import type { ProcessManager } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { Publishers } from '../../application/webhooks/streamMessages.ts';
@@ -62,6 +63,8 @@ export interface GatewayOptions {
   readonly passwordParameters?: HashParameters;
   /** The bank of live mode; null: none is configured (E5). */
   readonly liveProvider: PaymentProvider | null;
+  /** The bank that pays live payouts. Default: none is configured. */
+  readonly livePayoutRail?: PayoutRail | null;
   /** No other process works on this database: claims of a killed one are open again at once. */
   readonly isAlone: boolean;
   readonly onMismatch: (error: CheckpointMismatch) => void;

@@ -75,6 +75,7 @@ interface Setting {
   readonly read: (option: string, text: string) => SettingsChange;
 }
 const { velocityPerHour, refundsPerHour, refundSumPerHour, rateLimitPerMinute, chargeWindowSeconds } = SETTING_BOUNDS;
+const { payoutCount, payoutSum, payoutApprovalAbove } = SETTING_BOUNDS;
 const SETTINGS: { readonly [option: string]: Setting } = {
   name: {
     description: 'the merchant’s name as payers see it, on the checkout and on documents',
@@ -122,6 +123,20 @@ const SETTINGS: { readonly [option: string]: Setting } = {
     description: 'what live refunds of an hour may add up to, in minor units of each currency; any',
     read: (option, text) => ({
       refundVelocity: { sumPerHour: text === 'any' ? null : toMinor(wholeNumber(option, text, refundSumPerHour)) },
+    }),
+  },
+  'payout-count': {
+    description: 'live payouts an hour of the whole account; any',
+    read: (option, text) => ({ payoutCount: text === 'any' ? null : wholeNumber(option, text, payoutCount) }),
+  },
+  'payout-sum': {
+    description: 'what live payouts of an hour may add up to, in minor units of each currency; any',
+    read: (option, text) => ({ payoutSum: text === 'any' ? null : toMinor(wholeNumber(option, text, payoutSum)) }),
+  },
+  'payout-approval-above': {
+    description: 'payouts of more than so many minor units wait for an approval; none',
+    read: (option, text) => ({
+      payoutApprovalAbove: text === 'none' ? null : toMinor(wholeNumber(option, text, payoutApprovalAbove)),
     }),
   },
   'rate-limit': {
@@ -177,6 +192,8 @@ const lines = (agreed: AccountSettings): readonly string[] => {
     `colour                ${agreed.color ?? 'Quita’s'}`,
     `velocity              ${velocity.customerPerHour} an hour a customer, ${velocity.accountPerHour} in all`,
     `refunds               ${countPerHour ?? 'any'} an hour, of ${sumPerHour ?? 'any'} minor units together`,
+    `payouts               ${agreed.payoutCount ?? 'any'} an hour, of ${agreed.payoutSum ?? 'any'} minor units together`,
+    `payout approval       ${agreed.payoutApprovalAbove === null ? 'none' : `above ${agreed.payoutApprovalAbove} minor units`}`,
     `rate limit            ${limit}${typeof limit === 'number' ? ' a minute' : ''}`,
     `cash-out destinations ${cashoutDestinations === null ? 'any' : cashoutDestinations.join(', ') || 'none'}`,
     `dispute outcomes      ${agreed.disputeNotifications ? 'published' : 'not published'}`,

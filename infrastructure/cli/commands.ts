@@ -13,6 +13,7 @@ import { ledgerCommands } from './ledger.ts';
 import { listenCommand } from './listen.ts';
 import { medCommands } from './med.ts';
 import { parkedCommands } from './parked.ts';
+import { payoutCommands } from './payouts.ts';
 import { projectionCommands } from './projections.ts';
 import { redriveCommand } from './redrive.ts';
 import { requestCommands } from './requests.ts';
@@ -28,6 +29,7 @@ export const COMMANDS: readonly CliCommand[] = [
   ...userCommands,
   ...heldCommands,
   ...medCommands,
+  ...payoutCommands,
   ...jobCommands,
   ...projectionCommands,
   ...parkedCommands,

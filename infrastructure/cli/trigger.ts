@@ -10,6 +10,9 @@ import { table } from './output.ts';
 
 /** Centavos. */
 const AMOUNT = 1_000;
+/** Less than the charge earns. */
+const PAYOUT = 500;
+const PIX_KEY = 'ana@example.com';
 const CUSTOMER = { name: 'Ana Souza', document: '12345678909' };
 /** The shortest lifetime of a charge. */
 const LIFETIME_SECONDS = 60;
@@ -18,12 +21,13 @@ const LIFETIME_SECONDS = 60;
 interface Made {
   readonly chargeId: string;
   readonly refundId?: string;
+  readonly payoutId?: string;
   /** By which the account's test clock was advanced. */
   readonly clockAdvancedSeconds?: number;
 }
 type Scenario = (merchant: Merchant) => Promise<Made>;
 
-const rawIdOf = (chargeId: string): string => chargeId.replace(/^ch_/, '');
+const rawIdOf = (id: string): string => id.replace(/^(ch|po)_/, '');
 
 const created: Scenario = async (merchant) => {
   const charge = { amount: AMOUNT, payment_method: 'pix', expires_in: LIFETIME_SECONDS, customer: CUSTOMER };
@@ -57,6 +61,17 @@ const refunded =
     return { chargeId, refundId: id };
   };
 
+/** A payout of what a charge earned, and what its bank then does. */
+const paidOut =
+  (decision: 'confirm' | 'fail' | null): Scenario =>
+  async (merchant) => {
+    const { chargeId } = await paid(merchant);
+    const payout = { amount: PAYOUT, destination: { pix_key: PIX_KEY }, description: 'quita trigger' };
+    const { id } = await merchant.call<{ id: string }>('POST', '/v1/payouts', payout);
+    if (decision !== null) await merchant.call('POST', `/v1/sandbox/payouts/${id}/${decision}`, {});
+    return { chargeId, payoutId: id };
+  };
+
 const disputed =
   (answer: 'accept' | 'withdraw' | null): Scenario =>
   async (merchant) => {
@@ -73,9 +88,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'charge.paid': paid,
   'charge.failed': cancelled,
   'charge.expired': expired,
-  'payout.created': refunded('cashout', null),
-  'payout.paid': refunded('cashout', 'confirm'),
-  'payout.failed': refunded('cashout', 'fail'),
+  'payout.created': paidOut(null),
+  'payout.paid': paidOut('confirm'),
+  'payout.failed': paidOut('fail'),
   'med_case.created': disputed(null),
   'med_case.updated': disputed('accept'),
   'med.resolved': disputed('withdraw'),
@@ -91,12 +106,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'withdrawal.status_changed': refunded('cashout', 'confirm'),
 };
 
-/** The deliveries of this event about this charge, once nothing is under way any more. */
-const deliveriesOf = async (merchant: Merchant, event: string, chargeId: string): Promise<readonly Delivery[]> => {
+/** The deliveries of this event about this charge or payout, once nothing is under way any more. */
+const deliveriesOf = async (merchant: Merchant, event: string, rawId: string): Promise<readonly Delivery[]> => {
   await merchant.call('POST', '/v1/sandbox/deliveries/flush', {});
   const path = `/v1/webhooks/deliveries?limit=100&eventType=${event}`;
   const { data } = await merchant.call<{ data: readonly Delivery[] }>('GET', path);
-  return data.filter(({ payload }) => JSON.stringify(payload).includes(rawIdOf(chargeId)));
+  return data.filter(({ payload }) => JSON.stringify(payload).includes(rawId));
 };
 
 export const triggerCommand: CliCommand = {
@@ -111,14 +126,14 @@ export const triggerCommand: CliCommand = {
     const merchant = await Merchant.of(loadToolConfig(env));
     if (merchant.mode === 'live') throw new UsageError('trigger acts in the sandbox: API_KEY must be a test key');
     const made = await scenario(merchant);
-    const deliveries = await deliveriesOf(merchant, event, made.chargeId);
-    const { chargeId, refundId = null, clockAdvancedSeconds = 0 } = made;
+    const { chargeId, refundId = null, payoutId = null, clockAdvancedSeconds = 0 } = made;
+    const deliveries = await deliveriesOf(merchant, event, rawIdOf(payoutId ?? chargeId));
     const paymentId = `tx_${rawIdOf(chargeId)}`;
     return {
-      json: { event, chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries },
+      json: { event, chargeId, paymentId, refundId, payoutId, clockAdvancedSeconds, deliveries },
       text: (screen) =>
         [
-          `${event}: charge ${chargeId} of ${formatAmount(AMOUNT, 'BRL', 'en')}, payment ${paymentId}${refundId === null ? '' : `, refund ${refundId}`}`,
+          `${event}: charge ${chargeId} of ${formatAmount(AMOUNT, 'BRL', 'en')}, payment ${paymentId}${refundId === null ? '' : `, refund ${refundId}`}${payoutId === null ? '' : `, payout ${payoutId}`}`,
           ...(clockAdvancedSeconds === 0 ? [] : [`The account's test clock went ${clockAdvancedSeconds} s ahead.`]),
           deliveries.length === 0
             ? 'No endpoint wants it: nothing was sent.'

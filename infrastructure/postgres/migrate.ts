@@ -17,6 +17,7 @@ import * as sandboxDisputes from '../../migrations/0013_sandbox_disputes.ts';
 import * as checkpointEvents from '../../migrations/0014_checkpoint_events.ts';
 import * as deliveryState from '../../migrations/0015_delivery_state.ts';
 import * as deliveryStreams from '../../migrations/0016_delivery_streams.ts';
+import * as payouts from '../../migrations/0017_payouts.ts';
 import { connectionConfig, PgSession } from './session.ts';
 
 export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
@@ -36,6 +37,7 @@ export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0014_checkpoint_events': checkpointEvents,
   '0015_delivery_state': deliveryState,
   '0016_delivery_streams': deliveryStreams,
+  '0017_payouts': payouts,
 };
 
 /**

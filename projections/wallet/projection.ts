@@ -15,7 +15,7 @@ const TABLES: Projection['tables'] = [
 
 export const walletOf = <L extends Ledger>(ledger: L) => ({
   name: 'wallet',
-  version: 4,
+  version: 5,
   categories: Object.keys(ledger) as (keyof L & string)[],
   tables: TABLES,
   ddl: (schema: string) => `

@@ -11,6 +11,7 @@ import { expiry } from '../../application/payments/expiry.ts';
 import { fundsRelease } from '../../application/payments/fundsRelease.ts';
 import { instrumentIssuing } from '../../application/payments/issueInstruments.ts';
 import { rejectedPaymentReturn } from '../../application/payments/rejectedPaymentReturn.ts';
+import { payoutExecution } from '../../application/payouts/payoutExecution.ts';
 import type { ProcessManager, Subscriptions } from '../../application/ports/processManager.ts';
 import { refundExecution } from '../../application/refunds/refundExecution.ts';
 import { testClock } from '../../application/sandbox/testClock.ts';
@@ -18,6 +19,7 @@ import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYOUT_ID } from '../domain/payout/samples.ts';
 import {
   attemptFailed,
   clear,
@@ -47,6 +49,8 @@ import {
   settled,
 } from '../support/samples.ts';
 
+const PAYOUT = { payoutId: PAYOUT_ID };
+const PAYOUTS_NOW = [{ kind: 'fireNow', timers: { kind: 'payout', group: ACCOUNT_ID } }];
 const CASE = { caseId: CASE_ID };
 const mailed = [job('mailCase', { ...CASE, revision: REVISION })];
 const told = [job('tellPayment', CASE)];
@@ -107,6 +111,21 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     {
       'cancel requested': [timer('cancel', PAYMENT_ID, at('13:10:05'), ACCOUNT_ID)],
       'charge cancelled': [clear('cancel')],
+    },
+  ],
+  [
+    payoutExecution,
+    {
+      'payout requested': [job('payout', PAYOUT)],
+      'payout approved': [job('payout', PAYOUT)],
+      'payout rejected': [clear('payout', PAYOUT_ID)],
+      'payout cancelled': [clear('payout', PAYOUT_ID)],
+      'payout submitted': [timer('payout', PAYOUT_ID, at('15:00:02'), ACCOUNT_ID)],
+      'payout unknown': [timer('payout', PAYOUT_ID, at('15:00:02'), ACCOUNT_ID)],
+      'payout paid': [clear('payout', PAYOUT_ID)],
+      'payout failed': [clear('payout', PAYOUT_ID)],
+      'sandbox confirms refunds': PAYOUTS_NOW,
+      'account reopened': PAYOUTS_NOW,
     },
   ],
   [
@@ -245,6 +264,12 @@ describe('reactions', () => {
   describe('of webhookFanOut, with listeners', () => {
     const fanOutTo = (...endpointIds: string[]) =>
       job('fanOut', { stream: PAYMENT.stream(PAYMENT_ID), revision: REVISION, endpointIds });
+    const PAYOUTS_TOLD = /^payout (requested|that awaits approval|rejected|cancelled|paid|failed|confirmed late)$/;
+    const payoutFanOut = job('fanOut', {
+      stream: `payout-${PAYOUT_ID}`,
+      revision: REVISION,
+      endpointIds: ['a', 'b'],
+    });
     const asked: string[] = [];
     const listening = (...ids: string[]): Subscriptions => ({
       endpoints: (account, mode) => {
@@ -285,7 +310,8 @@ describe('reactions', () => {
       'dispute resolved',
     ];
     for (const [name, event] of Object.entries(LOG)) {
-      const expected = TOLD.includes(name) ? [fanOutTo('a', 'b')] : [];
+      const ofPayout = PAYOUTS_TOLD.test(name) ? [payoutFanOut] : [];
+      const expected = TOLD.includes(name) ? [fanOutTo('a', 'b')] : ofPayout;
       it(`${name}: ${expected.length}`, () =>
         void expect(reactions(webhookFanOut, event, listening('a', 'b'))).to.deep.equal(expected));
     }

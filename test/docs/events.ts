@@ -9,9 +9,13 @@ import type { EventSerde } from '../../domain/kernel/serde.ts';
 import type { Unsaid } from '../../domain/kernel/unsaid.ts';
 import { PAYMENT, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import { journalEntry } from '../../domain/payment/postings.ts';
+import { PAYOUT, type PayoutState } from '../../domain/payout/payout.ts';
+import { payoutPostings } from '../../domain/payout/postings.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
 import { isPublished, messagesOf } from '../../domain/presentation/messages.ts';
+import { requestedPayoutMessages } from '../../domain/presentation/payout.ts';
+import { HISTORIES as PAYOUT_HISTORIES } from '../domain/payout/samples.ts';
 import { histories, run } from '../support/paymentHistories.ts';
 import {
   created,
@@ -78,6 +82,23 @@ interface Effects {
   readonly messages: Set<string>;
   readonly postings: Set<string>;
 }
+/** What follows from each event of a payout. */
+const addPayouts = (effects: Map<string, Effects>): void => {
+  for (const history of Object.values(PAYOUT_HISTORIES)) {
+    let before: PayoutState = PAYOUT.decider.initial;
+    for (const event of history) {
+      const after = PAYOUT.decider.evolve(before, event);
+      const messages = requestedPayoutMessages(before, event, after).map(({ type }) => type);
+      const postings = payoutPostings.entryOf(event)?.postings ?? [];
+      effects.set(event.type, {
+        messages: new Set(messages),
+        postings: new Set(postings.map(({ account }) => account)),
+      });
+      before = after;
+    }
+  }
+};
+
 /** What follows from each event of a payment, in any of the histories; of one that none has, in its golden files. */
 const effectsOf = (): ReadonlyMap<string, Effects> => {
   const effects = new Map<string, Effects>();
@@ -97,6 +118,7 @@ const effectsOf = (): ReadonlyMap<string, Effects> => {
       state = after;
     }
   }
+  addPayouts(effects);
   for (const type of PAYMENT.serde.types.filter((one) => !effects.has(one)))
     for (const data of goldenData(type)) {
       const event = PAYMENT.serde.decode({
@@ -135,6 +157,8 @@ const leftOut = (): readonly string[] =>
     ),
   );
 
+const hasEffects = (category: string): boolean => category === 'payment' || category === 'payout';
+
 export const eventsPage = (): string => {
   const effects = effectsOf();
   const sections = Object.entries(SERDE).map(([category, serde]) => {
@@ -146,7 +170,7 @@ export const eventsPage = (): string => {
         String(version),
         cell(shown(fieldsOf(goldenData(type)))),
         listed(personal.map(code)),
-        ...(category === 'payment'
+        ...(hasEffects(category)
           ? [
               listed(inOrder(effect?.messages ?? []).map(code)),
               listed([...(effect?.postings ?? [])].toSorted().map(code)),
@@ -155,7 +179,7 @@ export const eventsPage = (): string => {
       ];
       return `| ${cells.join(' | ')} |`;
     });
-    const head = category === 'payment' ? ['webhooks', 'ledger accounts'] : [];
+    const head = hasEffects(category) ? ['webhooks', 'ledger accounts'] : [];
     const columns = ['event', 'version', 'fields', 'personal fields', ...head];
     return `## ${category}-<id>
 

@@ -6,6 +6,7 @@ import { changeAccountSettings } from '../../application/accounts/changeAccountS
 import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
+import { OWNERS_SETTINGS } from '../../http/api/accounts/refundGuards.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
 import { jpegImage, pngImage } from '../support/images.ts';
 import { parseBrCode } from '../support/pix/brCodeParse.ts';
@@ -126,7 +127,7 @@ describe('the account', () => {
   it('nobody changes what the operator agreed: fees, limits, names, tax id', async () => {
     const owner = await as('OWNER');
     const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
-    const own = ['color', 'chargeWindowSeconds', 'cashoutDestinations', 'refundVelocity'];
+    const own = ['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS] as readonly string[];
     const operators = Object.entries(settings).filter(([name]) => !own.includes(name));
     expect(operators).to.have.length(10);
     for (const [name, value] of operators) {

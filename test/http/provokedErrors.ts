@@ -13,11 +13,13 @@ import { route } from '../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
+import { FakeRail } from '../support/fakeRail.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { freePort } from '../support/program.ts';
 import { enrol } from '../support/totp.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from './evidenceDesk.ts';
 import { Merchant } from './merchant.ts';
+import { PayoutDesk } from './payoutDesk.ts';
 import { RefundDesk } from './refundDesk.ts';
 import { refusedReturn } from './refusedReturn.ts';
 import { openReady, rawIdOf, rawSocket } from './support.ts';
@@ -87,6 +89,13 @@ const damagedEvidence: Provoke = async () => {
   await rm(folder, { recursive: true });
   return reply;
 };
+
+const payout = (gateway: TestGateway, body: object = {}, key?: string): Promise<Reply<unknown>> =>
+  gateway.post(
+    '/v1/payouts',
+    { amount: 1, destination: { pix_key: 'ana@example.com' }, ...body },
+    { idempotencyKey: newKey(), ...(key !== undefined && { key }) },
+  );
 
 const FOR_OPERATORS = route({
   method: 'GET',
@@ -271,6 +280,33 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
     400,
     onCase((gateway, key, id) => gateway.post(`/v1/med/cases/${id}/appeal`, { reason: 'no' }, key)),
     'reason',
+  ],
+  invalid_pix_key: [400, (gateway) => payout(gateway, { destination: { pix_key: '1' } }), 'destination.pix_key'],
+  insufficient_funds: [422, (gateway) => payout(gateway), 'amount'],
+  destination_not_allowed: [
+    422,
+    async () => {
+      const live = await openReady({ livePayoutRail: new FakeRail() });
+      const reply = await payout(live, {}, live.tenant.liveKey);
+      await live.close();
+      return reply;
+    },
+    'destination.pix_key',
+  ],
+  payout_not_cancellable: [
+    400,
+    async (gateway) => {
+      const desk = await PayoutDesk.open(gateway);
+      const { id } = await desk.untilStatus((await desk.payout()).id, 'processing');
+      return desk.post(`/v1/payouts/${id}/cancel`);
+    },
+  ],
+  payout_not_awaiting_approval: [
+    400,
+    async (gateway) => {
+      const desk = await PayoutDesk.open(gateway);
+      return desk.review((await desk.payout()).id, 'approve');
+    },
   ],
   REFUND_NOT_SUPPORTED: [422, refusedRefund((desk) => desk.paidBy('BOLETO'))],
   'fraud.customer_velocity_exceeded': [403, secondLiveCharge({ customerPerHour: 1 })],

@@ -62,6 +62,9 @@ describe('webhooks of refunds', () => {
     failure_reason: null,
     created_at: refund.createdAt,
     paid_at: null,
+    description: null,
+    metadata: {},
+    awaiting_approval: false,
     ...over,
   });
   const withdrawal = (charge: string, refund: Refund, status: string, occurredAt: unknown): Body => ({
@@ -128,7 +131,7 @@ describe('webhooks of refunds', () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge, { amount: 400, destinationKey: 'maria@example.com' });
     const requested = await heard();
-    const destination = 'maria@example.com';
+    const destination = 'm***@example.com';
     expect(payoutOf(requested['payout.created'])).to.deep.equal(payout(charge, refund, { destination }));
     await desk.ended(refund.id, 'confirm');
     const settled = await heard();

@@ -14,6 +14,7 @@ import { EVIDENCE_EXAMPLES, type Files, makeEvidence } from './evidenceExamples.
 import { LOGO, NO_ID, USER } from './exampleParts.ts';
 import { Merchant } from './merchant.ts';
 import { makeSpare, OPS_EXAMPLES } from './opsExamples.ts';
+import { makePayouts, PAYOUT_EXAMPLES, type Payouts } from './payoutExamples.ts';
 
 export { NO_ID } from './exampleParts.ts';
 
@@ -51,7 +52,7 @@ interface Instruments {
 }
 
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Cases, Instruments, Files {
+export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;
@@ -285,6 +286,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   uploadLogo: { upload: LOGO, roles: MANAGERS, live: 401 },
   removeLogo: { roles: MANAGERS, live: 401 },
   ...EVIDENCE_EXAMPLES,
+  ...PAYOUT_EXAMPLES,
   ...OPS_EXAMPLES,
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
@@ -396,6 +398,7 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),
   ...(await makeEvidence(gateway)),
+  ...(await makePayouts(gateway)),
   ...(await makeSpare(gateway)),
   accountId: ACCOUNT.idPrefix + gateway.tenant.accountId,
 });

@@ -6,7 +6,13 @@ import { Merchant } from './merchant.ts';
 import { netOf, type Refund, RefundDesk } from './refundDesk.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 
-const DEFAULTS = { auto_confirm_refunds: true, rate_limit_per_minute: null, dispute_notifications: true };
+const DEFAULTS = {
+  auto_confirm_refunds: true,
+  auto_confirm_payouts: true,
+  payout_approval_above: null,
+  rate_limit_per_minute: null,
+  dispute_notifications: true,
+};
 
 describe('refunds in the sandbox', () => {
   let gateway: TestGateway;
@@ -170,7 +176,8 @@ describe('refunds in the sandbox', () => {
         rate_limit_per_minute: 100,
       });
       const changed = { auto_confirm_refunds: false, rate_limit_per_minute: 0, dispute_notifications: false };
-      for (const body of [changed, changed, {}]) expect(await desk.settings(body)).to.deep.equal(changed);
+      for (const body of [changed, changed, {}])
+        expect(await desk.settings(body)).to.deep.equal({ ...DEFAULTS, ...changed });
       expect(await (await RefundDesk.open(gateway, true)).settings({})).to.deep.equal(DEFAULTS);
     });
 

@@ -22,6 +22,7 @@ import type {
 import { toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
@@ -77,6 +78,9 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   color: orNull(anyText),
   velocity: fc.record({ customerPerHour: count, accountPerHour: count }),
   refundVelocity: fc.record({ countPerHour: orNull(count), sumPerHour: orNull(share) }),
+  payoutCount: orNull(count),
+  payoutSum: orNull(share),
+  payoutApprovalAbove: orNull(share),
   rateLimitPerMinute: orNull(count),
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
   disputeNotifications: fc.boolean(),
@@ -117,6 +121,7 @@ const delivery = orNull(
 );
 
 const moved = { amount: anyAmount, currency: anyText, at: anyTime };
+const payoutMoved = { amount: anyAmount, fee: share, currency: fc.constant('BRL' as const), at: anyTime };
 
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
 /** One entry an event type: the compiler asks for it when a type is added. */
@@ -289,6 +294,31 @@ export const ANY_DATA: DataOf = {
     announced: fc.boolean(),
   }),
   ...CASE_DATA,
+  PayoutRequested: fc.record({
+    payoutId: rawId<PayoutId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    amount: anyAmount,
+    fee: share,
+    currency: fc.constant('BRL' as const),
+    destination: anyText,
+    description: optional,
+    metadata,
+    awaitsApproval: fc.boolean(),
+    requestedBy: anyText,
+    keyIssuer: orNull(rawId<UserId>()),
+    fingerprint: fc.record({ version: count, hash: anyText }),
+    at: anyTime,
+  }),
+  PayoutAbandoned: fc.record({ at: anyTime }),
+  PayoutApproved: fc.record({ by: anyText, at: anyTime }),
+  PayoutRejected: fc.record({ ...payoutMoved, by: anyText, reason: optional }),
+  PayoutCancelled: fc.record(payoutMoved),
+  PayoutSubmitted: fc.record({ at: anyTime }),
+  PayoutOutcomeUnknown: fc.record({ at: anyTime }),
+  PayoutPaid: fc.record({ ...payoutMoved, endToEndId: optional }),
+  PayoutFailed: fc.record({ ...payoutMoved, reason: anyText }),
+  PayoutConfirmedLate: fc.record({ ...payoutMoved, endToEndId: optional }),
   RefundRequested: fc.record({
     refundId: rawId<RefundId>(),
     paymentId: rawId<PaymentId>(),
@@ -354,6 +384,8 @@ export const ANY_DATA: DataOf = {
   AccountSandboxSettingsChanged: fc.record({
     sandbox: fc.record({
       autoConfirmRefunds: fc.boolean(),
+      autoConfirmPayouts: fc.boolean(),
+      payoutApproval: orNull(fc.record({ above: orNull(share) })),
       rateLimitPerMinute: orNull(count),
       disputeNotifications: fc.boolean(),
     }),

@@ -11,6 +11,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
+import type { PayoutRail } from '../../application/ports/payoutRail.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
@@ -115,6 +116,8 @@ interface TestGatewayOptions {
   webhookRetentionDays?: number;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
+  /** The bank that pays live payouts; none by default. */
+  livePayoutRail?: PayoutRail;
   extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
@@ -357,6 +360,7 @@ const gatewayOn = (
     isAlone: options.isAlone ?? true,
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
+    livePayoutRail: options.livePayoutRail ?? null,
     ...(options.extension && { extension: options.extension }),
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,

@@ -4,6 +4,20 @@ import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
 import type { AnyEvent } from '../../domain/aggregates.ts';
+import {
+  PAYOUT_ID,
+  abandoned as payoutAbandoned,
+  approved as payoutApproved,
+  cancelled as payoutCancelled,
+  failed as payoutFailed,
+  late as payoutLate,
+  paid as payoutPaid,
+  rejected as payoutRejected,
+  requested as payoutRequested,
+  submitted as payoutSubmitted,
+  unknown as payoutUnknown,
+  WAITING,
+} from '../domain/payout/samples.ts';
 import { deepFreeze } from './deepFreeze.ts';
 import { card, otherIssued } from './instruments.ts';
 import {
@@ -54,6 +68,7 @@ const SUBJECTS = {
   webhookDelivery: DELIVERY,
   webhookEndpoint: ENDPOINT,
   account: ACCOUNT_ID,
+  payout: PAYOUT_ID,
 } as const;
 type Category = keyof typeof SUBJECTS;
 export const logged = (category: Category, event: unknown, mode = 'test'): LoggedEvent =>
@@ -92,6 +107,7 @@ export const onlyLater = (kind: string) => kind === 'resumeIssuing' && { onlyLat
 export const payloadOf = (kind: string, key: string): object => {
   if (kind === 'deliver') return { deliveryId: key };
   if (kind === 'remindOfDeadline') return { caseId: key };
+  if (kind === 'payout') return { payoutId: key };
   if (kind === 'refund') return { paymentId: PAYMENT_ID, refundId: key };
   const [paymentId, more] = key.split(' ');
   if (more === undefined) return { paymentId };
@@ -116,7 +132,7 @@ const endpointChanged = (change: object) => {
 const secretRotated = { type: 'WebhookEndpointSecretRotated', data: { secretVersion: 2, at: LATER } };
 const sandboxChanged = (autoConfirmRefunds: boolean) => ({
   type: 'AccountSandboxSettingsChanged',
-  data: { sandbox: { autoConfirmRefunds }, at: CREATED_AT },
+  data: { sandbox: { autoConfirmRefunds, autoConfirmPayouts: autoConfirmRefunds }, at: CREATED_AT },
 });
 
 /** Everything that is logged, once of each kind, with a name. */
@@ -226,6 +242,17 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'endpoint made inactive': endpointChanged({ status: 'inactive' }),
   'endpoint made active': endpointChanged({ status: 'active' }),
   'endpoint’s secret rotated': logged('webhookEndpoint', secretRotated),
+  'payout requested': logged('payout', payoutRequested()),
+  'payout that awaits approval': logged('payout', payoutRequested(WAITING)),
+  'payout abandoned': logged('payout', payoutAbandoned),
+  'payout approved': logged('payout', payoutApproved),
+  'payout rejected': logged('payout', payoutRejected),
+  'payout cancelled': logged('payout', payoutCancelled),
+  'payout submitted': logged('payout', payoutSubmitted),
+  'payout unknown': logged('payout', payoutUnknown),
+  'payout paid': logged('payout', payoutPaid),
+  'payout failed': logged('payout', payoutFailed),
+  'payout confirmed late': logged('payout', payoutLate),
   'clock advanced': logged('account', { type: 'AccountTestClockAdvanced', data: { seconds: 90, to: LATER } }),
   'account opened': logged('account', { type: 'AccountOpened', data: { accountId: ACCOUNT_ID } }),
   'settings changed': logged('account', { type: 'AccountSettingsChanged', data: { at: CREATED_AT } }),

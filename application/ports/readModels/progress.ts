@@ -7,6 +7,7 @@ import type { Tenant } from '../paymentProvider.ts';
 export type ReadModelName =
   | 'payments'
   | 'refunds'
+  | 'payouts'
   | 'disputes'
   | 'wallet'
   | 'webhookEndpoints'

@@ -40,6 +40,12 @@ export const settingsSchema = exactly({
   color: described('#rrggbb of the checkout’s buttons and links; null: Quita’s.', orNull(string())),
   velocity: exactly({ customerPerHour: anyInteger, accountPerHour: anyInteger }),
   refundVelocity: exactly({ countPerHour: orNull(anyInteger), sumPerHour: orNull(anyInteger) }),
+  payoutCount: described('Live payouts an hour; null: any.', orNull(anyInteger)),
+  payoutSum: described('Sum of live payouts an hour, in minor units; null: any.', orNull(anyInteger)),
+  payoutApprovalAbove: described(
+    'Payouts of more than this wait for an approval; null: none does.',
+    orNull(anyInteger),
+  ),
   rateLimitPerMinute: described('Of each key; null: the deployment’s; 0: any number.', orNull(anyInteger)),
   cashoutDestinations: described(
     'Pix keys that live cash-outs may go to, beside the payer’s own document; null: any. New accounts have an empty list.',

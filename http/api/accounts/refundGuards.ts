@@ -1,4 +1,5 @@
-// The guards on money that leaves by refunds, which the operator and an OWNER set: how much in an hour, and where to (rules M7a, M7b, O3).
+// The guards on money that leaves by refunds and payouts, which the operator and an OWNER set: how much in an hour, and where to (rules
+// M7a, M7b, O3, Y5).
 import type { Static } from 'typebox';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
@@ -9,7 +10,13 @@ import type { Frozen } from '../../kernel/route.ts';
 const B = SETTING_BOUNDS;
 
 /** In the order in which a refusal names them. */
-export const OWNERS_SETTINGS = ['refundVelocity', 'cashoutDestinations'] as const;
+export const OWNERS_SETTINGS = [
+  'refundVelocity',
+  'payoutCount',
+  'payoutSum',
+  'payoutApprovalAbove',
+  'cashoutDestinations',
+] as const;
 
 /** What of a body sets them; `by` ends the description. */
 export const refundGuardFields = (by: string) => ({
@@ -20,6 +27,16 @@ export const refundGuardFields = (by: string) => ({
         countPerHour: optional(described('null: any.', orNull(integer(...B.refundsPerHour)))),
         sumPerHour: optional(described('Minor units; null: any.', orNull(integer(...B.refundSumPerHour)))),
       }),
+    ),
+  ),
+  payoutCount: optional(described(`Live payouts an hour; null: any.${by}`, orNull(integer(...B.payoutCount)))),
+  payoutSum: optional(
+    described(`Sum of live payouts an hour, in minor units; null: any.${by}`, orNull(integer(...B.payoutSum))),
+  ),
+  payoutApprovalAbove: optional(
+    described(
+      `Payouts of more than this wait until an OWNER or ADMIN approves them; null: none does.${by}`,
+      orNull(integer(...B.payoutApprovalAbove)),
     ),
   ),
   cashoutDestinations: optional(
@@ -34,13 +51,24 @@ const guards = exactly(refundGuardFields(''));
 type Sent = Frozen<Static<typeof guards>>;
 type Guards = { readonly [Name in keyof Sent]?: Sent[Name] | undefined };
 
+const minorOrNull = (amount: number | null) => (amount === null ? null : toMinor(amount));
+
 /** Only what was sent: the rest stays. A destination named twice is one. */
-export const refundGuardChange = ({ refundVelocity, cashoutDestinations }: Guards): SettingsChange => ({
+export const refundGuardChange = ({
+  refundVelocity,
+  payoutCount,
+  payoutSum,
+  payoutApprovalAbove,
+  cashoutDestinations,
+}: Guards): SettingsChange => ({
+  ...(payoutCount !== undefined && { payoutCount }),
+  ...(payoutSum !== undefined && { payoutSum: minorOrNull(payoutSum) }),
+  ...(payoutApprovalAbove !== undefined && { payoutApprovalAbove: minorOrNull(payoutApprovalAbove) }),
   ...(refundVelocity && {
     refundVelocity: {
       ...(refundVelocity.countPerHour !== undefined && { countPerHour: refundVelocity.countPerHour }),
       ...(refundVelocity.sumPerHour !== undefined && {
-        sumPerHour: refundVelocity.sumPerHour === null ? null : toMinor(refundVelocity.sumPerHour),
+        sumPerHour: minorOrNull(refundVelocity.sumPerHour),
       }),
     },
   }),

@@ -54,6 +54,9 @@ export const operatorsChangeOf = ({
   fees,
   taxId,
   refundVelocity,
+  payoutCount,
+  payoutSum,
+  payoutApprovalAbove,
   cashoutDestinations,
   ...rest
 }: Body): SettingsChange => ({
@@ -68,5 +71,5 @@ export const operatorsChangeOf = ({
   }),
   // What is none goes on as it was sent, and is refused with all that is out of bounds.
   ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
-  ...refundGuardChange({ refundVelocity, cashoutDestinations }),
+  ...refundGuardChange({ refundVelocity, payoutCount, payoutSum, payoutApprovalAbove, cashoutDestinations }),
 });

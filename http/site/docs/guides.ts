@@ -58,6 +58,11 @@ export const GUIDES: readonly Guide[] = [
     ['Estornos', 'Devolva o dinheiro, no todo ou em parte.'],
   ),
   guide(
+    'payouts',
+    ['Payouts', 'Move money from the wallet to a Pix key.'],
+    ['Saques', 'Leve dinheiro da carteira para uma chave Pix.'],
+  ),
+  guide(
     'disputes',
     ['Disputes', 'Answer when a payer’s bank disputes a Pix.'],
     ['Disputas', 'Responda quando o banco do pagador contesta um Pix.'],

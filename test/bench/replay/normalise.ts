@@ -32,6 +32,7 @@ const civilDay = (ms: number): number => Math.floor((ms + BRASILIA_MS) / DAY_MS)
 const VAGUE: readonly (readonly [RegExp, string])[] = [
   [/"(nextAttemptAt|nextRetryAt)":"[^"]+"/g, '"$1":"<later>"'],
   [/"(durationMs|duration_ms|response_time_ms|latencyMs)":\d+/g, '"$1":0'],
+  [/"expiracao":\d{6,}/g, '"expiracao":0'], // until the end of a civil day: the time of an event says it, too
   [/data:image\/png;base64,[^"]+/g, '<png>'], // of a code that is compared as a text
   [/6304[0-9A-F]{4}(?=")/g, '6304<crc>'],
 ];

@@ -81,7 +81,13 @@ describe('changeSettings', () => {
 });
 
 describe('changeSandboxSettings (X3)', () => {
-  const USUAL: SandboxSettings = { autoConfirmRefunds: true, rateLimitPerMinute: null, disputeNotifications: true };
+  const USUAL: SandboxSettings = {
+    autoConfirmRefunds: true,
+    autoConfirmPayouts: true,
+    payoutApproval: null,
+    rateLimitPerMinute: null,
+    disputeNotifications: true,
+  };
   const changed = (sandbox: SandboxSettings, when = NOW): AccountEvent => ({
     type: 'AccountSandboxSettingsChanged',
     data: { sandbox, at: when },
@@ -89,7 +95,14 @@ describe('changeSandboxSettings (X3)', () => {
   it('begin with refunds confirmed, the deployment’s rate limit, and disputes told', () => {
     expect((given(account, opened).state as OpenAccount).sandbox).to.deep.equal(USUAL);
   });
-  for (const change of [{ autoConfirmRefunds: false }, { rateLimitPerMinute: 0 }, { disputeNotifications: false }])
+  for (const change of [
+    { autoConfirmRefunds: false },
+    { autoConfirmPayouts: false },
+    { payoutApproval: { above: null } },
+    { payoutApproval: { above: toMinor(100) } },
+    { rateLimitPerMinute: 0 },
+    { disputeNotifications: false },
+  ])
     it(`${Object.keys(change).join()}: changes that and keeps the rest, once`, () => {
       const sandbox = { ...USUAL, ...change };
       given(account, opened).when(changeSandboxSettings(change, NOW)).then(changed(sandbox), sandbox).again(sandbox);

@@ -297,6 +297,7 @@ describe('journalEntry', () => {
       'merchant_pending',
       'merchant_retained',
       'refunds_in_transit',
+      'payouts_in_transit',
       'provider_clearing',
       'provider_fees',
       'platform_fees',

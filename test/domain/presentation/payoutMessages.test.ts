@@ -46,6 +46,9 @@ const payoutOf = (fee: number) => ({
   failure_reason: null as string | null,
   created_at: '2026-11-21T15:00:00.000Z',
   paid_at: null as string | null,
+  description: null,
+  metadata: {},
+  awaiting_approval: false,
 });
 const canonical = (type: string, at: string, object: ReturnType<typeof payoutOf>) => ({
   type,
@@ -140,8 +143,10 @@ describe('payout messages', () => {
         ...told([...PAID, refundReserved(over)], refundReleased()),
       ].flatMap(({ family, body }) => (family === 'canonical' ? [JSON.parse(body).data.object.destination] : []));
     expect(destinations({})).to.deep.equal([null, null, null]);
-    expect(destinations(named)).to.deep.equal(Array(3).fill('loja@example.com'));
-    expect(destinations({ namedByMerchant: true })).to.deep.equal(Array(3).fill(LOCKED_TO));
+    expect(destinations(named)).to.deep.equal(Array(3).fill('l***@example.com'));
+    expect(destinations({ namedByMerchant: true })).to.deep.equal(
+      Array(3).fill(`${LOCKED_TO.slice(0, 3)}***${LOCKED_TO.slice(-2)}`),
+    );
     const bodies = [PAID, [...PAID, refundReserved()]].flatMap((before, n) =>
       told(before, n === 0 ? refundReserved() : refundCompleted()),
     );

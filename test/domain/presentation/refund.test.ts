@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { payoutView, REFUND_STATUSES, refundStatus, refundView } from '../../../domain/presentation/refund.ts';
+import { refundPayoutView } from '../../../domain/presentation/payoutMessages.ts';
+import { REFUND_STATUSES, refundStatus, refundView } from '../../../domain/presentation/refund.ts';
 import type { RefundState } from '../../../domain/refund/refund.ts';
 import type { RefundRecord } from '../../../domain/transaction/refunds.ts';
 import {
@@ -87,19 +88,22 @@ const pending = {
   failure_reason: null,
   created_at: '2026-11-21T15:00:00.000Z',
   paid_at: null,
+  description: null,
+  metadata: {},
+  awaiting_approval: false,
 };
-describe('payoutView (M6)', () => {
+describe('refundPayoutView (M6, Y2)', () => {
   const VIEWS: readonly (readonly [string, RefundRecord, object])[] = [
     ['pending', record(), pending],
     [
       'pending, to a key that the merchant sent',
       record({ destination: 'maria@example.com', namedByMerchant: true }),
-      { ...pending, destination: 'maria@example.com' },
+      { ...pending, destination: 'm***@example.com' },
     ],
     [
       'pending, to the payer’s document, which the merchant sent',
       record({ namedByMerchant: true }),
-      { ...pending, destination: LOCKED_TO },
+      { ...pending, destination: `${LOCKED_TO.slice(0, 3)}***${LOCKED_TO.slice(-2)}` },
     ],
     [
       'paid',
@@ -114,7 +118,7 @@ describe('payoutView (M6)', () => {
         ['merchant', 50],
         ['platform', 0],
       ] as const) {
-        const seen = payoutView(PAYMENT_ID, { ...refund, feePaidBy });
+        const seen = refundPayoutView(PAYMENT_ID, { ...refund, feePaidBy });
         expect(seen).to.deep.equal({ ...view, fee });
         expect(Object.keys(seen)).to.deep.equal(Object.keys(pending));
       }

@@ -123,6 +123,34 @@ const tellRefunds = async (story: Story, paidId: string): Promise<void> => {
   await story.ask('listRefunds', { id: paidId });
 };
 
+/** Payouts: one that arrives, one that fails, one that is cancelled, two that are reviewed. */
+const tellPayouts = async (story: Story, gateway: TestGateway): Promise<void> => {
+  await story.ask('changeSandboxSettings', { body: { auto_confirm_payouts: false } });
+  const earned = { amount: 100_000, payment_method: 'pix' };
+  const { id: charge } = await story.ask('createCharge', { key: 'order-1009', body: earned });
+  await story.ask('sandboxPay', { id: charge, body: {} });
+  const payout = (key: string, amount = 1000) =>
+    story.ask('requestPayout', {
+      key,
+      body: { amount, destination: { pix_key: 'ana@example.com' }, description: 'October', metadata: { batch: '10' } },
+    });
+  const { id } = await payout('payout-1001');
+  await story.ask('sandboxConfirmPayout', { id, body: {} });
+  await story.ask('getPayout', { id });
+  await story.ask('getPayoutReceipt', { id });
+  const failing = await payout('payout-1002');
+  await story.ask('sandboxFailPayout', { id: failing.id, body: { reason: 'The account was closed.' } });
+  await story.ask('changeSandboxSettings', { body: { payout_approval_above: 0 } });
+  await story.ask('cancelPayout', { id: (await payout('payout-1003')).id });
+  const { authorization } = await gateway.logIn('ADMIN');
+  const token = authorization.replace('Bearer ', '');
+  await story.ask('approvePayout', { id: (await payout('payout-1004')).id, token });
+  const body = { reason: 'Paid by hand.' };
+  await story.ask('rejectPayout', { id: (await payout('payout-1005')).id, body, token });
+  await story.ask('listPayouts', { query: '?limit=1&status=paid' });
+  await story.ask('changeSandboxSettings', { body: { auto_confirm_payouts: true, payout_approval_above: null } });
+};
+
 /** Payments by other methods, and what acquirers and payers do with them. */
 const tellPayments = async (story: Story): Promise<void> => {
   const create = (idempotencyKey: string, methods: readonly string[] = ['CREDIT_CARD']) =>
@@ -359,6 +387,7 @@ export const playStory = async (): Promise<Recorded> => {
     await story.ask('listEventCatalogue');
     const paidId = await tellCharges(story);
     await tellRefunds(story, paidId);
+    await tellPayouts(story, gateway);
     await tellPayments(story);
     await tellDisputes(story);
     await tellLogin(story, gateway);

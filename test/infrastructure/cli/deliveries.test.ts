@@ -18,6 +18,7 @@ interface Triggered {
   readonly chargeId: string;
   readonly paymentId: string;
   readonly refundId: string | null;
+  readonly payoutId: string | null;
   readonly clockAdvancedSeconds: number;
   readonly deliveries: readonly Delivery[];
 }
@@ -69,13 +70,14 @@ describe('the commands about webhooks', () => {
       it(`${event} of a real charge arrives, signed, and its delivery is shown`, async () => {
         const { id: endpointId } = await shop.register(receiver.url, [event]);
         const triggered = await good<Triggered>('trigger', event);
-        const { chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries } = triggered;
+        const { chargeId, paymentId, refundId, payoutId, clockAdvancedSeconds, deliveries } = triggered;
         expect(triggered.event).to.equal(event);
         expect(chargeId).to.match(/^ch_[0-9a-z]{26}$/);
         expect(paymentId).to.equal(chargeId.replace('ch_', 'tx_'));
-        expect(refundId === null).to.equal(!/payout|withdrawal|refunded/.test(event));
+        expect(refundId === null).to.equal(!/withdrawal|refunded/.test(event));
+        expect(payoutId === null).to.equal(!event.startsWith('payout.'));
         expect(clockAdvancedSeconds).to.equal(event.endsWith('.expired') ? 61 : 0);
-        const about = receiver.got.filter(({ rawBody }) => rawBody.includes(chargeId.slice(3)));
+        const about = receiver.got.filter(({ rawBody }) => rawBody.includes((payoutId ?? chargeId).slice(3)));
         expect(about.length).to.be.at.least(1);
         expect(about.map(typeOf)).to.deep.equal(about.map(() => event));
         expect(deliveries.map(({ id }) => id)).to.have.members(about.map(deliveryIdOf));

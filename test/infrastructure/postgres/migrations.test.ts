@@ -29,6 +29,7 @@ describe('the migrations', () => {
     '0014_checkpoint_events': 'baea26d40bb9265a',
     '0015_delivery_state': 'f3830325b73a0f1a',
     '0016_delivery_streams': 'f1cef542ff5e2e4a',
+    '0017_payouts': '251c2b10b88a921c',
   };
 
   for (const name of Object.keys(MIGRATIONS))

@@ -23,6 +23,7 @@ export const CIRCLES_ALLOWED: readonly string[] = [
   'infrastructure/eventStore/postgres/reader.ts',
   'infrastructure/eventStore/postgres/subscription.ts',
   'test/http/evidenceExamples.ts',
+  'test/http/payoutExamples.ts',
   'test/http/opsExamples.ts',
   'test/http/routeExamples.ts',
 ];

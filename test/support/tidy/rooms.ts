@@ -118,7 +118,9 @@ const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   methods: ['kernel'],
   ledger: ['kernel'],
   payment: ['kernel', 'ledger', ...AGGREGATES],
-  presentation: ['kernel', 'payment', ...AGGREGATES],
+  // Requests of payouts obey the rules of those of charges.
+  payout: ['kernel', 'pix', 'ledger', 'charge'],
+  presentation: ['kernel', 'pix', 'payment', 'payout', ...AGGREGATES],
   ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix', 'methods', 'ledger']])),
 };
 

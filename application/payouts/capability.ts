@@ -1,0 +1,58 @@
+// Payouts: money that a merchant takes out of its wallet (rules Y1–Y6).
+import { capability, each, job, owedBy } from '../core/capability.ts';
+import type { PayoutReads, PayoutViews } from '../ports/readModels/payouts.ts';
+import { cancelPayout, reviewPayout } from './changePayout.ts';
+import { type CutOffNeeds, freeCutOffRequests } from './cutOffRequests.ts';
+import { type DecideSandboxPayoutNeeds, decideSandboxPayout } from './decideSandboxPayout.ts';
+import { type OperatePayoutsNeeds, operatePayouts } from './operatePayouts.ts';
+import { type ExecutionNeeds, PayoutExecutor, payoutExecution, payoutJob } from './payoutExecution.ts';
+import { PayoutRequests, type RequestPayoutNeeds } from './requestPayout.ts';
+
+export interface PayoutsNeeds extends ExecutionNeeds, CutOffNeeds, RequestPayoutNeeds, DecideSandboxPayoutNeeds {
+  readonly payouts: PayoutReads;
+  /** For its routes. */
+  readonly views: { readonly payouts: PayoutViews };
+}
+
+export const payouts = capability({
+  name: 'payouts',
+  parts: (needs: PayoutsNeeds) => needs,
+  processes: [payoutExecution],
+  jobs: [
+    job(payoutJob, {
+      handler: (needs: PayoutsNeeds) => {
+        const executor = new PayoutExecutor(needs);
+        return each(({ payoutId }, dueAt) => executor.run(payoutId, dueAt));
+      },
+      places: { places: 24, perTarget: 24 },
+      idle: 'awaited',
+      owed: owedBy(
+        ({ payouts: reads }: PayoutsNeeds, { before, page }) => reads.unfinished(before, page),
+        ({ tenant, payoutId }) => ({ tenant, payload: { payoutId } }),
+      ),
+    }),
+  ],
+  upkeep: [
+    {
+      failure: 'money set aside for payouts that were cut off could not be freed',
+      pattern: '*/15 * * * * *',
+      onlyLeader: true,
+      run: (needs) => freeCutOffRequests(needs),
+    },
+  ],
+  gauges: [
+    {
+      name: 'payouts_awaiting_approval',
+      help: 'Payouts that wait for an approval.',
+      read: ({ payouts: reads }) => reads.countAwaitingApproval(),
+    },
+  ],
+  notifications: { payout: { job: payoutJob } },
+  useCases: (needs) => ({
+    payoutRequests: new PayoutRequests(needs),
+    cancelPayout: cancelPayout(needs),
+    reviewPayout: reviewPayout(needs),
+    decideSandboxPayout: decideSandboxPayout(needs),
+  }),
+  operators: (needs: OperatePayoutsNeeds) => operatePayouts(needs),
+});

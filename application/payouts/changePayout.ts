@@ -1,0 +1,73 @@
+// What a merchant, its managers or an operator decide of a payout: cancel, approve, reject (rules Y1, Y5). The executor does the rest.
+import type { Decision } from '../../domain/kernel/decider.ts';
+import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import {
+  cancelPayout as cancel,
+  NO_PAYOUT,
+  type Review,
+  reviewPayout as review,
+} from '../../domain/payout/decisions.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import { PAYOUT, type Payout, type PayoutEvent, type PayoutState } from '../../domain/payout/payout.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Actor, type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+
+export interface ChangePayoutNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+}
+
+const change = async (
+  { commands, accounts }: ChangePayoutNeeds,
+  id: PayoutId,
+  isOwn: (payout: Payout) => boolean,
+  decide: (at: Timestamp) => Decision<PayoutState, PayoutEvent, string>,
+  by: Changer,
+): Promise<Payout | Rejection> => {
+  const stream = PAYOUT.stream(id);
+  const { state } = await commands.load(PAYOUT, stream);
+  if (state.status === 'absent' || !isOwn(state)) return NO_PAYOUT;
+  const { accountId, mode } = state.terms;
+  const metadata = { ...metadataForChange(by, accountId, id), mode };
+  const done = await commands.execute(PAYOUT, stream, decide(await accounts.now(accountId, mode)), metadata);
+  return isRejection(done) ? done : (done.state as Payout);
+};
+
+/** `not_found`, `payout_not_cancellable`. */
+export const cancelPayout =
+  (needs: ChangePayoutNeeds) =>
+  ({ accountId, mode }: Tenant, id: PayoutId, by: Actor): Promise<Payout | Rejection> =>
+    change(needs, id, ({ terms }) => terms.accountId === accountId && terms.mode === mode, cancel, by);
+
+/** By a user of the account, in either mode. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
+export const reviewPayout =
+  (needs: ChangePayoutNeeds) =>
+  (
+    accountId: AccountId,
+    id: PayoutId,
+    verdict: Review,
+    by: Actor & { readonly userId: UserId },
+  ): Promise<Payout | Rejection> =>
+    change(
+      needs,
+      id,
+      ({ terms }) => terms.accountId === accountId,
+      (at) => review(verdict, by, at),
+      by,
+    );
+
+/** By an operator of the platform, for accounts that have nobody else. `not_found`, `payout_not_awaiting_approval`. */
+export const reviewAnyPayout =
+  (needs: ChangePayoutNeeds) =>
+  (id: PayoutId, verdict: Review, by: Changer): Promise<Payout | Rejection> =>
+    change(
+      needs,
+      id,
+      () => true,
+      (at) => review(verdict, { actor: by.actor, userId: null }, at),
+      by,
+    );

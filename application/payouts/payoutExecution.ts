@@ -1,0 +1,183 @@
+// A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
+import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
+import type { Decision } from '../../domain/kernel/decider.ts';
+import {
+  addMillis,
+  addSeconds,
+  DAY_MS,
+  fromMillis,
+  SECOND_MS,
+  type Timestamp,
+  toMillis,
+} from '../../domain/kernel/time.ts';
+import { type PayoutOutcome, recordPayoutOutcome, submitPayout } from '../../domain/payout/decisions.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import {
+  type AtBank,
+  isAtBank,
+  PAYOUT,
+  PAYOUT_GROUPS,
+  type Payout,
+  type PayoutEvent,
+  type PayoutState,
+} from '../../domain/payout/payout.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { timedKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
+import type { LoggedEvent } from '../ports/loggedEvent.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import type { PayoutAlerts, PayoutOrder, PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
+import { type Timers, timerOf } from '../ports/timers.ts';
+
+/** When the bank is first asked what became of it; then each time after twice as long. */
+const FIRST_LOOK_SECONDS = 1;
+
+export const payoutJob = timedKind({
+  name: 'payout',
+  payload: payloadOf({ payoutId: idOf<PayoutId>() }),
+  subjectOf: ({ payoutId }) => payoutId,
+});
+
+const which = ({ subject }: Pick<LoggedEvent, 'subject'>) => ({ payoutId: subject as PayoutId });
+const begin = (logged: Pick<LoggedEvent, 'subject'>) => [enqueue(payoutJob, which(logged))];
+const lookSoon = (logged: Pick<LoggedEvent, 'subject' | 'account' | 'mode'>, at: Timestamp) => [
+  setTimer(payoutJob, which(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
+];
+const end = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, which(logged))];
+
+export const payoutExecution = processManager({
+  name: 'payoutExecution',
+  movesMoney: true,
+  reactions: {
+    payout: reacting(PAYOUT_GROUPS, {
+      reads: {
+        PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : begin(logged)),
+        PayoutAbandoned: nothing,
+        PayoutApproved: begin,
+        PayoutRejected: end,
+        PayoutCancelled: end,
+        PayoutSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
+        PayoutOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
+        PayoutPaid: end,
+        PayoutFailed: end,
+        PayoutConfirmedLate: nothing,
+      },
+    }),
+    account: reacting(ACCOUNT_GROUPS, {
+      reads: {
+        AccountOpened: nothing,
+        AccountSuspended: nothing,
+        // The payouts that waited go on.
+        AccountReopened: ({ account }) => [fireNow(payoutJob, account)],
+        // The sandbox confirms by itself again: what it was left with is looked at now (Y6).
+        AccountSandboxSettingsChanged: ({ account, event }) =>
+          event.data.sandbox.autoConfirmPayouts ? [fireNow(payoutJob, account)] : [],
+        AccountTestClockAdvanced: nothing,
+      },
+      ignores: ['settings'],
+    }),
+  },
+});
+
+export interface ExecutionNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly payoutRails: PayoutRails;
+  readonly timers: Pick<Timers, 'set'>;
+  readonly payoutAlerts: PayoutAlerts;
+}
+
+const orderOf = ({ terms }: Payout): PayoutOrder => {
+  const { payoutId, accountId, mode, amount, destination, description: note, metadata } = terms;
+  return { payoutId, accountId, mode, amount, destination, note, metadata };
+};
+
+export class PayoutExecutor {
+  readonly #needs: ExecutionNeeds;
+
+  constructor(needs: ExecutionNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Takes the next step of a payout, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
+  async run(payoutId: PayoutId, dueAt?: Timestamp): Promise<void> {
+    const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
+    if (state.status === 'absent') return;
+    const { accountId, mode } = state.terms;
+    const at = await (dueAt === undefined
+      ? this.#needs.accounts.now(accountId, mode)
+      : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    if (state.status === 'ready') await this.#begin(state, at);
+    else if (isAtBank(state)) await this.#goOn(state, at);
+    else if (state.status === 'failed') await this.#askAgain(state, at);
+  }
+
+  /** It is submitted first, so that nobody cancels what the bank pays. Payouts of a suspended account wait until it is reopened. */
+  async #begin(payout: Payout, at: Timestamp): Promise<void> {
+    const rail = this.#railOf(payout);
+    if (await this.#waits(payout, at)) return;
+    const submitted = await this.#execute(payout, submitPayout(at));
+    // Otherwise it was cancelled meanwhile.
+    if (isAtBank(submitted)) await this.#record(submitted, await rail.pay(orderOf(payout)), at);
+  }
+
+  /** What the bank has is asked for; what it may not have is given to it, under the same id. */
+  async #goOn(payout: AtBank, at: Timestamp): Promise<void> {
+    const rail = this.#railOf(payout);
+    const order = orderOf(payout);
+    const found = await rail.find(order);
+    if (found.kind === 'unknown') await this.#record(payout, found, at);
+    else if (found.value !== null) await this.#record(payout, found.value, at);
+    else if (!(await this.#waits(payout, at))) await this.#record(payout, await rail.pay(order), at);
+  }
+
+  async #record(payout: AtBank, outcome: PayoutOutcome, at: Timestamp): Promise<void> {
+    const after = await this.#execute(payout, recordPayoutOutcome(outcome, at));
+    if (after.status === payout.status) await this.#lookAgain(payout, at);
+  }
+
+  /** One that failed is asked about when there is news of it once more: the bank may have paid it after all. */
+  async #askAgain(payout: Payout, at: Timestamp): Promise<void> {
+    const order = orderOf(payout);
+    const found = await this.#railOf(payout).find(order);
+    if (found.kind !== 'known') throw new UnknownAtProvider(`payout ${order.payoutId}`);
+    if (found.value?.kind !== 'confirmed') return;
+    const after = await this.#execute(payout, recordPayoutOutcome(found.value, at));
+    if (after.status === 'paid') this.#needs.payoutAlerts.confirmedLate(order);
+  }
+
+  #railOf({ terms: { mode, payoutId } }: Payout): PayoutRail {
+    const rail = this.#needs.payoutRails.of(mode);
+    if (rail === null) throw new UnknownAtProvider(`payout ${payoutId}`);
+    return rail;
+  }
+
+  /** Whether the account is suspended; a timer is set then. */
+  async #waits(payout: Payout, at: Timestamp): Promise<boolean> {
+    if (!(await this.#isSuspended(payout))) return false;
+    await this.#lookAgain(payout, at);
+    // An account that was reopened before the timer was set did not find it.
+    return this.#isSuspended(payout);
+  }
+
+  async #isSuspended({ terms }: Payout): Promise<boolean> {
+    return (await this.#needs.accounts.refresh(terms.accountId)).suspendedAt !== null;
+  }
+
+  #lookAgain({ terms: { payoutId, accountId, mode }, requestedAt }: Payout, at: Timestamp): Promise<void> {
+    const pauseMs = Math.max(toMillis(at) - toMillis(requestedAt), FIRST_LOOK_SECONDS * SECOND_MS);
+    // Those that are looked at once a day are looked at together.
+    const dueAt =
+      pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
+    const when = { account: accountId, mode, group: accountId, dueAt };
+    return this.#needs.timers.set(timerOf(payoutJob, { payoutId }, when));
+  }
+
+  async #execute({ terms }: Payout, decide: Decision<PayoutState, PayoutEvent, string>): Promise<PayoutState> {
+    const metadata = metadataForProcess('payoutExecution', terms, terms.payoutId, terms.payoutId);
+    return (await this.#needs.commands.record(PAYOUT, PAYOUT.stream(terms.payoutId), decide, metadata)).state;
+  }
+}

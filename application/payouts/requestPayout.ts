@@ -1,0 +1,164 @@
+// POST /v1/payouts (rules Y1, Y4, Y5). Order of the checks after the body's: idempotency, rail, destination, limits, funds.
+import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+import { ZERO } from '../../domain/kernel/money.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { type RequestedPayout, requestPayout } from '../../domain/payout/decisions.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import { PAYOUT, type PayoutState, type PayoutTerms } from '../../domain/payout/payout.ts';
+import {
+  PAYOUT_FINGERPRINT_VERSION,
+  type PayoutBody,
+  payoutFingerprintFields,
+  payoutRequest,
+} from '../../domain/payout/request.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { payoutIdOf } from '../core/derivedIds.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import { fingerprintOf } from '../core/fingerprint.ts';
+import { InFlightRequests } from '../payments/creationParts.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { KeyIssuers } from '../ports/keyIssuers.ts';
+import type { PayoutFunds } from '../ports/payoutFunds.ts';
+import type { PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
+import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
+
+export interface RequestPayoutCommand extends Actor {
+  readonly account: OpenAccount;
+  readonly mode: Mode;
+  readonly idempotencyKey: string;
+  readonly body: PayoutBody;
+}
+
+export interface RequestPayoutNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly stopwatch: Stopwatch;
+  readonly payoutRails: PayoutRails;
+  readonly payoutFunds: PayoutFunds;
+  readonly keyIssuers: KeyIssuers;
+  readonly caughtUp: CaughtUp;
+}
+
+/** As reads wait. */
+const CATCH_UP_MS = 1_000;
+const BEHIND = 'the ledger does not yet hold all that came before this payout';
+const UNLIMITED = { countPerHour: null, sumPerHour: null } as const;
+
+export class PayoutRequests {
+  readonly #needs: RequestPayoutNeeds;
+  readonly #inFlight: InFlightRequests;
+
+  constructor(needs: RequestPayoutNeeds) {
+    this.#needs = needs;
+    this.#inFlight = new InFlightRequests(needs.stopwatch, 'Idempotency-Key');
+  }
+
+  /** The payout as it was requested, and whether it had been before. Throws ReadModelsBehind when the wallet can't be judged. */
+  request(command: RequestPayoutCommand): Promise<RequestedPayout | Rejection> {
+    const { account, mode, idempotencyKey } = command;
+    const id = payoutIdOf(account, mode, idempotencyKey);
+    return this.#inFlight.run(id, () => this.#request(command, id));
+  }
+
+  async #request(command: RequestPayoutCommand, id: PayoutId): Promise<RequestedPayout | Rejection> {
+    const { commands, accounts, payoutRails } = this.#needs;
+    const { mode, account } = command;
+    const { state } = await commands.load(PAYOUT, PAYOUT.stream(id));
+    const rail = payoutRails.of(mode);
+    const free = termsOf(command, id, rail);
+    if (state.status !== 'absent') return this.#record(command, state, free);
+    if (rail === null) return reject('unprocessable_entity', 'No bank that pays payouts is configured for live mode.');
+    const { settings, sandbox } = await accounts.get(account.accountId);
+    const allowed = allowedDestinations(settings, mode);
+    if (allowed !== null && !allowed.includes(free.destination))
+      return reject('destination_not_allowed', 'The account does not allow payouts to this destination.', {
+        param: 'destination.pix_key',
+      });
+    const refusal = await this.#refusal(free, settings);
+    if (refusal !== null) return this.#unlessRecorded(command, free, refusal);
+    const above = approvalAbove(mode, settings, sandbox);
+    const terms = above !== null && free.amount > above ? await this.#awaiting(free) : free;
+    return this.#record(command, state, terms);
+  }
+
+  /** The same request may have been recorded by another process meanwhile: then it was its own money that was missing. */
+  async #unlessRecorded(command: RequestPayoutCommand, terms: PayoutTerms, refusal: Rejection) {
+    const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(terms.payoutId));
+    return state.status === 'absent' ? refusal : this.#record(command, state, terms);
+  }
+
+  /** null: the money is set aside. */
+  async #refusal(terms: PayoutTerms, { payoutCount, payoutSum }: AccountSettings): Promise<Rejection | null> {
+    const { accounts, caughtUp, payoutFunds } = this.#needs;
+    const { payoutId, accountId, mode, currency, amount, fee } = terms;
+    const { head: after, isCaughtUp } = await caughtUp('wallet', CATCH_UP_MS);
+    if (!isCaughtUp) throw new ReadModelsBehind(BEHIND);
+    const limits = mode === 'live' ? { countPerHour: payoutCount, sumPerHour: payoutSum } : UNLIMITED;
+    const at = await accounts.now(accountId, mode);
+    const wish = { payoutId, accountId, mode, currency, amount, fee, at, after, ...limits };
+    const outcome = await payoutFunds.reserve(wish);
+    switch (outcome) {
+      case 'reserved':
+        return null;
+      case 'behind':
+        throw new ReadModelsBehind(BEHIND);
+      case 'count':
+        return reject('fraud.account_velocity_exceeded', 'Too many payouts of this account within an hour.');
+      case 'sum':
+        return reject(
+          'fraud.account_velocity_exceeded',
+          'This payout would exceed the account’s hourly sum of payouts.',
+        );
+      case 'insufficient':
+        return reject('insufficient_funds', 'The amount and its fee exceed the available balance.', {
+          param: 'amount',
+        });
+      default:
+        return outcome satisfies never;
+    }
+  }
+
+  /** The issuer of the key can't approve what the key requested (Y5). */
+  async #awaiting(terms: PayoutTerms): Promise<PayoutTerms> {
+    const keyIssuer = await this.#needs.keyIssuers.issuerOf(terms.accountId, terms.requestedBy);
+    return { ...terms, awaitsApproval: true, keyIssuer };
+  }
+
+  async #record(command: RequestPayoutCommand, before: PayoutState, terms: PayoutTerms) {
+    const { commands, accounts } = this.#needs;
+    const { payoutId, accountId, mode } = terms;
+    const abandoned = before.status === 'absent' ? before.abandoned : 0;
+    const wish = {
+      terms,
+      abandoned,
+      fingerprintUnder: (version: number) => fingerprintOf(version, payoutFingerprintFields(command.body)),
+      fingerprintVersion: PAYOUT_FINGERPRINT_VERSION,
+    };
+    const decide = requestPayout(wish, await accounts.now(accountId, mode));
+    const metadata = metadataForRequest(command, terms, payoutId);
+    const creates = before.status === 'absent' && abandoned === 0;
+    const done = await commands.execute(PAYOUT, PAYOUT.stream(payoutId), decide, metadata, { creates });
+    return isRejection(done) ? done : done.reply;
+  }
+}
+
+/** Above it a payout awaits an approval; null: none does. The sandbox's own setting rules test mode once it was set. */
+const approvalAbove = (
+  mode: Mode,
+  { payoutApprovalAbove }: AccountSettings,
+  { payoutApproval }: OpenAccount['sandbox'],
+): number | null => (mode === 'test' && payoutApproval !== null ? payoutApproval.above : payoutApprovalAbove);
+
+/** Without an approval. A replay is answered from what was recorded, whether there is a rail or not. */
+const termsOf = (
+  { account, mode, body, actor }: RequestPayoutCommand,
+  payoutId: PayoutId,
+  rail: PayoutRail | null,
+): PayoutTerms => {
+  const request = payoutRequest(body);
+  const fee = rail?.feeOf(request.amount) ?? ZERO;
+  const by = { requestedBy: actor, keyIssuer: null };
+  return { payoutId, accountId: account.accountId, mode, ...request, fee, awaitsApproval: false, ...by };
+};

@@ -1,0 +1,159 @@
+// What may become of a payout. Cancellation, review and the bank's word are decided on its own stream, so that only one of them wins.
+import type { Decision } from '../kernel/decider.ts';
+import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
+import type { UserId } from '../kernel/ids.ts';
+import { type Rejection, reject } from '../kernel/rejection.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import {
+  type AtBank,
+  isAtBank,
+  isPending,
+  type Payout,
+  type PayoutEvent,
+  type PayoutState,
+  type PayoutTerms,
+} from './payout.ts';
+
+export interface RequestPayout extends Fingerprinted {
+  readonly terms: PayoutTerms;
+  /** As it was when the money was set aside: what was freed since can't be spent. */
+  readonly abandoned: number;
+}
+
+/** A payout as it was requested, and whether it had been before (K3). */
+export interface RequestedPayout {
+  readonly payout: Payout;
+  readonly replayed: boolean;
+}
+
+export const NO_PAYOUT: Rejection = reject('not_found', 'There is no such payout.');
+
+/**
+ * Requested before: replayed, or `idempotency_key_reused`. The money was freed meanwhile: `service_unavailable`, and a repeat may succeed.
+ */
+export const requestPayout =
+  (wish: RequestPayout, at: Timestamp): Decision<PayoutState, PayoutEvent, RequestedPayout> =>
+  (state) => {
+    if (state.status !== 'absent') return replay(state, wish);
+    if (state.abandoned !== wish.abandoned)
+      return reject('service_unavailable', 'The request took too long. Repeat it with the same Idempotency-Key.');
+    const { terms } = wish;
+    const fingerprint = newFingerprint(wish);
+    return {
+      events: [{ type: 'PayoutRequested', data: { ...terms, fingerprint, at } }],
+      reply: { payout: asRequested({ terms, fingerprint, requestedAt: at }), replayed: false },
+    };
+  };
+
+const asRequested = ({ terms, fingerprint, requestedAt }: Omit<Payout, 'status'>): Payout => ({
+  status: terms.awaitsApproval ? 'awaitingApproval' : 'ready',
+  terms,
+  fingerprint,
+  requestedAt,
+});
+
+const replay = (before: Payout, wish: Fingerprinted) =>
+  isSameRequest(before.fingerprint, wish)
+    ? { events: [], reply: { payout: asRequested(before), replayed: true } }
+    : reject('idempotency_key_reused', 'This Idempotency-Key was already used with a different payout.', {
+        param: 'Idempotency-Key',
+      });
+
+/** The request of a payout was cut off. Recorded by now: nothing. */
+export const abandonRequest =
+  (at: Timestamp): Decision<PayoutState, PayoutEvent, 'abandoned' | 'requested'> =>
+  (state) =>
+    state.status === 'absent'
+      ? { events: [{ type: 'PayoutAbandoned', data: { at } }], reply: 'abandoned' }
+      : { events: [], reply: 'requested' };
+
+const moneyOf = ({ terms: { amount, fee, currency } }: Payout) => ({ amount, fee, currency });
+
+/** Cancelled before: the same reply. At the bank or ended otherwise: `payout_not_cancellable`. */
+export const cancelPayout =
+  (at: Timestamp): Decision<PayoutState, PayoutEvent, 'cancelled'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_PAYOUT;
+    if (state.status === 'cancelled') return { events: [], reply: 'cancelled' };
+    return isPending(state)
+      ? { events: [{ type: 'PayoutCancelled', data: { ...moneyOf(state), at } }], reply: 'cancelled' }
+      : reject('payout_not_cancellable', 'Only a pending payout can be cancelled.');
+  };
+
+/** Who reviews a payout; `userId` null: an operator at a terminal. */
+export interface Reviewer {
+  readonly actor: string;
+  readonly userId: UserId | null;
+}
+export type Review =
+  | { readonly verdict: 'approved' }
+  | { readonly verdict: 'rejected'; readonly reason: string | null };
+
+/**
+ * Order of the checks: existence (`not_found`), the reviewer is not who requested it or issued the key that did (`role_required`), it waits
+ * for an approval (`payout_not_awaiting_approval`).
+ */
+export const reviewPayout =
+  (review: Review, reviewer: Reviewer, at: Timestamp): Decision<PayoutState, PayoutEvent, Review['verdict']> =>
+  (state) => {
+    if (state.status === 'absent') return NO_PAYOUT;
+    if (isRequester(state.terms, reviewer))
+      return reject(
+        'role_required',
+        'You requested this payout, or issued the key that did. Someone else must review it.',
+      );
+    if (state.status !== 'awaitingApproval')
+      return reject('payout_not_awaiting_approval', 'This payout doesn’t await approval.');
+    const { actor: by } = reviewer;
+    const { verdict } = review;
+    const event: PayoutEvent =
+      verdict === 'approved'
+        ? { type: 'PayoutApproved', data: { by, at } }
+        : { type: 'PayoutRejected', data: { ...moneyOf(state), by, reason: review.reason, at } };
+    return { events: [event], reply: verdict };
+  };
+
+const isRequester = ({ requestedBy, keyIssuer }: PayoutTerms, { userId, actor }: Reviewer): boolean =>
+  userId !== null && (keyIssuer === userId || requestedBy === actor);
+
+/** Before it is given to the bank, so that no cancellation can follow. Submitted before, or ended: nothing. */
+export const submitPayout =
+  (at: Timestamp): Decision<PayoutState, PayoutEvent, 'submitted' | 'nothing'> =>
+  (state) =>
+    state.status === 'ready'
+      ? { events: [{ type: 'PayoutSubmitted', data: { at } }], reply: 'submitted' }
+      : { events: [], reply: isAtBank(state) ? 'submitted' : 'nothing' };
+
+export type PayoutOutcome =
+  | { readonly kind: 'processing' }
+  | { readonly kind: 'confirmed'; readonly endToEndId: string | null }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+/** What the bank said. Known before, or after the end: nothing. A confirmation of what had failed is recorded all the same. */
+export const recordPayoutOutcome =
+  (outcome: PayoutOutcome, at: Timestamp): Decision<PayoutState, PayoutEvent, 'recorded' | 'nothing'> =>
+  (state) => {
+    const event = isAtBank(state) ? eventOf(state, outcome, at) : lateEventOf(state, outcome, at);
+    return event === null ? { events: [], reply: 'nothing' } : { events: [event], reply: 'recorded' };
+  };
+
+const lateEventOf = (state: PayoutState, outcome: PayoutOutcome, at: Timestamp): PayoutEvent | null =>
+  state.status === 'failed' && outcome.kind === 'confirmed'
+    ? { type: 'PayoutConfirmedLate', data: { ...moneyOf(state), endToEndId: outcome.endToEndId, at } }
+    : null;
+
+const eventOf = (state: AtBank, outcome: PayoutOutcome, at: Timestamp): PayoutEvent | null => {
+  switch (outcome.kind) {
+    case 'processing':
+      return null;
+    case 'unknown':
+      return state.status === 'unknown' ? null : { type: 'PayoutOutcomeUnknown', data: { at } };
+    case 'confirmed':
+      return { type: 'PayoutPaid', data: { ...moneyOf(state), endToEndId: outcome.endToEndId, at } };
+    case 'refused':
+      return { type: 'PayoutFailed', data: { ...moneyOf(state), reason: outcome.reason, at } };
+    default:
+      return outcome satisfies never;
+  }
+};

@@ -1,0 +1,222 @@
+// A payout: money that a merchant takes out of its wallet to a Pix key (rules Y1–Y6). Its stream says what was asked for, who let it pass,
+// and what the bank made of it.
+import { aggregate } from '../kernel/aggregate.ts';
+import { type Decider, ignore } from '../kernel/decider.ts';
+import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
+import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
+import type { AccountId, Id, Mode, UserId } from '../kernel/ids.ts';
+import { add, type Minor } from '../kernel/money.ts';
+import {
+  flag,
+  freeForm,
+  type Json,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type Serde,
+  serdeOf,
+  text,
+  time,
+} from '../kernel/serde.ts';
+import type { Timestamp } from '../kernel/time.ts';
+
+export type PayoutId = Id<'payout'>;
+
+/** What a payout asks for, fixed when it is requested. */
+export interface PayoutTerms {
+  readonly payoutId: PayoutId;
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+  /** What arrives; the fee comes on top of it (M11). */
+  readonly amount: Minor;
+  readonly fee: Minor;
+  readonly currency: 'BRL';
+  /** A Pix key. */
+  readonly destination: string;
+  readonly description: string | null;
+  readonly metadata: { readonly [key: string]: Json };
+  /** An OWNER or ADMIN must let it pass first (Y5). */
+  readonly awaitsApproval: boolean;
+  /** The actor of the request, and the user who issued the key that sent it; null: the key has no issuer. Neither may approve it. */
+  readonly requestedBy: string;
+  readonly keyIssuer: UserId | null;
+}
+
+export type PayoutRequested = Fact<
+  'PayoutRequested',
+  PayoutTerms & { readonly fingerprint: Fingerprint; readonly at: Timestamp }
+>;
+/** The money that was set aside for a request is free again, because the request was cut off before it was recorded (ADR 0013). */
+export type PayoutAbandoned = Fact<'PayoutAbandoned', { readonly at: Timestamp }>;
+/** `by`: the actor. */
+export type PayoutApproved = Fact<'PayoutApproved', { readonly by: string; readonly at: Timestamp }>;
+
+/** The postings of an end of the payout need its money. */
+interface Moved {
+  readonly amount: Minor;
+  readonly fee: Minor;
+  readonly currency: 'BRL';
+  readonly at: Timestamp;
+}
+export type PayoutRejected = Fact<'PayoutRejected', Moved & { readonly by: string; readonly reason: string | null }>;
+export type PayoutCancelled = Fact<'PayoutCancelled', Moved>;
+/** The payout is being given to the bank: from here on only the bank ends it. */
+export type PayoutSubmitted = Fact<'PayoutSubmitted', { readonly at: Timestamp }>;
+/** The bank did not say what became of it; it is asked until it does. */
+export type PayoutOutcomeUnknown = Fact<'PayoutOutcomeUnknown', { readonly at: Timestamp }>;
+export type PayoutPaid = Fact<'PayoutPaid', Moved & { readonly endToEndId: string | null }>;
+export type PayoutFailed = Fact<'PayoutFailed', Moved & { readonly reason: string }>;
+/** The bank paid what it had called failed: it leaves the wallet again. */
+export type PayoutConfirmedLate = Fact<'PayoutConfirmedLate', Moved & { readonly endToEndId: string | null }>;
+
+export type PayoutEvent =
+  | PayoutRequested
+  | PayoutAbandoned
+  | PayoutApproved
+  | PayoutRejected
+  | PayoutCancelled
+  | PayoutSubmitted
+  | PayoutOutcomeUnknown
+  | PayoutPaid
+  | PayoutFailed
+  | PayoutConfirmedLate;
+
+export const PAYOUT_GROUPS = partition<PayoutEvent>()({
+  request: ['PayoutRequested', 'PayoutAbandoned', 'PayoutCancelled'],
+  review: ['PayoutApproved', 'PayoutRejected'],
+  underWay: ['PayoutSubmitted', 'PayoutOutcomeUnknown'],
+  end: ['PayoutPaid', 'PayoutFailed', 'PayoutConfirmedLate'],
+});
+
+interface Requested {
+  readonly terms: PayoutTerms;
+  readonly fingerprint: Fingerprint;
+  readonly requestedAt: Timestamp;
+}
+/** `ready`: to be given to the bank. `unknown`: the bank has not said what became of it. */
+export type PayoutState =
+  /** `abandoned`: how often money was freed that had been set aside for a request. */
+  | { readonly status: 'absent'; readonly abandoned: number }
+  | (Requested & { readonly status: 'awaitingApproval' | 'ready' })
+  | (Requested & { readonly status: 'submitted' | 'unknown' })
+  | (Requested & { readonly status: 'paid'; readonly endToEndId: string | null; readonly paidAt: Timestamp })
+  | (Requested & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp })
+  | (Requested & { readonly status: 'rejected' | 'cancelled'; readonly endedAt: Timestamp });
+export type Payout = Exclude<PayoutState, { status: 'absent' }>;
+export type AtBank = Extract<PayoutState, { status: 'submitted' | 'unknown' }>;
+
+export const isAtBank = (state: PayoutState): state is AtBank =>
+  state.status === 'submitted' || state.status === 'unknown';
+/** Whether it can still be cancelled. */
+export const isPending = (
+  state: PayoutState,
+): state is Extract<PayoutState, { status: 'awaitingApproval' | 'ready' }> =>
+  state.status === 'awaitingApproval' || state.status === 'ready';
+
+/** What leaves the wallet. */
+export const takenBy = ({ amount, fee }: Pick<PayoutTerms, 'amount' | 'fee'>): Minor => add(amount, fee);
+
+const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
+  if (state.status === 'absent') return begin(state, event);
+  const { terms, fingerprint, requestedAt } = state;
+  const requested = { terms, fingerprint, requestedAt };
+  switch (event.type) {
+    case 'PayoutRequested':
+    case 'PayoutAbandoned':
+      return state;
+    case 'PayoutApproved':
+      return state.status === 'awaitingApproval' ? { ...state, status: 'ready' } : state;
+    case 'PayoutRejected':
+    case 'PayoutCancelled': {
+      const status = event.type === 'PayoutRejected' ? 'rejected' : 'cancelled';
+      return isPending(state) ? { ...requested, status, endedAt: event.data.at } : state;
+    }
+    case 'PayoutSubmitted':
+      return state.status === 'ready' ? { ...state, status: 'submitted' } : state;
+    case 'PayoutOutcomeUnknown':
+      return state.status === 'submitted' ? { ...state, status: 'unknown' } : state;
+    case 'PayoutPaid':
+      return isAtBank(state) ? paid(requested, event) : state;
+    case 'PayoutConfirmedLate':
+      return state.status === 'failed' ? paid(requested, event) : state;
+    case 'PayoutFailed': {
+      const { reason, at: failedAt } = event.data;
+      return isAtBank(state) ? { ...requested, status: 'failed', reason, failedAt } : state;
+    }
+    default:
+      return ignore(state, event);
+  }
+};
+
+const begin = (state: Extract<PayoutState, { status: 'absent' }>, event: PayoutEvent): PayoutState => {
+  if (event.type === 'PayoutAbandoned') return { ...state, abandoned: state.abandoned + 1 };
+  if (event.type !== 'PayoutRequested') return state;
+  const { fingerprint, at: requestedAt, ...terms } = event.data;
+  return { status: terms.awaitsApproval ? 'awaitingApproval' : 'ready', terms, fingerprint, requestedAt };
+};
+
+const paid = (requested: Requested, { data }: PayoutPaid | PayoutConfirmedLate): PayoutState => ({
+  ...requested,
+  status: 'paid',
+  endToEndId: data.endToEndId,
+  paidAt: data.at,
+});
+
+export const payout: Decider<PayoutState, PayoutEvent> = { initial: { status: 'absent', abandoned: 0 }, evolve };
+
+// --- Stored format ---
+
+const moved = { amount: money, fee: money, currency: oneOf('BRL'), at: time } as const;
+const instant = record({ at: time });
+const confirmed = record({ ...moved, endToEndId: nullable(text()) });
+
+export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
+  PayoutRequested: {
+    version: 1,
+    shape: record<PayoutRequested['data']>({
+      payoutId: text(),
+      accountId: text(),
+      mode: oneOf('test', 'live'),
+      amount: money,
+      fee: money,
+      currency: oneOf('BRL'),
+      destination: text(),
+      description: nullable(text()),
+      metadata: freeForm(),
+      awaitsApproval: flag,
+      requestedBy: text(),
+      keyIssuer: nullable(text()),
+      fingerprint: fingerprintShape,
+      at: time,
+    }),
+    personal: ['destination', 'description', 'metadata'],
+    unsaid: {
+      payoutId: { is: 'subject' },
+      accountId: { is: 'account' },
+      mode: { is: 'mode' },
+      currency: { usually: 'BRL' },
+    },
+  },
+  PayoutAbandoned: { version: 1, shape: instant, personal: [] },
+  PayoutApproved: { version: 1, shape: record({ by: text(), at: time }), personal: [] },
+  PayoutRejected: {
+    version: 1,
+    shape: record({ ...moved, by: text(), reason: nullable(text()) }),
+    personal: ['reason'],
+  },
+  PayoutCancelled: { version: 1, shape: record(moved), personal: [] },
+  PayoutSubmitted: { version: 1, shape: instant, personal: [] },
+  PayoutOutcomeUnknown: { version: 1, shape: instant, personal: [] },
+  PayoutPaid: { version: 1, shape: confirmed, personal: [] },
+  PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: [] },
+  PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },
+});
+
+export const PAYOUT = aggregate<PayoutId>()({
+  category: 'payout',
+  idPrefix: 'po_',
+  decider: payout,
+  serde: payoutSerde,
+});

@@ -1,0 +1,48 @@
+// What the events of a payout post to the ledger: its money leaves the wallet when it is requested, and the books when it is paid (Y4).
+import { reading } from '../kernel/eventGroups.ts';
+import { negate } from '../kernel/money.ts';
+import { entry, type JournalEntry, type LedgerAccount, type Postings } from '../ledger/journal.ts';
+import { PAYOUT_GROUPS, type PayoutEvent, type PayoutRequested, takenBy } from './payout.ts';
+
+type Moved = Pick<PayoutRequested['data'], 'amount' | 'fee' | 'currency' | 'at'>;
+
+const moved = (data: Moved, from: LedgerAccount, to: LedgerAccount): JournalEntry => {
+  const taken = takenBy(data);
+  return entry(data.at, data.currency, [
+    [from, negate(taken)],
+    [to, taken],
+  ]);
+};
+
+const paidFrom = (data: Moved, from: LedgerAccount): JournalEntry =>
+  entry(data.at, data.currency, [
+    [from, negate(takenBy(data))],
+    ['provider_clearing', data.amount],
+    ['provider_fees', data.fee],
+  ]);
+
+const movesMoney = reading(PAYOUT_GROUPS, {
+  reads: ['request', 'review', 'end'],
+  nothing: ['PayoutAbandoned', 'PayoutApproved'],
+  ignores: ['underWay'],
+});
+
+const entryOf = (event: PayoutEvent): JournalEntry | null => {
+  if (!movesMoney(event)) return null;
+  switch (event.type) {
+    case 'PayoutRequested':
+      return moved(event.data, 'merchant_available', 'payouts_in_transit');
+    case 'PayoutRejected':
+    case 'PayoutCancelled':
+    case 'PayoutFailed':
+      return moved(event.data, 'payouts_in_transit', 'merchant_available');
+    case 'PayoutPaid':
+      return paidFrom(event.data, 'payouts_in_transit');
+    case 'PayoutConfirmedLate':
+      return paidFrom(event.data, 'merchant_available');
+    default:
+      return event satisfies never;
+  }
+};
+
+export const payoutPostings: Postings<PayoutEvent> = { entryOf };

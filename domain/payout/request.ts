@@ -1,0 +1,55 @@
+// What a merchant may ask for in a payout (rules Y1, Y3): from a body whose types are right to a wish, or to all that is wrong with it.
+import { keptMetadata, metadataProblems } from '../charge/metadata.ts';
+import type { CodedProblem } from '../charge/request.ts';
+import { type Minor, toMinor } from '../kernel/money.ts';
+import type { Json } from '../kernel/serde.ts';
+import { isPixKey } from '../pix/pixKey.ts';
+
+/** The known fields of the body, types and simple bounds checked (http/api/payouts/payoutSchema.ts). */
+export interface PayoutBody {
+  readonly amount: number;
+  readonly currency?: string;
+  readonly destination: { readonly pix_key: string };
+  readonly description?: string;
+  readonly metadata?: { readonly [key: string]: Json };
+}
+
+export interface PayoutRequest {
+  readonly amount: Minor;
+  readonly currency: 'BRL';
+  readonly destination: string;
+  readonly description: string | null;
+  readonly metadata: { readonly [key: string]: Json };
+}
+
+/** Returns the problems beyond types, in the order in which they are reported. */
+export const payoutProblems = ({ destination, metadata }: Partial<PayoutBody>): readonly CodedProblem[] => [
+  ...(destination?.pix_key === undefined || isPixKey(destination.pix_key)
+    ? []
+    : [
+        {
+          code: 'invalid_pix_key' as const,
+          param: 'destination.pix_key',
+          message: 'must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case email or UUID',
+        },
+      ]),
+  ...metadataProblems(metadata, false).map((problem) => ({ code: 'invalid_metadata' as const, ...problem })),
+];
+
+/** Only for a body without problems. */
+export const payoutRequest = ({ amount, destination, description, metadata }: PayoutBody): PayoutRequest => ({
+  amount: toMinor(amount),
+  currency: 'BRL',
+  destination: destination.pix_key,
+  description: description ?? null,
+  metadata: keptMetadata(metadata ?? {}),
+});
+
+/** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
+export const PAYOUT_FINGERPRINT_VERSION = 1;
+
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const payoutFingerprintFields = (body: PayoutBody): object => {
+  const { amount, currency, destination, description, metadata } = body;
+  return { amount, currency, destination: { pix_key: destination.pix_key }, description, metadata };
+};

@@ -1,0 +1,254 @@
+// Payouts (rules Y1–Y5).
+
+import { StreamParked } from '../../../application/ports/readModels/progress.ts';
+import { parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { NO_PAYOUT, type Review } from '../../../domain/payout/decisions.ts';
+import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
+import { payoutProblems } from '../../../domain/payout/request.ts';
+import { PAYOUT_STATUSES, requestedPayoutView } from '../../../domain/presentation/payout.ts';
+import { notAfter, notBefore } from '../../kernel/isoDates.ts';
+import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
+import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import {
+  actorOf,
+  type Caller,
+  created,
+  jsonBody,
+  type KeyContext,
+  type Route,
+  route,
+  type SessionCaller,
+} from '../../kernel/route.ts';
+import { renderPayoutReceipt } from './payoutReceipt.ts';
+import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
+
+/** The payout that a path names. */
+export const payoutParam = {
+  id: {
+    description: 'The `po_` id of the payout, or its raw id.',
+    schema: { type: 'string' },
+    parse: (text: string) => parseId<PayoutId>(text, PAYOUT.idPrefix) ?? NO_PAYOUT,
+  },
+} as const;
+
+/** For reads of one payout. Throws StreamParked. */
+const assertShown = (
+  { services, caller }: Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> },
+  id: PayoutId,
+): void => {
+  if (services.parked.has('payouts', PAYOUT.stream(id), caller.tenant))
+    throw new StreamParked('the payout is shown as it last stood');
+};
+
+const ONE = { kind: 'json', description: 'The payout.', schema: payoutSchema } as const;
+
+const requestPayoutRoute = route({
+  method: 'POST',
+  path: '/v1/payouts',
+  operationId: 'requestPayout',
+  summary: 'Request a payout from the wallet to a Pix key',
+  tag: 'Payouts',
+  principal: 'apiKey',
+  needsIdempotencyKey: true,
+  body: jsonBody({
+    schema: payoutBody,
+    codes: {
+      amount: 'invalid_amount',
+      currency: 'invalid_currency',
+      description: 'invalid_description',
+      metadata: 'invalid_metadata',
+      destination: 'invalid_pix_key',
+    },
+    refine: payoutProblems,
+  }),
+  responses: { 201: { kind: 'json', description: 'The payout as it was requested.', schema: payoutSchema } },
+  errors: [
+    'idempotency_key_reused',
+    'idempotency_request_in_progress',
+    'unprocessable_entity',
+    'destination_not_allowed',
+    'fraud.account_velocity_exceeded',
+    'insufficient_funds',
+    'service_unavailable',
+  ],
+  handle: async ({ caller, services, body, idempotencyKey, requestId }) => {
+    const { account, actor, tenant } = caller;
+    const done = await services.payoutRequests.request({
+      account,
+      mode: tenant.mode,
+      idempotencyKey,
+      body,
+      actor,
+      requestId,
+    });
+    return isRejection(done) ? done : created(requestedPayoutView(done.payout), done.replayed);
+  },
+});
+
+const getPayoutRoute = route({
+  method: 'GET',
+  path: '/v1/payouts/{id}',
+  operationId: 'getPayout',
+  summary: 'Read a payout',
+  tag: 'Payouts',
+  principal: 'apiKey',
+  params: payoutParam,
+  reads: ['payouts'],
+  responses: { 200: ONE },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    assertShown(context, params.id);
+    const found = await services.views.payouts.find(caller.tenant, params.id);
+    return found === null ? NO_PAYOUT : { status: 200, body: found };
+  },
+});
+
+const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your payouts.', { param: 'starting_after' });
+const cursorsOnly = neverAccepted('starting_after');
+
+const listPayoutsRoute = route({
+  method: 'GET',
+  path: '/v1/payouts',
+  operationId: 'listPayouts',
+  summary: 'List the payouts, newest first, by cursor',
+  tag: 'Payouts',
+  principal: 'apiKey',
+  reads: ['payouts'],
+  query: {
+    limit: wholeNumber('How many payouts at most.', 1, 100, 25),
+    starting_after: matching(
+      'The last payout of the page before: `next_cursor` of its answer.',
+      'a po_ id',
+      (text) => parsePrefixedId<PayoutId>(text, PAYOUT.idPrefix) ?? undefined,
+      'invalid_cursor',
+    ),
+    status: oneOf('Payouts in this status.', PAYOUT_STATUSES),
+    created_after: notBefore('Payouts created then or later.'),
+    created_before: notAfter('Payouts created then or earlier.'),
+    page: cursorsOnly,
+    offset: cursorsOnly,
+  },
+  refusesUnknownQuery: true,
+  responses: { 200: { kind: 'json', description: 'A page of payouts.', schema: payoutListSchema } },
+  errors: [],
+  handle: async ({ caller, query, services }) => {
+    const { limit, starting_after: after = null } = query;
+    const filter = {
+      status: query.status ?? null,
+      from: query.created_after ?? null,
+      to: query.created_before ?? null,
+    };
+    const found = await services.views.payouts.list(caller.tenant, filter, { after, limit });
+    if (found === null) return NO_CURSOR;
+    const { payouts: data, hasMore } = found;
+    const next = hasMore ? (data.at(-1)?.id ?? null) : null;
+    return { status: 200, body: { object: 'list' as const, data, has_more: hasMore, next_cursor: next } };
+  },
+});
+
+const cancelPayoutRoute = route({
+  method: 'POST',
+  path: '/v1/payouts/{id}/cancel',
+  operationId: 'cancelPayout',
+  summary: 'Cancel a pending payout: its money returns to the wallet',
+  tag: 'Payouts',
+  principal: 'apiKey',
+  params: payoutParam,
+  responses: { 200: ONE },
+  errors: ['not_found', 'payout_not_cancellable'],
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    const done = await services.cancelPayout(caller.tenant, params.id, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: requestedPayoutView(done) };
+  },
+});
+
+const NO_RECEIPT = reject('not_found', 'There is no receipt: the payout is not paid.');
+
+const receiptRoute = route({
+  method: 'GET',
+  path: '/v1/payouts/{id}/receipt',
+  operationId: 'getPayoutReceipt',
+  summary: 'The receipt of a paid payout as a PDF',
+  tag: 'Payouts',
+  principal: 'apiKey',
+  params: payoutParam,
+  reads: ['payouts'],
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'The PDF, in base64.',
+      schema: exactly({ contentType: constant('application/pdf'), base64: described('The PDF.', string()) }),
+    },
+  },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    assertShown(context, params.id);
+    const payout = await services.views.payouts.find(caller.tenant, params.id);
+    if (payout === null) return NO_PAYOUT;
+    if (payout.paid_at === null) return NO_RECEIPT;
+    const { settings } = caller.account;
+    const logo = await services.findLogo(settings.logo);
+    const facts = { mode: caller.tenant.mode, merchant: settings, logo: logo?.bytes ?? null };
+    const pdf = await renderPayoutReceipt({ ...facts, payout, paidAt: payout.paid_at });
+    return { status: 200, body: { contentType: 'application/pdf' as const, base64: pdf.toString('base64') } };
+  },
+});
+
+const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN reviews payouts.');
+const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
+
+const reviewing = {
+  method: 'POST',
+  tag: 'Payouts',
+  principal: 'session',
+  refusalOf: unlessManager,
+  params: payoutParam,
+  responses: { 200: ONE },
+  errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
+} as const;
+
+const reviewOf = async (
+  context: {
+    readonly caller: SessionCaller;
+    readonly services: KeyContext['services'];
+    readonly params: { readonly id: PayoutId };
+    readonly requestId: string;
+  },
+  verdict: Review,
+) => {
+  const { caller, services, params } = context;
+  const by = { ...actorOf(context), userId: caller.userId };
+  const done = await services.reviewPayout(caller.account.accountId, params.id, verdict, by);
+  return isRejection(done) ? done : { status: 200 as const, body: requestedPayoutView(done) };
+};
+
+const approvePayoutRoute = route({
+  ...reviewing,
+  path: '/v1/payouts/{id}/approve',
+  operationId: 'approvePayout',
+  summary: 'Approve a payout that awaits it',
+  handle: (context) => reviewOf(context, { verdict: 'approved' }),
+});
+
+const rejectPayoutRoute = route({
+  ...reviewing,
+  path: '/v1/payouts/{id}/reject',
+  operationId: 'rejectPayout',
+  summary: 'Reject a payout that awaits approval: it fails, and its money returns to the wallet',
+  body: jsonBody({ schema: rejectPayoutBody }),
+  handle: (context) => reviewOf(context, { verdict: 'rejected', reason: context.body.reason ?? null }),
+});
+
+export const PAYOUT_ROUTES: readonly Route[] = [
+  requestPayoutRoute,
+  listPayoutsRoute,
+  getPayoutRoute,
+  cancelPayoutRoute,
+  receiptRoute,
+  approvePayoutRoute,
+  rejectPayoutRoute,
+];

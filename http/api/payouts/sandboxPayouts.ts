@@ -1,0 +1,73 @@
+// The sandbox: how its bank decides a payout (rule Y6).
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
+import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { confirmPayoutBody, failPayoutBody, payoutSchema } from './payoutSchema.ts';
+import { payoutParam } from './payouts.ts';
+
+/** Longest wait for the effect; then 202, and the rest goes on (X). */
+const VISIBLE_MS = 5_000;
+/** Longest wait of one look for what was begun to be over. */
+const AT_REST_MS = 250;
+const DEFAULT_FAILURE = 'The sandbox bank could not pay the payout.';
+
+/** `failure`: null confirms. A payout just requested may be on its way to the bank: it is waited for. */
+const decide = async (
+  { caller: { tenant }, params: { id }, services }: KeyContext<typeof payoutParam>,
+  failure: string | null,
+  late = false,
+) => {
+  const wanted = failure === null ? 'paid' : 'failed';
+  let isDecided = false;
+  const look = async () => {
+    if (!isDecided) {
+      await services.whenIdle(tenant.accountId, AT_REST_MS);
+      const done = await services.decideSandboxPayout(tenant, id, failure, late);
+      if (isRejection(done)) return done;
+      if (done === 'early') return null;
+      isDecided = true;
+    }
+    const payout = await services.views.payouts.find(tenant, id);
+    return payout?.status === wanted ? payout : null;
+  };
+  const seen = await services.untilSeen(VISIBLE_MS, look);
+  if (isRejection(seen)) return seen;
+  if (seen !== null) return { status: 200 as const, body: seen };
+  const sofar = await services.views.payouts.find(tenant, id);
+  return sofar === null ? NO_PAYOUT : { status: 202 as const, body: sofar };
+};
+
+const deciding = {
+  method: 'POST',
+  tag: 'Sandbox',
+  principal: 'testKey',
+  params: payoutParam,
+  responses: {
+    200: { kind: 'json', description: 'The payout at its end.', schema: payoutSchema },
+    202: {
+      kind: 'json',
+      description: 'The payout as reads show it after 5 s; the rest goes on.',
+      schema: payoutSchema,
+    },
+  },
+  errors: ['not_found', 'invalid_request'],
+} as const;
+
+export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
+  route({
+    ...deciding,
+    path: '/v1/sandbox/payouts/{id}/confirm',
+    operationId: 'sandboxConfirmPayout',
+    summary: 'The bank pays the payout',
+    body: jsonBody({ schema: confirmPayoutBody }),
+    handle: (context) => decide(context, null, context.body.late),
+  }),
+  route({
+    ...deciding,
+    path: '/v1/sandbox/payouts/{id}/fail',
+    operationId: 'sandboxFailPayout',
+    summary: 'The bank can’t pay the payout',
+    body: jsonBody({ schema: failPayoutBody }),
+    handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
+  }),
+];

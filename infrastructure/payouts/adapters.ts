@@ -1,0 +1,52 @@
+// What payouts need of the world: their bank, the money that is set aside for them, and what operators hear of.
+import type { EventLog } from '../../application/ports/eventCodec.ts';
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { PayoutRail, PayoutRails } from '../../application/ports/payoutRail.ts';
+import type { NotifiedWork } from '../../application/ports/providerNotifications.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import type { OpenAccount } from '../../domain/account/account.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Log } from '../log/log.ts';
+import { sandboxPayoutBank, sandboxPayoutRail } from '../providers/sandbox/payouts.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
+import { keyIssuers } from './keyIssuers.ts';
+import { payoutAlerts } from './payoutAlerts.ts';
+import { payoutFunds } from './payoutFunds.ts';
+
+interface World {
+  readonly storage: EventLog & { readonly operations: SqlPool };
+  readonly jobs: JobQueue;
+  readonly log: Log;
+  /** The bank that pays live payouts. Default: none is configured. */
+  readonly livePayoutRail?: PayoutRail | null;
+  readonly accounts: {
+    refresh(id: AccountId): Promise<OpenAccount>;
+    now(id: AccountId, mode: Mode): Promise<Timestamp>;
+  };
+}
+
+export const payoutAdapters = (
+  { storage, jobs, log, livePayoutRail = null, accounts }: World,
+  notifiedWork: Pick<NotifiedWork, 'queueOf'>,
+) => {
+  const { operations: db } = storage;
+  const queue = notifiedWork.queueOf('payout');
+  const sandbox = sandboxPayoutRail({
+    db,
+    wait: (ms) => systemStopwatch.pause(ms),
+    confirms: async (id) => (await accounts.refresh(id)).sandbox.autoConfirmPayouts,
+    now: (id) => accounts.now(id, 'test'),
+  });
+  const payoutRails: PayoutRails = { of: (mode) => (mode === 'test' ? sandbox : livePayoutRail) };
+  return {
+    payoutRails,
+    payoutFunds: payoutFunds(db),
+    payoutAlerts: payoutAlerts(log),
+    keyIssuers: keyIssuers(storage),
+    payoutBank: sandboxPayoutBank(db, {
+      moved: (tenant, payoutId, tx) => jobs.enqueue([{ queue, tenant, payload: { payoutId } }], tx),
+      wake: (tenant) => jobs.wake([{ queue, tenant }]),
+    }),
+  };
+};

@@ -1,0 +1,13 @@
+// What an operator must come to know of payouts, as lines of the log.
+
+import type { PayoutAlerts } from '../../application/ports/payoutRail.ts';
+import { PAYOUT } from '../../domain/payout/payout.ts';
+import type { Log } from '../log/log.ts';
+
+export const payoutAlerts = (log: Log): PayoutAlerts => ({
+  confirmedLate: ({ accountId: account, mode, payoutId }) =>
+    log.warn(
+      { account, mode, payout: PAYOUT.idPrefix + payoutId },
+      'payout confirmed after its failure: it was taken from the wallet again',
+    ),
+});

@@ -1,0 +1,148 @@
+// A process that dies at each step of a payout: whoever goes on pays it once, and money set aside for nothing goes back (ADR 0013).
+import { expect } from 'chai';
+import { Accounts } from '../../../application/core/accounts.ts';
+import { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
+import { PayoutExecutor } from '../../../application/payouts/payoutExecution.ts';
+import { PayoutRequests } from '../../../application/payouts/requestPayout.ts';
+import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
+import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { toMillis } from '../../../domain/kernel/time.ts';
+import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { why } from '../../support/core.ts';
+import { FakeRail } from '../../support/fakeRail.ts';
+import { memoryEventStore } from '../../support/memoryEventStore.ts';
+import { memoryTimers } from '../../support/memoryTimers.ts';
+import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
+
+class Killed extends Error {}
+
+describe('payouts of a process that dies', () => {
+  /** The step at which it dies; null: it lives. */
+  let deadly: RegExp | null;
+  /** Awaited before such a step. */
+  let pausing: { readonly at: RegExp; readonly until: Promise<void> } | null;
+  let rows: Map<PayoutId, Reservation>;
+  let rail: FakeRail;
+  let account: OpenAccount;
+  let newProcess: () => { readonly commands: CommandHandler; readonly accounts: Accounts };
+
+  const step = async (what: string): Promise<void> => {
+    if (pausing?.at.test(what)) await pausing.until;
+    if (deadly?.test(what)) throw new Killed(what);
+  };
+  const funds: PayoutFunds = {
+    reserve: async ({ payoutId, accountId, mode }) => {
+      rows.set(payoutId, { payoutId, accountId, mode, token: String(Math.random()) });
+      return 'reserved';
+    },
+    forgetPosted: async () => undefined,
+    olderThan: async () => [...rows.values()],
+    release: async ({ payoutId, token }) => {
+      if (rows.get(payoutId)?.token === token) rows.delete(payoutId);
+    },
+  };
+
+  beforeEach(async () => {
+    [deadly, pausing, rows, rail] = [null, null, new Map(), new FakeRail()];
+    rail.answer = { kind: 'confirmed', endToEndId: 'E1' };
+    rail.beforePay = () => step('pay');
+    const store = memoryEventStore(step);
+    newProcess = () => {
+      const codec = new JsonEventCodec();
+      const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
+      return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }) };
+    };
+    const { commands, accounts } = newProcess();
+    const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'c2VlZA==', at: CREATED_AT };
+    await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+    account = await accounts.get(ACCOUNT_ID);
+  });
+
+  const request = () =>
+    new PayoutRequests({
+      ...newProcess(),
+      stopwatch: systemStopwatch,
+      payoutRails: { of: () => rail },
+      payoutFunds: funds,
+      keyIssuers: { issuerOf: async () => null },
+      caughtUp: async () => ({ head: null, isCaughtUp: true }),
+    }).request({
+      account,
+      mode: 'test',
+      idempotencyKey: 'the-same-key',
+      body: { amount: 1_000, destination: { pix_key: 'ana@example.com' } },
+      actor: 'key:1',
+      requestId: 'r1',
+    });
+  const run = (id: PayoutId) =>
+    new PayoutExecutor({
+      ...newProcess(),
+      payoutRails: { of: () => rail },
+      timers: memoryTimers(),
+      payoutAlerts: { confirmedLate: () => undefined },
+    }).run(id);
+  const free = () => freeCutOffRequests({ ...newProcess(), payoutFunds: funds }, 0);
+  const granted = async (): Promise<PayoutId> => {
+    const done = await request();
+    if (isRejection(done)) throw new Error(done.message);
+    return done.payout.terms.payoutId;
+  };
+  const typesOf = async (id: PayoutId): Promise<readonly string[]> => {
+    const types: string[] = [];
+    for await (const { event } of newProcess().commands.loadSteps(PAYOUT, PAYOUT.stream(id))) types.push(event.type);
+    return types;
+  };
+  const dies = async (at: RegExp, work: () => Promise<unknown>): Promise<void> => {
+    deadly = at;
+    await work().then(
+      () => expect.fail('it lived'),
+      (error) => expect(error).to.be.an.instanceOf(Killed),
+    );
+    deadly = null;
+  };
+
+  it('before it records the request: the money goes back, and a repeat is granted', async () => {
+    await dies(/append PayoutRequested/, request);
+    expect(rows.size).to.equal(1);
+    await free();
+    expect(rows.size).to.equal(0);
+    const id = await granted();
+    expect(await typesOf(id)).to.deep.equal(['PayoutAbandoned', 'PayoutRequested']);
+    await free();
+    expect(rows.size).to.equal(1); // the ledger has not taken it yet
+  });
+  it('while the money goes back: it goes back once', async () => {
+    await dies(/append PayoutRequested/, request);
+    await dies(/append PayoutAbandoned/, free);
+    await free();
+    expect(rows.size).to.equal(0);
+  });
+  it('one that was frozen before it recorded the request can’t record it any more', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    pausing = { at: /append PayoutRequested/, until: promise };
+    const frozen = request();
+    while (rows.size === 0) await new Promise(setImmediate);
+    pausing = null;
+    const [id] = [...rows.keys()] as [PayoutId];
+    await free();
+    resolve();
+    const done = await frozen;
+    expect(isRejection(done) && done.code).to.equal('service_unavailable');
+    expect(await typesOf(id)).to.deep.equal(['PayoutAbandoned']);
+  });
+  for (const at of [/append PayoutSubmitted/, /pay/, /append PayoutPaid/])
+    it(`at ${at.source}: the next run pays it, once`, async () => {
+      const id = await granted();
+      await dies(at, () => run(id));
+      await run(id);
+      await run(id);
+      expect(await typesOf(id)).to.deep.equal(['PayoutRequested', 'PayoutSubmitted', 'PayoutPaid']);
+      expect(rail.orders.size).to.equal(1);
+      expect(rail.paid).to.equal(1);
+    });
+});

@@ -1,0 +1,204 @@
+// Request, cancellation, approval, rejection and the bank's outcome, each pair at once: whatever the order of every step, one wins, the
+// other says so, and the money agrees (rules Y2, Y4, Y5). The processes share a log and a bank, and nothing else.
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Accounts } from '../../../application/core/accounts.ts';
+import { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import { cancelPayout, reviewPayout } from '../../../application/payouts/changePayout.ts';
+import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
+import { PayoutExecutor } from '../../../application/payouts/payoutExecution.ts';
+import { PayoutRequests } from '../../../application/payouts/requestPayout.ts';
+import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
+import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
+import { changeSandboxSettings } from '../../../domain/account/settings.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import { toMillis } from '../../../domain/kernel/time.ts';
+import type { PayoutId } from '../../../domain/payout/payout.ts';
+import { PAYOUT, type PayoutEvent } from '../../../domain/payout/payout.ts';
+import { payoutPostings } from '../../../domain/payout/postings.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { SOMEONE } from '../../domain/payout/samples.ts';
+import { why } from '../../support/core.ts';
+import { FakeRail } from '../../support/fakeRail.ts';
+import { memoryEventStore } from '../../support/memoryEventStore.ts';
+import { memoryTimers } from '../../support/memoryTimers.ts';
+import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
+
+const RUNS = 300;
+const STEPS_MAX = 20_000;
+const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;
+const BODY = { amount: 1_000, destination: { pix_key: 'ana@example.com' } } as const;
+/** For one payout, not for two. */
+const AVAILABLE = 1_999;
+
+type Step = (what: string) => Promise<void>;
+type Answer = 'done' | Rejection['code'];
+
+/** One wallet, whose ledger has taken nothing since: only what is set aside counts. */
+const fundsOf = (step: Step): PayoutFunds => {
+  const rows = new Map<PayoutId, { readonly taken: number; readonly reservation: Reservation }>();
+  let tokens = 0;
+  return {
+    reserve: async ({ payoutId, accountId, mode, amount, fee }) => {
+      await step('reserve');
+      const taken = [...rows].reduce((sum, [id, row]) => (id === payoutId ? sum : sum + row.taken), 0);
+      if (taken + amount + fee > AVAILABLE) return 'insufficient';
+      rows.set(payoutId, { taken: amount + fee, reservation: { payoutId, accountId, mode, token: String(++tokens) } });
+      return 'reserved';
+    },
+    forgetPosted: async () => undefined,
+    olderThan: async () => {
+      await step('look for cut-off requests');
+      return [...rows.values()].map(({ reservation }) => reservation);
+    },
+    release: async ({ payoutId, token }) => {
+      await step('release');
+      if (rows.get(payoutId)?.reservation.token === token) rows.delete(payoutId);
+    },
+  };
+};
+
+interface World {
+  readonly rail: FakeRail;
+  readonly account: OpenAccount;
+  readonly funds: PayoutFunds;
+  readonly newProcess: () => { readonly commands: CommandHandler; readonly accounts: Accounts };
+  readonly lateSteps: { isOpen: boolean };
+}
+
+const openWorld = async (step: Step, awaitsApproval: boolean): Promise<World> => {
+  const lateSteps = { isOpen: false };
+  const turn: Step = async (what) => void (lateSteps.isOpen && (await step(what)));
+  const store = memoryEventStore(turn);
+  const rail = new FakeRail();
+  rail.beforePay = () => turn('pay');
+  const newProcess = () => {
+    const commands = new CommandHandler({
+      store,
+      codec: new JsonEventCodec(),
+      randomness: systemRandomness,
+      stopwatch: systemStopwatch,
+    });
+    return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }) };
+  };
+  const { commands, accounts } = newProcess();
+  const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'c2VlZA==', at: CREATED_AT };
+  const stream = ACCOUNT.stream(ACCOUNT_ID);
+  await commands.execute(ACCOUNT, stream, openAccount(opening), why(ACCOUNT_ID));
+  const approval = { payoutApproval: { above: awaitsApproval ? toMinor(0) : null } };
+  await commands.execute(ACCOUNT, stream, changeSandboxSettings(approval, CREATED_AT), why(ACCOUNT_ID));
+  return { rail, account: await accounts.get(ACCOUNT_ID), funds: fundsOf(turn), newProcess, lateSteps };
+};
+
+const answerOf = (done: unknown): Answer => (isRejection(done) ? done.code : 'done');
+
+const request = async ({ rail, account, funds, newProcess }: World, idempotencyKey: string) => {
+  const requests = new PayoutRequests({
+    ...newProcess(),
+    stopwatch: systemStopwatch,
+    payoutRails: { of: () => rail },
+    payoutFunds: funds,
+    keyIssuers: { issuerOf: async () => null },
+    caughtUp: async () => ({ head: null, isCaughtUp: true }),
+  });
+  const by = { actor: 'key:0123456789abcdef', requestId: 'r1' };
+  return requests.request({ account, mode: 'test', idempotencyKey, body: BODY, ...by });
+};
+
+/** As the queue does: again until the bank said. */
+const execute = async ({ rail, newProcess }: World, id: PayoutId): Promise<void> => {
+  const needs = { ...newProcess(), payoutRails: { of: () => rail }, timers: memoryTimers() };
+  const executor = new PayoutExecutor({ ...needs, payoutAlerts: { confirmedLate: () => undefined } });
+  for (let i = 0; i < 4; i++) {
+    await executor.run(id);
+    await setImmediate(); // the pause of a command that lost an append must be able to end
+  }
+};
+
+const by = { actor: `user:usr_${SOMEONE}`, requestId: 'r2', userId: SOMEONE };
+const ACTIONS: { readonly [name: string]: (world: World, id: PayoutId) => Promise<Answer | null> } = {
+  request: async (world) => answerOf(await request(world, 'the-same-key')),
+  'another request': async (world) => answerOf(await request(world, 'another-key')),
+  cancel: async (world, id) => answerOf(await cancelPayout(world.newProcess())(TENANT, id, by)),
+  approve: async (world, id) =>
+    answerOf(await reviewPayout(world.newProcess())(ACCOUNT_ID, id, { verdict: 'approved' }, by)),
+  reject: async (world, id) =>
+    answerOf(await reviewPayout(world.newProcess())(ACCOUNT_ID, id, { verdict: 'rejected', reason: null }, by)),
+  outcome: async (world, id) => {
+    await execute(world, id);
+    return null;
+  },
+  'free what was cut off': async ({ newProcess, funds }) => {
+    await freeCutOffRequests({ ...newProcess(), payoutFunds: funds }, 0);
+    return null;
+  },
+};
+
+const eventsOf = async (world: World, id: PayoutId): Promise<readonly PayoutEvent[]> => {
+  const events: PayoutEvent[] = [];
+  for await (const { event } of world.newProcess().commands.loadSteps(PAYOUT, PAYOUT.stream(id))) events.push(event);
+  return events;
+};
+
+/** At most one end; money conserved; a payout that the bank paid was neither cancelled nor rejected. */
+const judge = async (world: World, id: PayoutId): Promise<string> => {
+  const events = await eventsOf(world, id);
+  const types = events.map(({ type }) => type);
+  const ends = types.filter((type) => /Cancelled|Rejected|Paid|Failed/.test(type));
+  expect(ends.length, types.join()).to.be.at.most(1);
+  expect(types.filter((type) => type === 'PayoutRequested').length).to.be.at.most(1);
+  if (world.rail.orders.has(id)) expect(types).to.not.include.members(['PayoutCancelled']);
+  if (world.rail.orders.has(id)) expect(types).to.include('PayoutSubmitted');
+  const sums: { [account: string]: number } = {};
+  for (const event of events)
+    for (const { account, amount } of payoutPostings.entryOf(event)?.postings ?? [])
+      sums[account] = (sums[account] ?? 0) + amount;
+  expect(Object.values(sums).reduce((sum, amount) => sum + amount, 0)).to.equal(0);
+  return ends[0] ?? types.at(-1) ?? 'nothing';
+};
+
+const NAMES = Object.keys(ACTIONS);
+const PAIRS = NAMES.flatMap((one, i) => NAMES.slice(i).map((other) => [one, other] as const));
+
+describe('payouts: each pair at once', () => {
+  for (const [one, other] of PAIRS)
+    it(`${one} and ${other}: ${RUNS} interleavings`, async function run() {
+      this.timeout(600_000);
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), fc.boolean(), fc.boolean(), async (scheduler, isThere, isConfirmed) => {
+          let steps = 0;
+          const step: Step = async (what) => {
+            if (++steps > STEPS_MAX) throw new Error(`no end after ${STEPS_MAX} steps: ${what}`);
+            await scheduler.schedule(Promise.resolve(), what);
+          };
+          const isReviewed = [one, other].some((name) => name === 'approve' || name === 'reject');
+          const world = await openWorld(step, isReviewed);
+          world.rail.answer = isConfirmed ? { kind: 'confirmed', endToEndId: 'E1' } : { kind: 'unknown' };
+          // The id is the same in every world, because seed and key are.
+          const asked = await request(await openWorld(step, isReviewed), 'the-same-key');
+          if (isRejection(asked)) throw new Error(asked.message);
+          const { payoutId: id } = asked.payout.terms;
+          if (isThere) expect(answerOf(await request(world, 'the-same-key'))).to.equal('done');
+          world.lateSteps.isOpen = true;
+          const both = [one, other].map((name) => (ACTIONS[name] as (typeof ACTIONS)[string])(world, id));
+          const answers = await scheduler.waitFor(Promise.all(both));
+          world.lateSteps.isOpen = false;
+          const end = await judge(world, id);
+          for (const [i, name] of [one, other].entries()) {
+            const answer = answers[i];
+            if (name === 'cancel' && answer === 'done') expect(end).to.equal('PayoutCancelled');
+            if (name === 'reject' && answer === 'done') expect(end).to.equal('PayoutRejected');
+            if (name === 'request') expect(answer).to.be.oneOf(['done', 'service_unavailable', 'insufficient_funds']);
+          }
+          // Two over money for one: never both.
+          const granted = answers.filter((answer, i) => answer === 'done' && /request/.test([one, other][i] as string));
+          if (one === 'request' && other === 'another request' && !isThere) expect(granted.length).to.be.at.most(1);
+        }),
+        { numRuns: RUNS },
+      );
+    });
+});

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import {
+  type PayoutBody,
+  payoutFingerprintFields,
+  payoutProblems,
+  payoutRequest,
+} from '../../../domain/payout/request.ts';
+
+const KEY = 'ana@example.com';
+const BODY: PayoutBody = { amount: 1_000, destination: { pix_key: KEY } };
+
+describe('payoutProblems (Y3)', () => {
+  for (const key of [
+    '12345678909',
+    '11222333000181',
+    '12ABC34501DE35',
+    '+5511987654321',
+    '+551133334444',
+    KEY,
+    '123e4567-e89b-12d3-a456-426614174000',
+  ])
+    it(`takes ${key}`, () => expect(payoutProblems({ ...BODY, destination: { pix_key: key } })).to.deep.equal([]));
+  for (const key of [
+    '',
+    '12345678900',
+    '123.456.789-09',
+    '11222333000180',
+    '5511987654321',
+    '+5501987654321',
+    'Ana@example.com',
+    'ana@example',
+    '123E4567-E89B-12D3-A456-426614174000',
+    ' ana@example.com',
+  ])
+    it(`refuses ${JSON.stringify(key)}`, () => {
+      const [problem] = payoutProblems({ ...BODY, destination: { pix_key: key } });
+      expect([problem?.code, problem?.param]).to.deep.equal(['invalid_pix_key', 'destination.pix_key']);
+    });
+  it('refuses metadata as charges do (I11)', () => {
+    const metadata = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, 1]));
+    expect(payoutProblems({ ...BODY, metadata }).map(({ code, param }) => [code, param])).to.deep.equal([
+      ['invalid_metadata', 'metadata'],
+    ]);
+  });
+  it('looks at nothing that is missing', () => expect(payoutProblems({})).to.deep.equal([]));
+});
+
+describe('payoutRequest', () => {
+  it('fills in what was not sent', () => {
+    expect(payoutRequest(BODY)).to.deep.equal({
+      amount: 1_000,
+      currency: 'BRL',
+      destination: KEY,
+      description: null,
+      metadata: {},
+    });
+  });
+  it('leaves reserved metadata out', () => {
+    const metadata = { order: 1, med: {}, _mine: 1, description: 'mine' };
+    expect(payoutRequest({ ...BODY, metadata }).metadata).to.deep.equal({ order: 1, description: 'mine' });
+  });
+});
+
+describe('payoutFingerprintFields (K2)', () => {
+  const fields = (over: Partial<PayoutBody>) => JSON.stringify(payoutFingerprintFields({ ...BODY, ...over }));
+  it('covers every field as sent', () => {
+    const others: readonly Partial<PayoutBody>[] = [
+      {},
+      { amount: 1 },
+      { currency: 'BRL' },
+      { destination: { pix_key: '12345678909' } },
+      { description: 'x' },
+      { metadata: {} },
+      { metadata: { _mine: 1 } },
+    ];
+    expect(new Set(others.map(fields)).size).to.equal(others.length);
+  });
+});

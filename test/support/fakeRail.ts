@@ -1,0 +1,37 @@
+// A bank that pays payouts as a test says.
+import type { PayoutOrder, PayoutRail } from '../../application/ports/payoutRail.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
+import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
+
+type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
+
+export class FakeRail implements PayoutRail {
+  /** What `pay` answers; the bank has the order afterwards all the same. */
+  answer: PayoutOutcome = { kind: 'processing' };
+  /** Whether an unknown answer means that the order never arrived. */
+  losesOrders = false;
+  /** Of each order that arrived, by the payout's id. */
+  readonly orders = new Map<string, KnownOutcome>();
+  paid = 0;
+  /** Awaited before an order is taken. */
+  beforePay: (order: PayoutOrder) => Promise<void> = async () => undefined;
+
+  feeOf() {
+    return toMinor(50);
+  }
+
+  async pay(order: PayoutOrder): Promise<PayoutOutcome> {
+    await this.beforePay(order);
+    this.paid++;
+    if (this.losesOrders) return { kind: 'unknown' };
+    const { answer } = this;
+    const known = this.orders.get(order.payoutId);
+    if (known !== undefined) return known;
+    this.orders.set(order.payoutId, answer.kind === 'unknown' ? { kind: 'processing' } : answer);
+    return answer;
+  }
+
+  async find({ payoutId }: PayoutOrder) {
+    return { kind: 'known' as const, value: this.orders.get(payoutId) ?? null };
+  }
+}
