@@ -34,7 +34,7 @@ const parkedSchema = exactly({
   parkedAt: timestamp,
 });
 
-export const listParkedRoute = route({
+const listParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked',
   operationId: 'listParked',
@@ -59,7 +59,7 @@ export const listParkedRoute = route({
 
 const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
 
-export const showParkedRoute = route({
+const showParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked/{stream}',
   operationId: 'showParked',
@@ -109,7 +109,7 @@ const TAKEN_UP = {
   },
 } as const;
 
-export const retryAllParkedRoute = route({
+const retryAllParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/retry',
   operationId: 'retryAllParked',
@@ -125,7 +125,7 @@ export const retryAllParkedRoute = route({
   },
 });
 
-export const retryParkedRoute = route({
+const retryParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/{stream}/retry',
   operationId: 'retryParked',
@@ -146,7 +146,7 @@ const REASON_LENGTH_MAX = 500;
 /** Above the number of those that there are. */
 const CONSUMERS_MAX = 64;
 
-export const skipParkedRoute = route({
+const skipParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/{stream}/skip',
   operationId: 'skipParked',

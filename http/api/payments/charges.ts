@@ -13,7 +13,7 @@ import { created, jsonBody, type KeyContext, route } from '../../kernel/route.ts
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 
-export const NO_CHARGE = reject('not_found', 'There is no such charge.');
+const NO_CHARGE = reject('not_found', 'There is no such charge.');
 /** The charge that a path names. */
 export const chargeParam = {
   id: {
