@@ -44,13 +44,13 @@ import { liveSchema } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
 import { walletOf } from '../projections/wallet/projection.ts';
-import { Merchant } from './http/merchant.ts';
-import { expectError, openReady } from './http/support.ts';
-import type { TestGateway } from './support/gateway.ts';
-import { pollUntil } from './support/pollUntil.ts';
-import { Receiver, typeOf } from './support/receiver.ts';
 import { PAYMENT_ID } from './support/samples.ts';
-import { NO_SCHEDULES } from './support/withoutWorld.ts';
+import type { TestGateway } from './world/gateway.ts';
+import { expectError, openReady } from './world/http.ts';
+import { Merchant } from './world/merchant.ts';
+import { pollUntil } from './world/pollUntil.ts';
+import { Receiver, typeOf } from './world/receiver.ts';
+import { NO_SCHEDULES } from './world/withoutWorld.ts';
 
 // --- The aggregate, as in the folder of a domain: one tip for each payment ---
 

@@ -82,7 +82,7 @@ rule(
     file('http/a.ts', "import { x } from '../infrastructure/log/log.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../application/core/commandHandler.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../http/kernel/app.ts';"),
-    file('infrastructure/boot/a.ts', "import { x } from '../../test/support/postgres.ts';"),
+    file('infrastructure/boot/a.ts', "import { x } from '../../test/world/postgres.ts';"),
     file('migrations/0001_a.ts', "import { x } from '../domain/aggregates.ts';"),
   ],
   [
@@ -164,7 +164,7 @@ rule(
     file('application/ports/repeating.ts', 'setInterval(look, 1_000);'),
     file('projections/a.ts', 'SELECT FROM operations.waiting_deliveries s'),
     file('test/a.test.ts', "import { setImmediate as turn } from 'node:timers/promises';"),
-    file('test/support/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
+    file('test/world/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
     file('test/a.test.ts', "it('waits for nowhere', () => only(skip));"),
   ],
 );

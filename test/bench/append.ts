@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 import { countEvents, type LogName, startEventStoreDb } from './logUnderTest.ts';
 
 const WRITERS = 32;

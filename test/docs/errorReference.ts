@@ -1,4 +1,5 @@
-// The reference page of error codes, made from the one table; docs/errors.md must be exactly this (test/http/errorReference.test.ts).
+// The reference page of error codes, made from the one table; docs/errors.md must be exactly this
+// (test/http/kernel/errorReference.test.ts).
 import { ERRORS, errorType } from '../../http/kernel/errors.ts';
 
 export const errorReference = (): string => {

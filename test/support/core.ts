@@ -16,8 +16,8 @@ import { PAYMENT } from '../../domain/payment/payment.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
-import { FakeProvider } from './fakeProvider.ts';
-import { migratedDatabase } from './postgres.ts';
+import { FakeProvider } from '../world/fakeProvider.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 
 interface Spies {

@@ -1,7 +1,7 @@
 // One account pays with webhookUrls of dead hosts, while another one has an endpoint that answers: how long that one waits for its events.
-import { DeadHosts } from './deadHosts.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
-import { Receiver } from './receiver.ts';
+import { DeadHosts } from '../world/deadHosts.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { Receiver } from '../world/receiver.ts';
 
 interface DeadNeighbourReport {
   /** From sending the request that creates the payment to the webhook about it, ascending. */

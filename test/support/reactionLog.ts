@@ -18,8 +18,8 @@ import {
   unknown as payoutUnknown,
   WAITING,
 } from '../domain/payout/samples.ts';
+import { card, otherIssued } from '../world/instruments.ts';
 import { deepFreeze } from './deepFreeze.ts';
-import { card, otherIssued } from './instruments.ts';
 import {
   ACCOUNT_ID,
   at,

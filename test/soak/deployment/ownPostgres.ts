@@ -10,7 +10,7 @@ import { initialiseCluster } from '../../../infrastructure/embeddedPostgres/init
 import { serverArguments } from '../../../infrastructure/embeddedPostgres/launch.ts';
 import { CHILD_ENV, serverUser, spawnAs } from '../../../infrastructure/embeddedPostgres/osUser.ts';
 import { connectionStringOf } from '../../../infrastructure/embeddedPostgres/socketDir.ts';
-import { newDataDir, removeDataDir } from '../../support/program.ts';
+import { newDataDir, removeDataDir } from '../../world/program.ts';
 
 /** Six processes at 20 each, those of killed ones that are still ending, and the tools. */
 const CONNECTIONS_MAX = 200;

@@ -21,11 +21,12 @@ const everywhere = () => true;
 
 /** Files of tests that may hold a timer, and why. */
 const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
-  'test/http/checkoutBrowser.ts': 'the window that the checkout script believes in: its timers never run by themselves',
-  'test/support/receiver.ts': 'a time-out on a wait for a signal',
-  'test/support/program.ts': 'a time-out on a wait for a line of output',
-  'test/http/hostileRequests.ts': 'a time-out on requests that never end',
-  'test/http/hostileReceivers.ts': 'servers that drip their answers: slowness is what is tested',
+  'test/http/site/checkoutBrowser.ts':
+    'the window that the checkout script believes in: its timers never run by themselves',
+  'test/world/receiver.ts': 'a time-out on a wait for a signal',
+  'test/world/program.ts': 'a time-out on a wait for a line of output',
+  'test/http/kernel/hostileRequests.ts': 'a time-out on requests that never end',
+  'test/world/hostileReceivers.ts': 'servers that drip their answers: slowness is what is tested',
   'test/infrastructure/server/httpServer.test.ts': 'a client that sends at a rate: slowness is what is tested',
   'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
   'test/support/eventStoreDb/timers.ts': 'delayed answers and the write time-out of the test server',

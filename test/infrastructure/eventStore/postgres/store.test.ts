@@ -19,8 +19,8 @@ import {
   newStream,
   TestSubscription,
 } from '../../../conformance/eventStore/harness.ts';
-import { emptyDatabase } from '../../../support/postgres.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
+import { emptyDatabase } from '../../../world/postgres.ts';
 
 const HISTORY_EVENTS = 100_000;
 
