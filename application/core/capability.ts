@@ -12,11 +12,12 @@ import {
   type JobRequest,
   PayloadsFailed,
   type Places,
+  type TimerRule,
 } from '../ports/jobs.ts';
 import type { EffectHandler, ProcessManager } from '../ports/processManager.ts';
 import type { ProviderNotification } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
-import type { TimedKind, Timer, TimerRule } from '../ports/timers.ts';
+import type { TimedKind, Timer } from '../ports/timers.ts';
 
 /** What a payload of the schema is. */
 type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Static<Schema> : never;

@@ -1,6 +1,7 @@
 // The merchant's own data on a charge or payment: what is kept of it, and its bounds (rule I11).
+
+import type { Json } from '../kernel/json.ts';
 import type { Problem } from '../kernel/rejection.ts';
-import type { Json } from '../kernel/serde.ts';
 
 export const METADATA_KEYS_MAX = 50;
 /** As JSON, in UTF-8, without the description (I11). */

@@ -1,8 +1,8 @@
 // Payouts as the outside sees them: the public object of requested payouts and of the Pix-outs of cash-out refunds, and their webhook
 // messages of both families (rules M6, M11, Y2, W9).
 
+import type { Json } from '../kernel/json.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
-import type { Json } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { PAYMENT } from '../payment/payment.ts';
 import { PAYOUT, type Payout, type PayoutEvent, type PayoutState } from '../payout/payout.ts';

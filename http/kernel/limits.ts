@@ -5,8 +5,9 @@ import type { Request, Response } from 'express';
 import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/settings.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
+import type { Caller, Callers } from './callers.ts';
 import type { Judged, MinuteLimit, MinuteWindows } from './minuteWindows.ts';
-import type { Caller, Callers, Route } from './route.ts';
+import type { Route } from './route.ts';
 
 export interface Limited {
   readonly perMinute: number;

@@ -2,13 +2,11 @@
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from '../../application/core/eventMetadata.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
-import type { OpenAccount } from '../../domain/account/account.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
-import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
-import type { AccountRole } from '../../domain/user/user.ts';
+import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from './callers.ts';
 import type { EventSink } from './eventSink.ts';
-import { impliedErrors, isKeyed, isOfSession } from './impliedErrors.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { Refusal } from './refusal.ts';
 import type { SentChunks } from './sentChunks.ts';
@@ -28,50 +26,6 @@ export type Tag =
   | 'Platform'
   | 'Checkout'
   | 'Operations';
-
-/** Whoever calls with an API key. */
-export interface Caller {
-  readonly account: OpenAccount;
-  readonly tenant: { readonly accountId: OpenAccount['accountId']; readonly mode: Mode };
-  /** `key:<first 16 hex characters of its fingerprint>`. */
-  readonly actor: string;
-}
-
-/** Whoever calls with a token of the dashboard. */
-interface LoggedInCaller {
-  readonly sessionId: SessionId;
-  readonly userId: UserId;
-  readonly email: string;
-  readonly name: string;
-  /** `user:usr_…`. */
-  readonly actor: string;
-}
-/** A member of a merchant's account. What it may do depends on its role; it acts in both modes, and is judged as in live. */
-export interface SessionCaller extends LoggedInCaller {
-  readonly role: AccountRole;
-  readonly account: OpenAccount;
-  readonly tenant: Caller['tenant'];
-}
-/** An operator of the platform. */
-export interface OperatorCaller extends LoggedInCaller {
-  readonly role: 'OPERATOR';
-  readonly hasSecondFactor: boolean;
-}
-
-/** What is known of who calls, by the principal that a route asks for. `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
-export interface Callers {
-  public: null;
-  apiKey: Caller;
-  testKey: Caller;
-  /** `anySession`: of an account or of the platform. `session`, `operator`: with the other one it is 403 `role_required`. */
-  anySession: SessionCaller | OperatorCaller;
-  session: SessionCaller;
-  operator: OperatorCaller;
-  /** Whoever reads the metrics (http/kernel/health.ts). */
-  monitor: null;
-  provider: unknown;
-}
-export type Principal = keyof Callers;
 
 /** Whose share of requests and of places a request takes (rule E8); http/kernel/admission.ts says how much each is. */
 export type LimitClass =
@@ -318,6 +272,40 @@ export interface Route extends Named {
 const IDEMPOTENCY_KEY: HeaderRule = {
   description: 'Names this one request: a repeat with the same key and body gets the first answer again.',
   schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
+};
+
+/** What follows from who may call, what is taken, and that any process can be too busy or at fault. */
+const impliedErrors = ({
+  principal,
+  limit,
+  params,
+  query,
+  body,
+  needsIdempotencyKey,
+}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body'> & {
+  needsIdempotencyKey: boolean;
+}): ErrorCode[] => [
+  ...(Object.keys(params).length > 0 ? (['invalid_request'] as const) : []), // a path that can't be decoded
+  ...Object.values(query).map(({ code }) => code),
+  ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
+  ...bodyErrors(body),
+  ...(isKeyed(principal) || isOfSession(principal) ? (['unauthorized'] as const) : []),
+  ...(principal === 'session' || principal === 'operator' ? (['role_required'] as const) : []),
+  ...(principal === 'operator' ? (['second_factor_enrolment_required'] as const) : []),
+  ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
+  ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
+  'internal_error',
+  'service_unavailable',
+];
+
+const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
+  if (body.kind === 'none') return [];
+  if (body.kind === 'stream')
+    return body.contentTypes === null
+      ? ['payload_too_large', 'invalid_request']
+      : ['payload_too_large', 'unsupported_media_type', 'invalid_request'];
+  const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
+  return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };
 
 /** Returns what makes routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */

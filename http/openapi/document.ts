@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { type CatalogueEntry, EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { API_VERSION } from '../../domain/presentation/envelope.ts';
-import { ERRORS } from '../kernel/errors.ts';
+import { ERRORS, errorType } from '../kernel/errors.ts';
 import type { Route } from '../kernel/route.ts';
 import { EXAMPLES, type Examples } from './examples.ts';
 import { operationOf } from './operation.ts';
@@ -24,7 +24,7 @@ const errorSchema: Json = {
       required: ['type', 'code', 'message'],
       additionalProperties: false,
       properties: {
-        type: { type: 'string', enum: [...new Set(Object.values(ERRORS).map(({ type }) => type))] },
+        type: { type: 'string', enum: [...new Set(Object.values(ERRORS).map(({ status }) => errorType(status)))] },
         code: { type: 'string', enum: Object.keys(ERRORS), description: 'Branch on this one.' },
         message: { type: 'string', description: 'For people. It may change.' },
         param: { type: 'string', description: 'The field at fault, when it is one.' },

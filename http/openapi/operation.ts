@@ -1,8 +1,9 @@
 // One operation of the OpenAPI document, from one route of the table.
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import type { Principal } from '../kernel/callers.ts';
 import { ERRORS } from '../kernel/errors.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
-import type { BodyRule, Principal, QueryRule, Route } from '../kernel/route.ts';
+import type { BodyRule, QueryRule, Route } from '../kernel/route.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import type { Examples, OperationExamples } from './examples.ts';
 import type { Refer } from './vocabulary.ts';

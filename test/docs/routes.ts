@@ -2,7 +2,8 @@
 
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ROUTES } from '../../http/api/routes.ts';
-import type { Principal, Route } from '../../http/kernel/route.ts';
+import type { Principal } from '../../http/kernel/callers.ts';
+import type { Route } from '../../http/kernel/route.ts';
 import { cell, code, listed } from './markdown.ts';
 
 const WHO: { readonly [P in Principal]: string } = {

@@ -5,8 +5,9 @@ import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Admission, admit, type Passage } from '../../http/kernel/admission.ts';
+import type { Principal } from '../../http/kernel/callers.ts';
 import { UNCOUNTED } from '../../http/kernel/overload.ts';
-import type { LimitClass, Principal, Route } from '../../http/kernel/route.ts';
+import type { LimitClass, Route } from '../../http/kernel/route.ts';
 import type { AppServices } from '../../http/kernel/serverContext.ts';
 
 const ACCOUNT = 'a'.repeat(26);

@@ -2,15 +2,7 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { FILE, put, type Upload } from './evidenceDesk.ts';
-import { NO_ID } from './exampleParts.ts';
-import type { Example } from './routeExamples.ts';
-
-/** A confirmed file of a dispute case, and the link to it. */
-export interface Files {
-  readonly evidenceCaseId: string;
-  readonly evidenceId: string;
-  readonly evidenceLink: string;
-}
+import { type Example, type Files, NO_ID } from './exampleParts.ts';
 
 const ofEvidence = (path: string, name: string): { readonly [operationId: string]: Example } => ({
   [`list${name}Evidence`]: {

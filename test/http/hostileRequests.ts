@@ -5,8 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Route } from '../../http/kernel/route.ts';
+import type { Owned } from './exampleParts.ts';
 import { hostileBody } from './hostileBodies.ts';
-import { bodyOf, exampleOf, NO_ID, type Owned } from './routeExamples.ts';
+import { bodyOf, exampleOf, NO_ID } from './routeExamples.ts';
 
 export interface Answer {
   readonly status: number;

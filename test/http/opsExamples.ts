@@ -5,9 +5,8 @@ import { ACCOUNT } from '../../domain/account/account.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { paymentStream, poison } from '../support/poison.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
-import { LOGO, NO_ID, USER } from './exampleParts.ts';
+import { type Example, LOGO, NO_ID, type Owned, USER } from './exampleParts.ts';
 import { refusedReturn } from './refusedReturn.ts';
-import type { Example, Owned } from './routeExamples.ts';
 
 /** Of somebody new, each time. */
 const freshEmail = (): string => `ops-${randomBytes(6).toString('hex')}@example.com`;

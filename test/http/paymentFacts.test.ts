@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import type { Json } from '../../domain/kernel/serde.ts';
 import { boletoFactsOf, returnUrlOf } from '../../http/site/paymentFacts.ts';
 import { parseTimestamp } from '../support/timestamp.ts';
 import { OTHERS } from './checkoutView.ts';

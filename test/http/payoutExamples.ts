@@ -1,18 +1,7 @@
 // Examples of the routes of payouts.
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../support/gateway.ts';
-import { NO_ID } from './exampleParts.ts';
-import type { Example } from './routeExamples.ts';
-
-export interface Payouts {
-  /** Paid. */
-  readonly payoutId: string;
-  /** The bank has not decided them. */
-  readonly confirmPayoutId: string;
-  readonly failPayoutId: string;
-  /** It awaits approval. */
-  readonly waitingPayoutId: string;
-}
+import { type Example, NO_ID, type Payouts } from './exampleParts.ts';
 
 const BODY = { amount: 1, destination: { pix_key: 'ana@example.com' } };
 const MANAGERS = ['OWNER', 'ADMIN'] as const;

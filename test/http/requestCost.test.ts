@@ -2,7 +2,7 @@
 // the event loop more than 20 ms. Bodies of every kind: validationCost.test.ts; expressions: regularExpressions.test.ts.
 import { expect } from 'chai';
 import { ROUTES } from '../../http/api/routes.ts';
-import { isOfSession } from '../../http/kernel/impliedErrors.ts';
+import { isOfSession } from '../../http/kernel/callers.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { cpuMsHere, longestTurnOf } from '../support/longestTurn.ts';
 import { exampleOf, type Made, makeKey, makeOnce, OWN_URL } from './routeExamples.ts';

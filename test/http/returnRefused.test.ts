@@ -10,7 +10,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { heldMoney } from '../../domain/payment/heldMoney.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { providerNotifications } from '../../infrastructure/providers/providerNotifications.ts';
 import { listHeld } from '../../projections/payments/held.ts';

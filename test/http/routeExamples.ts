@@ -4,88 +4,31 @@ import { expect } from 'chai';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import type { AccountRole } from '../../domain/user/user.ts';
 import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { logos } from '../../infrastructure/logos/logos.ts';
-import { newKey, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { newKey, type TestGateway } from '../support/gateway.ts';
 import { openedCase, paidCharge, reviewedCase } from './caseExamples.ts';
-import { EVIDENCE_EXAMPLES, type Files, makeEvidence } from './evidenceExamples.ts';
-import { LOGO, NO_ID, USER } from './exampleParts.ts';
+import { EVIDENCE_EXAMPLES, makeEvidence } from './evidenceExamples.ts';
+import {
+  ACTS,
+  type Act,
+  type Cards,
+  type Example,
+  type Instruments,
+  LOGO,
+  NO_ID,
+  type Owned,
+  type Refunds,
+  USER,
+} from './exampleParts.ts';
 import { Merchant } from './merchant.ts';
 import { makeSpare, OPS_EXAMPLES } from './opsExamples.ts';
-import { makePayouts, PAYOUT_EXAMPLES, type Payouts } from './payoutExamples.ts';
+import { makePayouts, PAYOUT_EXAMPLES } from './payoutExamples.ts';
 
 export { NO_ID } from './exampleParts.ts';
 
 import { rawIdOf } from './support.ts';
-
-/** Made once: asked for again, each route answers the same. */
-interface Refunds {
-  /** A paid charge. */
-  readonly paidId: string;
-  /** Refunds that the bank has not decided. */
-  readonly confirmId: string;
-  readonly failId: string;
-}
-
-/** Payments by card, one for each thing that an acquirer does: made once, like the refunds. */
-const ACTS = ['authorize', 'refuse', 'processing', 'chargeback', 'dispute'] as const;
-type Act = (typeof ACTS)[number];
-interface Cards {
-  readonly cardIds: { readonly [act in Act]: string };
-}
-
-/** A dispute case that is open. */
-interface Cases {
-  readonly caseId: string;
-  /** A paid charge that nothing else is done with. */
-  readonly disputableId: string;
-}
-
-/** Payments that have their instruments. */
-interface Instruments {
-  readonly boletoId: string;
-  /** With the token of the merchant's link. */
-  readonly boletoPath: string;
-  readonly cryptoId: string;
-}
-
-/** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts {
-  readonly user: TestUser;
-  readonly chargeId: string;
-  readonly endpointId: string;
-  /** Of the tenant. */
-  readonly accountId: string;
-  /** A key that no test uses to call. */
-  readonly keyId: string;
-  /** An account that operators suspend and change, and a MEMBER of it. */
-  readonly spareAccountId: string;
-  readonly spareUserId: string;
-  /** Charges whose Pix is held. */
-  readonly heldIds: readonly [string, string, string];
-  /** A charge that nobody can read. */
-  readonly parkedId: string;
-  readonly deliveryId: string;
-}
-
-export interface Example {
-  readonly path?: (owned: Owned) => string;
-  readonly body?: unknown;
-  /** Instead of JSON. */
-  readonly upload?: { readonly contentType: string; readonly bytes: Buffer };
-  /** What a live key gets that names only what is its own; routes for test keys aside. */
-  readonly live: number;
-  /** What a caller whom the route is for gets, where the body of a table can't be right; default: a success that the route declares. */
-  readonly refusal?: number;
-  /** Roles of an account that may ask for it, where not every one may. */
-  readonly roles?: readonly AccountRole[];
-  /** Makes what the path names anew, for each test: what is done with it can be done once. */
-  readonly fresh?: (gateway: TestGateway) => Promise<Partial<Owned>>;
-  /** The path of a resource that never was; only routes that name one. */
-  readonly absent?: string;
-}
 
 const CHARGE = { amount: 500, payment_method: 'pix' };
 const URL = 'https://example.com/hook';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ACCOUNT_ROLES, ROLES, type Role } from '../../domain/user/user.ts';
 import { ROUTES } from '../../http/api/routes.ts';
-import { isOfSession } from '../../http/kernel/impliedErrors.ts';
+import { isOfSession } from '../../http/kernel/callers.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import {
   type CallOptions,
@@ -11,7 +11,8 @@ import {
   type TestTenant,
   type TestUser,
 } from '../support/gateway.ts';
-import { EXAMPLES, exampleOf, type Made, makeKey, makeOnce, NO_ID, OWN_URL, type Owned } from './routeExamples.ts';
+import type { Owned } from './exampleParts.ts';
+import { EXAMPLES, exampleOf, type Made, makeKey, makeOnce, NO_ID, OWN_URL } from './routeExamples.ts';
 import { isAnothersParameter } from './routePieces.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
 

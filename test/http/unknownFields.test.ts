@@ -1,7 +1,7 @@
 // Unknown fields of bodies, on every route of the table (rule I12): ignored where a charge or payment is created, refused elsewhere.
 import { expect } from 'chai';
 import { ROUTES } from '../../http/api/routes.ts';
-import { isOfSession } from '../../http/kernel/impliedErrors.ts';
+import { isOfSession } from '../../http/kernel/callers.ts';
 import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';

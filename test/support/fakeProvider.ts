@@ -15,7 +15,7 @@ import type {
 } from '../../application/ports/paymentProvider.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { sampleInstrument } from './instruments.ts';
 
 type Method = Exclude<keyof PaymentProvider, 'name' | 'exposesReceipts' | 'issueLocally'>;

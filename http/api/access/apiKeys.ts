@@ -5,6 +5,7 @@ import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../domain/keyring/keyring.ts';
 import { mayManageKeys } from '../../../domain/user/user.ts';
+import type { SessionCaller } from '../../kernel/callers.ts';
 import {
   accepting,
   boolean,
@@ -18,7 +19,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 
 export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
 export const listedKey = {

@@ -5,7 +5,8 @@ import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts'
 import { ACCOUNT, type AccountSettings, type OpenAccount } from '../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { actorOf, type Frozen, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
+import type { SessionCaller } from '../../kernel/callers.ts';
+import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
 import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
 import { OWNERS_SETTINGS, refundGuardChange } from './refundGuards.ts';

@@ -2,8 +2,8 @@
 import type { Static } from 'typebox';
 import { evidenceOf } from '../../../application/disputes/evidence.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
-import type { Evidence } from '../../../domain/dispute/evidence.ts';
 import { fitsType, isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
+import type { Evidence } from '../../../domain/dispute/medCase.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';

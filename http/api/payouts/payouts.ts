@@ -7,19 +7,11 @@ import { NO_PAYOUT, type Review } from '../../../domain/payout/decisions.ts';
 import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
 import { payoutProblems } from '../../../domain/payout/request.ts';
 import { PAYOUT_STATUSES, requestedPayoutView } from '../../../domain/presentation/payout.ts';
+import type { Caller, SessionCaller } from '../../kernel/callers.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import {
-  actorOf,
-  type Caller,
-  created,
-  jsonBody,
-  type KeyContext,
-  type Route,
-  route,
-  type SessionCaller,
-} from '../../kernel/route.ts';
+import { actorOf, created, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 

@@ -8,9 +8,9 @@ import { PoolConnections, watchedClient } from '../../postgres/poolConnections.t
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
+import type { CategoryFilter } from './categoryFilter.ts';
 import { positionOf } from './position.ts';
 import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
-import type { CategoryFilter } from './subscription.ts';
 
 interface ReaderOptions {
   readonly connectionString: string;

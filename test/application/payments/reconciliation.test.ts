@@ -8,7 +8,7 @@ import type { DisputesRest } from '../../../application/ports/readModels/ledger.
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../domain/kernel/time.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { incoming } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';

@@ -8,7 +8,7 @@ import {
   settleIncomingPayment,
 } from '../../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { given } from '../../support/given.ts';
 import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {

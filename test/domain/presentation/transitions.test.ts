@@ -20,7 +20,7 @@ import { chargeView } from '../../../domain/presentation/charge.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
