@@ -39,14 +39,14 @@ interface Needs {
   readonly clock: Clock;
 }
 
-export interface UploadGrant {
+interface UploadGrant {
   readonly grant: EvidenceGrant;
   readonly url: string;
   readonly expiresInSeconds: number;
 }
 
 /** Too many uploads are open, or their files too large. */
-export interface UploadLimitReached extends Rejection {
+interface UploadLimitReached extends Rejection {
   readonly retryAfterSeconds: number;
 }
 

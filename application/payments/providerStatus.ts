@@ -13,7 +13,7 @@ interface Needs {
   readonly providers: PaymentProviders;
 }
 
-export interface ProviderView {
+interface ProviderView {
   readonly provider: string;
   /** The txid of a Pix, the acquirer's reference of any other method. */
   readonly providerTransactionId: string;

@@ -29,7 +29,7 @@ export type SandboxAct =
   | { readonly kind: 'refuse'; readonly reason: string | null }
   | { readonly kind: 'processing' | 'chargeback' | 'dispute' };
 
-export type SandboxActResult =
+type SandboxActResult =
   /** The act was reported to the gateway, before or now; `payment` as it was then. `isVisible`: whether a read payment shows its effect. */
   | {
       readonly kind: 'reported';

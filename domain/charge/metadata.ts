@@ -3,13 +3,13 @@
 import type { Json } from '../kernel/json.ts';
 import type { Problem } from '../kernel/rejection.ts';
 
-export const METADATA_KEYS_MAX = 50;
+const METADATA_KEYS_MAX = 50;
 /** As JSON, in UTF-8, without the description (I11). */
 export const METADATA_BYTES_MAX = 8_192;
 /** Characters of a description, wherever it was sent. */
 const DESCRIPTION_LENGTH_MAX = 500;
 /** Deeper values could not be written out again by every JSON writer; nobody nests an order that deep. */
-export const METADATA_DEPTH_MAX = 20;
+const METADATA_DEPTH_MAX = 20;
 
 const RESERVED = new Set(['med', 'failure', 'settlement', 'provider', 'fees']);
 /** Keys that name parts of every object: echoing them back would surprise JavaScript readers. */

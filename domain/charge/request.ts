@@ -41,7 +41,7 @@ export interface CodedProblem extends Problem {
   readonly code: ErrorCode;
 }
 
-export const EXPIRES_IN_SECONDS_MAX = 86_400;
+const EXPIRES_IN_SECONDS_MAX = 86_400;
 
 /** Returns the problems beyond types, in the order in which they are reported (E2, E3, I11). */
 export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem[] => {

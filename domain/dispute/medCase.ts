@@ -225,7 +225,7 @@ export interface MedCase {
   readonly announced: boolean;
 }
 /** No case, and perhaps a report that was not taken, or was dismissed. */
-export interface NoCase {
+interface NoCase {
   readonly status: 'absent';
   readonly notTaken?: NotTakenReport & { readonly at: Timestamp };
   readonly isDismissed?: true;

@@ -109,7 +109,7 @@ export interface EventSerde<Data> {
 type AnyFact = Fact<string, any>;
 export type SerdeTable<E extends AnyFact> = { readonly [T in E['type']]: EventSerde<Extract<E, { type: T }>['data']> };
 
-export interface StoredForm {
+interface StoredForm {
   readonly type: string;
   readonly version: number;
   readonly data: Json;

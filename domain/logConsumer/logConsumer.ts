@@ -23,7 +23,7 @@ export interface Skip {
 }
 
 type LogConsumerEventSkipped = Fact<'LogConsumerEventSkipped', Skip>;
-export type LogConsumerEvent = LogConsumerEventSkipped;
+type LogConsumerEvent = LogConsumerEventSkipped;
 
 interface LogConsumerState {
   readonly skipped: readonly Skip[];

@@ -58,7 +58,7 @@ export const releaseHeld =
     };
   };
 
-export interface ReturnHeld {
+interface ReturnHeld {
   /** Names a return at the provider that was refused so many times before. */
   readonly returnIdOf: (providerPaymentId: string, refusals: number) => string;
   /** Which of those that wait; null: all of the payment. */

@@ -5,7 +5,7 @@ import type { IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
 import type { PaymentState } from './payment.ts';
 import { lateConfirmations } from './settleHeld.ts';
 
-export interface HeldMoney {
+interface HeldMoney {
   /** Of what was confirmed late: the id of the return, the Pix-out or the refund. */
   readonly providerPaymentId: string;
   readonly amount: Minor;

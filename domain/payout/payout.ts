@@ -161,7 +161,7 @@ const moved = { amount: money, fee: money, currency: oneOf('BRL'), at: time } as
 const instant = record({ at: time });
 const confirmed = record({ ...moved, endToEndId: nullable(text()) });
 
-export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
+const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutRequested: {
     version: 1,
     shape: record<PayoutRequested['data']>({

@@ -14,7 +14,7 @@ export interface PayoutBody {
   readonly metadata?: { readonly [key: string]: Json };
 }
 
-export interface PayoutRequest {
+interface PayoutRequest {
   readonly amount: Minor;
   readonly currency: 'BRL';
   readonly destination: string;

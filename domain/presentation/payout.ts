@@ -89,7 +89,7 @@ export const requestedPayoutView = (payout: Payout): PayoutView => {
 
 // --- Messages ---
 
-export type PayoutStep = 'created' | 'paid' | 'failed' | 'cancelled';
+type PayoutStep = 'created' | 'paid' | 'failed' | 'cancelled';
 
 const PUBLISHED: {
   readonly [S in PayoutStep]: {
@@ -105,7 +105,7 @@ const PUBLISHED: {
 };
 
 /** What a legacy message says of the payout beyond its id, amount and status. */
-export interface WithdrawalLabels {
+interface WithdrawalLabels {
   readonly transactionId: string;
   readonly withdrawalId: string;
   readonly refundId?: string;

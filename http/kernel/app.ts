@@ -45,7 +45,7 @@ export interface AppOptions extends Admission {
   readonly beginRequest: BeginRequest;
 }
 
-export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export const createApp = (options: AppOptions): Express => {
   const app = express();

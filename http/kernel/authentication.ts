@@ -19,7 +19,7 @@ export const isSameSecret = (a: string, b: string): boolean => {
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
 
 /** Why a request has no caller. Well-formed keys that don't work are all `unknown`, whether they ever existed or not. */
-export type AuthenticationFailure = 'missing' | 'malformed' | 'unknown';
+type AuthenticationFailure = 'missing' | 'malformed' | 'unknown';
 
 export const failureOf = (req: Request): AuthenticationFailure => {
   const sent = req.headers['apikey'];

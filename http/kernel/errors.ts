@@ -24,7 +24,7 @@ import { preferencesOf } from './preferences.ts';
 import type { Refusal } from './refusal.ts';
 import type { Preferences } from './route.ts';
 
-export type ErrorType =
+type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
   | 'permission_error'
@@ -103,7 +103,7 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = {
   service_unavailable: '2',
 };
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: {
     readonly type: ErrorType;
     readonly code: ErrorCode;

@@ -83,7 +83,7 @@ export interface AddressLimits {
   readonly perMinute: number;
   readonly loginsPerMinute: number;
 }
-export const ADDRESS_LIMITS: AddressLimits = { perMinute: 1_200, loginsPerMinute: 20 };
+const ADDRESS_LIMITS: AddressLimits = { perMinute: 1_200, loginsPerMinute: 20 };
 /** Most addresses ask less often than this share of a limit in a minute, of each process: they are not counted with other processes. */
 const CREDIT_OF_ADDRESS = 1 / 60;
 

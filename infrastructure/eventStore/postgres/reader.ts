@@ -269,7 +269,7 @@ export class StreamReads {
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
-export const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
+const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
 
 /** $1 a place. */
 const LOOK_TEXT = `SELECT coalesce(max(position), 0), (SELECT e.id FROM event_store.events e WHERE e.position = $1)

@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** Whom requests come from, and what they name. */
-export interface Parties<Who> {
+interface Parties<Who> {
   readonly callers: readonly Who[];
   readonly owned: Owned;
 }
