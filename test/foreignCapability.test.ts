@@ -33,7 +33,9 @@ import { LEDGER } from '../domain/postings.ts';
 import { legacyMessage } from '../domain/presentation/envelope.ts';
 import type { Publisher } from '../domain/presentation/publisher.ts';
 import { correlationOf } from '../domain/webhookDelivery/webhookDelivery.ts';
+import { PLATFORM } from '../http/api/ops/tags.ts';
 import { paymentParam } from '../http/api/payments/payment.ts';
+import { PAYMENTS } from '../http/api/payments/tags.ts';
 import { boolean, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
 import { actorOf, routeCalling } from '../http/kernel/route.ts';
 import type { AppServices } from '../http/kernel/serverContext.ts';
@@ -307,7 +309,7 @@ const ROUTES = [
     path: '/v1/tips',
     operationId: 'listTips',
     summary: 'List tips',
-    tag: 'Payments',
+    tag: PAYMENTS,
     principal: 'apiKey',
     reads: [NAME],
     responses: {
@@ -329,7 +331,7 @@ const ROUTES = [
     path: '/v1/tips/{id}/release',
     operationId: 'releaseTip',
     summary: 'Release a tip',
-    tag: 'Payments',
+    tag: PAYMENTS,
     principal: 'apiKey',
     params: paymentParam,
     responses: done,
@@ -345,7 +347,7 @@ const ROUTES = [
     path: '/ops/v1/tips/{id}/tell',
     operationId: 'tellTipAgain',
     summary: 'Publish a tip again',
-    tag: 'Platform',
+    tag: PLATFORM,
     principal: 'operator',
     params: paymentParam,
     responses: done,
