@@ -13,7 +13,6 @@ import { enqueue, nothing, processManager, reacting } from '../application/core/
 import { settingChanged } from '../application/core/settingChanged.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
-import type { ReadModelName } from '../application/ports/readModels/progress.ts';
 import type { Sql } from '../application/ports/sql.ts';
 import { published } from '../application/webhooks/streamMessages.ts';
 import { fanOutOf } from '../application/webhooks/webhookFanOut.ts';
@@ -182,7 +181,12 @@ interface Tips {
   /** Yields tips that were not thanked for, of all accounts. */
   notThanked(): AsyncIterable<readonly TipRow[]>;
 }
-const NAME = 'tips' as ReadModelName;
+const NAME = 'tips';
+declare module '../application/ports/readModels/progress.ts' {
+  interface ReadModels {
+    readonly beside: typeof NAME;
+  }
+}
 const tipsProjection = aggregateTable({
   name: NAME,
   version: 1,
