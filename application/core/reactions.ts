@@ -112,7 +112,7 @@ export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string): R
 });
 
 /** Something that a capability declares itself able to do in the transaction of a reaction. */
-export interface Effect<About> {
+interface Effect<About> {
   /** Has it done. */
   readonly ask: (about: About) => Reaction;
   /** Returns the capability's declaration of what is then done. */

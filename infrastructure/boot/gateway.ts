@@ -71,7 +71,7 @@ export interface GatewayOptions {
 }
 
 /** Capabilities beside the product's, what only they need of the world, and the categories of streams that they publish. */
-export interface Extension {
+interface Extension {
   readonly capabilities: readonly Capability<Needs>[];
   readonly adapters: (storage: Storage) => object;
   readonly publishers: Publishers;

@@ -52,7 +52,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
   );
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
-export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
+const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
   const needs = { jobs: core.jobs, onTimers, effects: core.work.effects };
   return attending(
     new Subscriptions({
@@ -65,7 +65,7 @@ export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earlie
   );
 };
 
-export interface WorkerRole {
+interface WorkerRole {
   readonly reactor: Subscriptions;
   stop(): Promise<void>;
 }

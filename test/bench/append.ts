@@ -15,7 +15,7 @@ const ROUND_MS = 2_000;
 const ROUNDS = 4;
 const WARM_UP_MS = 500;
 
-export interface AppendBench {
+interface AppendBench {
   /** What held our log. */
   readonly what: string;
   /** Medians over the rounds, events per second. */

@@ -13,7 +13,7 @@ export interface Outcome {
   /** undefined: none is shown. */
   readonly lastResponseBody?: string | RegExp;
 }
-export interface Hostile {
+interface Hostile {
   readonly open: () => Promise<Receiver>;
   /** Of the URL, instead of 127.0.0.1. */
   readonly host?: string;

@@ -38,7 +38,7 @@ export interface Delivery {
   readonly updatedAt: string;
   readonly payload: Body;
 }
-export interface DeliveryPage {
+interface DeliveryPage {
   readonly data: readonly Delivery[];
   readonly total: number;
   readonly limit: number;

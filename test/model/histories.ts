@@ -7,7 +7,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { operation } from './operations.ts';
 import { Player } from './player.ts';
 
-export interface Histories {
+interface Histories {
   readonly merchants: number;
   readonly operationsEach: number;
   readonly seed: number;

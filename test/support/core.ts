@@ -20,7 +20,7 @@ import { FakeProvider } from './fakeProvider.ts';
 import { migratedDatabase } from './postgres.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 
-export interface Spies {
+interface Spies {
   /** Before each append of the commands: it may throw instead. */
   beforeAppend: ((stream: StreamName, events: readonly NewEvent[]) => Promise<void>) | null;
   /** After each append that the store answered: it may throw the answer away. */

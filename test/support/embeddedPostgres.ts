@@ -18,7 +18,7 @@ import { becomesTrue, inspectProcess } from '../../infrastructure/embeddedPostgr
 export const OWNER_SCRIPT = fileURLToPath(new URL('embeddedPostgresOwner.ts', import.meta.url));
 const run = promisify(execFile);
 
-export interface OwnerLine {
+interface OwnerLine {
   log?: string;
   ready?: { connectionString: string; adopted: boolean };
   failed?: { code: string; message: string };
@@ -145,7 +145,7 @@ export const guardPidIn = async (dataDir: string): Promise<number> =>
 export const postmasterPidIn = async (dataDir: string): Promise<number> =>
   Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 
-export interface EmbeddedPostgresTests {
+interface EmbeddedPostgresTests {
   /** Holds everything of the suite. */
   folder: string;
   /** Of the test: a database with the row 'kept' in table note, stopped. */

@@ -41,7 +41,7 @@ export const poison = async (
   }
 };
 
-export interface PoisonedRun {
+interface PoisonedRun {
   readonly payments: number;
   readonly poisoned: number;
   /** Requests at once. */

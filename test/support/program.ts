@@ -38,7 +38,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly env?: Readonly<Record<string, string>>;

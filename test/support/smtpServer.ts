@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-export interface SmtpServer {
+interface SmtpServer {
   readonly url: string;
   /** Messages that it took, without the dots that SMTP adds. */
   readonly messages: readonly string[];

@@ -77,7 +77,7 @@ const createBody = accepting({
   password: optional(passwordSchema),
 });
 
-export const createAccountRoute = route({
+const createAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts',
   operationId: 'createAccount',
@@ -116,7 +116,7 @@ export const createAccountRoute = route({
   },
 });
 
-export const listAccountsRoute = route({
+const listAccountsRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts',
   operationId: 'listAccounts',
@@ -142,7 +142,7 @@ export const listAccountsRoute = route({
   },
 });
 
-export const showAccountRoute = route({
+const showAccountRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts/{id}',
   operationId: 'showAccount',
@@ -158,7 +158,7 @@ export const showAccountRoute = route({
   },
 });
 
-export const suspendAccountRoute = route({
+const suspendAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/suspend',
   operationId: 'suspendAccount',
@@ -178,7 +178,7 @@ export const suspendAccountRoute = route({
   },
 });
 
-export const reopenAccountRoute = route({
+const reopenAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/reopen',
   operationId: 'reopenAccount',
@@ -195,7 +195,7 @@ export const reopenAccountRoute = route({
   },
 });
 
-export const operatorsSettingsRoute = route({
+const operatorsSettingsRoute = route({
   method: 'PATCH',
   path: '/ops/v1/accounts/{id}/settings',
   operationId: 'changeSettingsOfAccount',
@@ -213,7 +213,7 @@ export const operatorsSettingsRoute = route({
   },
 });
 
-export const operatorsLogoRoute = route({
+const operatorsLogoRoute = route({
   method: 'PUT',
   path: '/ops/v1/accounts/{id}/logo',
   operationId: 'uploadLogoOfAccount',
@@ -230,7 +230,7 @@ export const operatorsLogoRoute = route({
   },
 });
 
-export const operatorsLogoRemovalRoute = route({
+const operatorsLogoRemovalRoute = route({
   method: 'DELETE',
   path: '/ops/v1/accounts/{id}/logo',
   operationId: 'removeLogoOfAccount',

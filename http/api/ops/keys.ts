@@ -26,7 +26,7 @@ const operatorsKeySchema = exactly({
   lastUsedAt: described('To the minute; null: never.', orNull(timestamp)),
 });
 
-export const listKeysOfAccountRoute = route({
+const listKeysOfAccountRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts/{id}/api-keys',
   operationId: 'listKeysOfAccount',
@@ -51,7 +51,7 @@ export const listKeysOfAccountRoute = route({
   },
 });
 
-export const issueKeyOfAccountRoute = route({
+const issueKeyOfAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/api-keys',
   operationId: 'issueKeyOfAccount',
@@ -70,7 +70,7 @@ export const issueKeyOfAccountRoute = route({
   },
 });
 
-export const rotateKeyOfAccountRoute = route({
+const rotateKeyOfAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate',
   operationId: 'rotateKeyOfAccount',
@@ -90,7 +90,7 @@ export const rotateKeyOfAccountRoute = route({
   },
 });
 
-export const revokeKeyOfAccountRoute = route({
+const revokeKeyOfAccountRoute = route({
   method: 'DELETE',
   path: '/ops/v1/accounts/{id}/api-keys/{keyId}',
   operationId: 'revokeKeyOfAccount',

@@ -48,7 +48,7 @@ const ledgerSchema = exactly({
   ),
 });
 
-export const checkLedgerRoute = route({
+const checkLedgerRoute = route({
   method: 'GET',
   path: '/ops/v1/ledger/check',
   operationId: 'checkLedger',
@@ -105,7 +105,7 @@ const paymentLedgerSchema = exactly({
   differences: described('Postings that are kept and follow from no event, or the reverse: none.', listOf(string())),
 });
 
-export const showLedgerRoute = route({
+const showLedgerRoute = route({
   method: 'GET',
   path: '/ops/v1/ledger/payments/{id}',
   operationId: 'showLedger',

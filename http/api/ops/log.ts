@@ -28,7 +28,7 @@ import { PLATFORM } from './tags.ts';
 
 const position = described('In the log; null: nothing yet.', orNull(string()));
 
-export const listProjectionsRoute = route({
+const listProjectionsRoute = route({
   method: 'GET',
   path: '/ops/v1/projections',
   operationId: 'listProjections',
@@ -84,7 +84,7 @@ const NO_REQUEST = reject('not_found', 'No request of the last 30 days had this 
 /** Where the log is slow to read. */
 const READING_MS_MAX = 20_000;
 
-export const showRequestRoute = route({
+const showRequestRoute = route({
   method: 'GET',
   path: '/ops/v1/requests/{id}',
   operationId: 'showRequest',
@@ -129,7 +129,7 @@ export const streamParam = {
   },
 } as const;
 
-export const showStreamRoute = route({
+const showStreamRoute = route({
   method: 'GET',
   path: '/ops/v1/events/{stream}',
   operationId: 'showStream',
@@ -237,7 +237,7 @@ export const verifyProjectionsRoute = route({
 
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
 
-export const readLogRoute = route({
+const readLogRoute = route({
   method: 'GET',
   path: '/ops/v1/events',
   operationId: 'readLog',

@@ -36,7 +36,7 @@ const parkedSchema = exactly({
   parkedAt: timestamp,
 });
 
-export const listParkedRoute = route({
+const listParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked',
   operationId: 'listParked',
@@ -61,7 +61,7 @@ export const listParkedRoute = route({
 
 const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
 
-export const showParkedRoute = route({
+const showParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked/{stream}',
   operationId: 'showParked',
@@ -111,7 +111,7 @@ const TAKEN_UP = {
   },
 } as const;
 
-export const retryAllParkedRoute = route({
+const retryAllParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/retry',
   operationId: 'retryAllParked',
@@ -127,7 +127,7 @@ export const retryAllParkedRoute = route({
   },
 });
 
-export const retryParkedRoute = route({
+const retryParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/{stream}/retry',
   operationId: 'retryParked',
@@ -148,7 +148,7 @@ const REASON_LENGTH_MAX = 500;
 /** Above the number of those that there are. */
 const CONSUMERS_MAX = 64;
 
-export const skipParkedRoute = route({
+const skipParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/{stream}/skip',
   operationId: 'skipParked',

@@ -91,7 +91,7 @@ const viewOf = async ({ findUser }: Platform, userId: UserId) => {
   return userView(user);
 };
 
-export const addUserRoute = route({
+const addUserRoute = route({
   method: 'POST',
   path: '/ops/v1/users',
   operationId: 'addUser',
@@ -117,7 +117,7 @@ export const addUserRoute = route({
   },
 });
 
-export const inviteUserRoute = route({
+const inviteUserRoute = route({
   method: 'POST',
   path: '/ops/v1/users/invite',
   operationId: 'inviteUser',
@@ -134,7 +134,7 @@ export const inviteUserRoute = route({
   },
 });
 
-export const listUsersRoute = route({
+const listUsersRoute = route({
   method: 'GET',
   path: '/ops/v1/users',
   operationId: 'listUsers',
@@ -160,7 +160,7 @@ export const listUsersRoute = route({
   },
 });
 
-export const showUserRoute = route({
+const showUserRoute = route({
   method: 'GET',
   path: '/ops/v1/users/{id}',
   operationId: 'showUser',
@@ -199,16 +199,16 @@ const statusRoute = (
       userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
   });
 
-export const disableUserRoute = statusRoute(
+const disableUserRoute = statusRoute(
   'disable',
   'Shut a user out: logged out everywhere, at once',
   (platform, userId, by) => platform.disableUser(userId, by),
 );
-export const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
+const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
   platform.enableUser(userId, by),
 );
 
-export const changeRoleRoute = route({
+const changeRoleRoute = route({
   method: 'POST',
   path: '/ops/v1/users/{id}/role',
   operationId: 'changeUserRole',
@@ -226,7 +226,7 @@ export const changeRoleRoute = route({
   },
 });
 
-export const resetSecondFactorRoute = route({
+const resetSecondFactorRoute = route({
   method: 'POST',
   path: '/ops/v1/users/{id}/reset-second-factor',
   operationId: 'resetSecondFactor',

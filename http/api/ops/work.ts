@@ -57,7 +57,7 @@ const heldSchema = exactly({
   heldSince: string(),
 });
 
-export const listHeldRoute = route({
+const listHeldRoute = route({
   method: 'GET',
   path: '/ops/v1/held',
   operationId: 'listHeld',
@@ -99,7 +99,7 @@ const REVIEWED = {
   },
 } as const;
 
-export const releaseHeldRoute = route({
+const releaseHeldRoute = route({
   method: 'POST',
   path: '/ops/v1/held/{id}/release',
   operationId: 'releaseHeld',
@@ -115,7 +115,7 @@ export const releaseHeldRoute = route({
   },
 });
 
-export const returnHeldRoute = route({
+const returnHeldRoute = route({
   method: 'POST',
   path: '/ops/v1/held/{id}/return',
   operationId: 'returnHeld',
@@ -138,7 +138,7 @@ export const returnHeldRoute = route({
   },
 });
 
-export const settleHeldRoute = route({
+const settleHeldRoute = route({
   method: 'POST',
   path: '/ops/v1/held/{id}/settle',
   operationId: 'settleHeld',
@@ -180,7 +180,7 @@ const deadLetterSchema = exactly({
   createdAt: string(),
 });
 
-export const listDeadLettersRoute = route({
+const listDeadLettersRoute = route({
   method: 'GET',
   path: '/ops/v1/dlq',
   operationId: 'listDeadLetters',
@@ -211,7 +211,7 @@ const redriveAllBody = accepting({
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
-export const redriveDeadLettersRoute = route({
+const redriveDeadLettersRoute = route({
   method: 'POST',
   path: '/ops/v1/dlq/redrive',
   operationId: 'redriveDeadLetters',
@@ -260,7 +260,7 @@ const jobSchema = exactly({
   nextAttemptAt: orNull(string()),
 });
 
-export const listFailedJobsRoute = route({
+const listFailedJobsRoute = route({
   method: 'GET',
   path: '/ops/v1/jobs',
   operationId: 'listFailedJobs',
@@ -285,7 +285,7 @@ export const listFailedJobsRoute = route({
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const WHICH = reject('invalid_request', 'Say which: id, queue, or all: true.', { param: 'id' });
 
-export const redriveJobsRoute = route({
+const redriveJobsRoute = route({
   method: 'POST',
   path: '/ops/v1/jobs/redrive',
   operationId: 'redriveJobs',

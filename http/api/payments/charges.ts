@@ -14,7 +14,7 @@ import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 import { CHARGES } from './tags.ts';
 
-export const NO_CHARGE = reject('not_found', 'There is no such charge.');
+const NO_CHARGE = reject('not_found', 'There is no such charge.');
 /** The charge that a path names. */
 export const chargeParam = {
   id: {
