@@ -13,7 +13,6 @@ import { enqueue, nothing, processManager, reacting } from '../application/core/
 import { settingChanged } from '../application/core/settingChanged.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
-import type { ReadModelName } from '../application/ports/readModels/progress.ts';
 import type { Sql } from '../application/ports/sql.ts';
 import { published } from '../application/webhooks/streamMessages.ts';
 import { fanOutOf } from '../application/webhooks/webhookFanOut.ts';
@@ -33,7 +32,9 @@ import { LEDGER } from '../domain/postings.ts';
 import { legacyMessage } from '../domain/presentation/envelope.ts';
 import type { Publisher } from '../domain/presentation/publisher.ts';
 import { correlationOf } from '../domain/webhookDelivery/webhookDelivery.ts';
+import { PLATFORM } from '../http/api/ops/tags.ts';
 import { paymentParam } from '../http/api/payments/payment.ts';
+import { PAYMENTS } from '../http/api/payments/tags.ts';
 import { boolean, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
 import { actorOf, routeCalling } from '../http/kernel/route.ts';
 import type { AppServices } from '../http/kernel/serverContext.ts';
@@ -180,7 +181,12 @@ interface Tips {
   /** Yields tips that were not thanked for, of all accounts. */
   notThanked(): AsyncIterable<readonly TipRow[]>;
 }
-const NAME = 'tips' as ReadModelName;
+const NAME = 'tips';
+declare module '../application/ports/readModels/progress.ts' {
+  interface ReadModels {
+    readonly beside: typeof NAME;
+  }
+}
 const tipsProjection = aggregateTable({
   name: NAME,
   version: 1,
@@ -307,7 +313,7 @@ const ROUTES = [
     path: '/v1/tips',
     operationId: 'listTips',
     summary: 'List tips',
-    tag: 'Payments',
+    tag: PAYMENTS,
     principal: 'apiKey',
     reads: [NAME],
     responses: {
@@ -329,7 +335,7 @@ const ROUTES = [
     path: '/v1/tips/{id}/release',
     operationId: 'releaseTip',
     summary: 'Release a tip',
-    tag: 'Payments',
+    tag: PAYMENTS,
     principal: 'apiKey',
     params: paymentParam,
     responses: done,
@@ -345,7 +351,7 @@ const ROUTES = [
     path: '/ops/v1/tips/{id}/tell',
     operationId: 'tellTipAgain',
     summary: 'Publish a tip again',
-    tag: 'Platform',
+    tag: PLATFORM,
     principal: 'operator',
     params: paymentParam,
     responses: done,

@@ -13,19 +13,11 @@ import type { SentChunks } from './sentChunks.ts';
 import type { AppServices, GatewayServices } from './serverContext.ts';
 import { closed } from './unknownFields.ts';
 
-export type Tag =
-  | 'Charges'
-  | 'Payments'
-  | 'Refunds'
-  | 'Payouts'
-  | 'Disputes'
-  | 'Wallets'
-  | 'Webhooks'
-  | 'Sandbox'
-  | 'Dashboard'
-  | 'Platform'
-  | 'Checkout'
-  | 'Operations';
+/** A chapter of the reference. Chapters stand in the order of their first routes. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
 
 /** Whose share of requests and of places a request takes (rule E8); http/kernel/admission.ts says how much each is. */
 export type LimitClass =

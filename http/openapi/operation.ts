@@ -143,7 +143,7 @@ export const operationOf = (route: Route, examples: Examples, refer: Refer): Jso
     operationId: route.operationId,
     summary: route.summary,
     description: DESCRIPTIONS[route.operationId],
-    tags: [route.tag],
+    tags: [route.tag.name],
     security: SECURITY[route.principal],
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(body && { requestBody: body }),

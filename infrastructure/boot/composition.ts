@@ -14,7 +14,6 @@ import {
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
-import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
@@ -78,7 +77,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
   const accounts = new Accounts(commands, clock);
-  const readModels = projections.map(({ name }) => name as ReadModelName);
+  const readModels = projections.map(({ name }) => name);
   const publishers = { ...PUBLISHERS, ...options.extension?.publishers };
   const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(publishers) : one));
   const names = { readModels, processes: processes.map(consumerName) };

@@ -50,7 +50,7 @@ export interface GatewayOptions {
   /** Default: nothing beside the product's capabilities. */
   readonly extension?: Extension;
   /** Default: all there are. */
-  readonly projections?: readonly Projection[];
+  readonly projections?: readonly Projection<ReadModelName>[];
   /** Default of both: the product's. */
   readonly accessLeases?: AccessLeaseTimings;
   readonly startSchedule?: StartSchedule;
@@ -100,7 +100,7 @@ export interface Core {
   readonly jobs: PgBossJobs;
   readonly capabilities: readonly Capability<Needs>[];
   readonly processes: readonly ProcessManager[];
-  readonly projections: readonly Projection[];
+  readonly projections: readonly Projection<ReadModelName>[];
   readonly work: Work<Needs>;
   readonly jobOfTimer: JobOfTimer;
   readonly services: GatewayServices;

@@ -28,7 +28,7 @@ const suspendedSince = (event: AccountEvent): Timestamp | null | undefined => {
   }
 };
 
-export const accountsProjection: Projection = {
+export const accountsProjection: Projection<'accounts'> = {
   name: 'accounts',
   version: 2,
   categories: ['account'],

@@ -166,9 +166,9 @@ const storedState = <State, Event extends Fact<string, unknown>>({
   };
 };
 
-export const aggregateTable = <State, Event extends Fact<string, unknown>>(
-  spec: AggregateTable<State, Event>,
-): Projection => {
+export const aggregateTable = <State, Event extends Fact<string, unknown>, Name extends string>(
+  spec: AggregateTable<State, Event> & { readonly name: Name },
+): Projection<Name> => {
   const beside = spec.derived ?? [];
   const { stored, textOf } = storedState(spec);
   return {

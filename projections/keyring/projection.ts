@@ -23,7 +23,7 @@ const changeOf = (event: KeyringEvent): KeyChange => {
   }
 };
 
-export const keyringProjection: Projection = {
+export const keyringProjection: Projection<'keyring'> = {
   name: 'keyring',
   version: 2,
   categories: ['keyring'],

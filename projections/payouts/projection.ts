@@ -48,7 +48,7 @@ const PIX_OUTS = (schema: string) => `
     CREATE INDEX ON ${schema}.pix_outs (account_id, mode, created_at DESC, id);
     CREATE INDEX ON ${schema}.pix_outs (account_id, mode, status, created_at DESC, id);`;
 
-export const payoutsProjection: Projection = {
+export const payoutsProjection: Projection<'payouts'> = {
   ...requested,
   categories: ['payout', 'payment'],
   tables: [...requested.tables, { name: 'pix_outs', key: ['id'] }],

@@ -24,7 +24,7 @@ const statusOf = (event: UserEvent): KnownUser['status'] | null => {
   }
 };
 
-export const usersProjection: Projection = {
+export const usersProjection: Projection<'users'> = {
   name: 'users',
   version: 2,
   categories: ['user'],

@@ -61,7 +61,7 @@ const rowOf = (route: Route): string => {
 };
 
 export const routesPage = (): string => {
-  const groups = [...Map.groupBy(ROUTES, ({ tag }) => tag)].map(
+  const groups = [...Map.groupBy(ROUTES, ({ tag }) => tag.name)].map(
     ([tag, routes]) => `## ${tag}
 
 | route | | for | headers, query | body | answers | waits for | errors |

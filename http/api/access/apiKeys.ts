@@ -1,4 +1,5 @@
 // API keys, as the people of an account see to them in the dashboard (contract.md API key management).
+
 import type { NewKey } from '../../../application/accounts/manageKeys.ts';
 import { shownFingerprint } from '../../../application/accounts/newKey.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
@@ -20,6 +21,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { DASHBOARD } from './tags.ts';
 
 export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
 export const listedKey = {
@@ -77,7 +79,7 @@ export const issueApiKeyRoute = route({
   path: '/v1/api-keys',
   operationId: 'issueApiKey',
   summary: 'Issue an API key; it is shown once',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({
@@ -98,7 +100,7 @@ export const listApiKeysRoute = route({
   path: '/v1/api-keys',
   operationId: 'listApiKeys',
   summary: 'The API keys that work, in the order of their issue',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   responses: {
     200: {
@@ -120,7 +122,7 @@ export const rotateApiKeyRoute = route({
   operationId: 'rotateApiKey',
   params: keyParam,
   summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
@@ -141,7 +143,7 @@ export const revokeApiKeyRoute = route({
   operationId: 'revokeApiKey',
   params: keyParam,
   summary: 'Revoke an API key for good',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   responses: {

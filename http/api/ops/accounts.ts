@@ -1,4 +1,5 @@
 // Accounts, as operators of the platform see to them (rule O1).
+
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
@@ -14,6 +15,7 @@ import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from '../acco
 import { accountProperties } from '../accounts/accountSchema.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
 import { operatorsChangeOf, operatorsSettingsBody } from './settingsBody.ts';
+import { PLATFORM } from './tags.ts';
 
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
@@ -80,7 +82,7 @@ const createAccountRoute = route({
   path: '/ops/v1/accounts',
   operationId: 'createAccount',
   summary: 'Open an account with its OWNER, a test key and a live key; what is secret is shown once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: createBody, refine: loginProblems }),
   responses: {
@@ -119,7 +121,7 @@ const listAccountsRoute = route({
   path: '/ops/v1/accounts',
   operationId: 'listAccounts',
   summary: 'Every account, in the order of their opening, and which are suspended',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
   refusesUnknownQuery: true,
@@ -146,7 +148,7 @@ const showAccountRoute = route({
   operationId: 'showAccount',
   params: accountParam,
   summary: 'An account, what is agreed with it, and whether it is suspended',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'The account.', schema: operatorsAccountSchema } },
   errors: ['not_found'],
@@ -162,7 +164,7 @@ const suspendAccountRoute = route({
   operationId: 'suspendAccount',
   params: accountParam,
   summary: 'Refuse the keys and logins of an account, and end its sessions; its payments go on, its cash-outs wait',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: { kind: 'json', description: 'Since when it is. No process takes its keys.', schema: suspensionSchema },
@@ -182,7 +184,7 @@ const reopenAccountRoute = route({
   operationId: 'reopenAccount',
   params: accountParam,
   summary: 'Take the keys and logins of a suspended account again; its users log in anew',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'It is open, in every process.', schema: suspensionSchema } },
   errors: ['not_found'],
@@ -199,7 +201,7 @@ const operatorsSettingsRoute = route({
   operationId: 'changeSettingsOfAccount',
   params: accountParam,
   summary: 'Change what is agreed with an account; what is not sent stays',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: operatorsSettingsBody }),
   responses: { 200: SETTINGS_NOW },
@@ -217,7 +219,7 @@ const operatorsLogoRoute = route({
   operationId: 'uploadLogoOfAccount',
   params: accountParam,
   summary: 'The logo of an account: a PNG or JPEG of 16 to 512 pixels a side',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
   responses: { 200: SETTINGS_NOW },
@@ -234,7 +236,7 @@ const operatorsLogoRemovalRoute = route({
   operationId: 'removeLogoOfAccount',
   params: accountParam,
   summary: 'Take the logo of an account away: it is not served any more',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: SETTINGS_NOW },
   errors: ['not_found'],

@@ -1,4 +1,5 @@
 // API keys of any account, as operators of the platform see to them (rule O1).
+
 import { shownFingerprint } from '../../../application/accounts/newKey.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from '../access/apiKeys.ts';
 import { accountParam, NO_ACCOUNT } from './accounts.ts';
+import { PLATFORM } from './tags.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };
 
@@ -30,7 +32,7 @@ const listKeysOfAccountRoute = route({
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
@@ -55,7 +57,7 @@ const issueKeyOfAccountRoute = route({
   operationId: 'issueKeyOfAccount',
   params: accountParam,
   summary: 'Issue an API key to an account; it is shown once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: issueBody }),
   responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
@@ -74,7 +76,7 @@ const rotateKeyOfAccountRoute = route({
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
@@ -94,7 +96,7 @@ const revokeKeyOfAccountRoute = route({
   operationId: 'revokeKeyOfAccount',
   params,
   summary: 'Revoke an API key of an account for good',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },

@@ -24,6 +24,7 @@ import {
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const position = described('In the log; null: nothing yet.', orNull(string()));
 
@@ -32,7 +33,7 @@ const listProjectionsRoute = route({
   path: '/ops/v1/projections',
   operationId: 'listProjections',
   summary: 'How far each read model and process has followed the log',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: {
@@ -95,7 +96,7 @@ const showRequestRoute = route({
     },
   },
   summary: 'What a request id meant: the requests that bore it, newest first, and the events that they caused',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: {
@@ -134,7 +135,7 @@ const showStreamRoute = route({
   operationId: 'showStream',
   params: streamParam,
   summary: 'The events of one stream, in order',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
@@ -207,7 +208,7 @@ export const rebuildProjectionRoute = route({
     },
   },
   summary: 'Build a read model anew beside the live copy and swap; cut off, the next one goes on where it was',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: ['not_found'],
@@ -226,7 +227,7 @@ export const verifyProjectionsRoute = route({
   path: '/ops/v1/projections/verify',
   operationId: 'verifyProjections',
   summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
@@ -242,7 +243,7 @@ const readLogRoute = route({
   operationId: 'readLog',
   summary:
     'Every event of the log in order, up to what it holds now; or, followed, those that are recorded from now on',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     follow: yesNo('`true`: go on with what is recorded, until the connection ends.'),

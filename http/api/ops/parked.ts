@@ -1,4 +1,5 @@
 // Streams that read models and processes do not take any more, for operators of the platform (rule O1).
+
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
@@ -17,6 +18,7 @@ import {
 import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
+import { PLATFORM } from './tags.ts';
 
 const OF_CONSUMER = 'Of this read model or process alone.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);
@@ -39,7 +41,7 @@ const listParkedRoute = route({
   path: '/ops/v1/parked',
   operationId: 'listParked',
   summary: 'Streams that a read model or process does not take any more, longest parked first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
@@ -65,7 +67,7 @@ const showParkedRoute = route({
   operationId: 'showParked',
   params: streamParam,
   summary: 'Who has parked a stream and why, and its events from the first that was not taken',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
@@ -114,7 +116,7 @@ const retryAllParkedRoute = route({
   path: '/ops/v1/parked/retry',
   operationId: 'retryAllParked',
   summary: 'Have every parked stream taken up again, after the mend; the events of each are applied in order',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
@@ -131,7 +133,7 @@ const retryParkedRoute = route({
   operationId: 'retryParked',
   params: streamParam,
   summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
@@ -153,7 +155,7 @@ const skipParkedRoute = route({
   params: streamParam,
   summary:
     'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: accepting({

@@ -23,6 +23,7 @@ import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 
@@ -95,7 +96,7 @@ const addUserRoute = route({
   path: '/ops/v1/users',
   operationId: 'addUser',
   summary: 'Add a user with a password, which is shown once; nothing is sent',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
@@ -121,7 +122,7 @@ const inviteUserRoute = route({
   path: '/ops/v1/users/invite',
   operationId: 'inviteUser',
   summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
@@ -138,7 +139,7 @@ const listUsersRoute = route({
   path: '/ops/v1/users',
   operationId: 'listUsers',
   summary: 'Every user, or those of an account, in the order in which they were added',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
@@ -165,7 +166,7 @@ const showUserRoute = route({
   operationId: 'showUser',
   params: userParam,
   summary: 'A user',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
   errors: ['not_found'],
@@ -190,7 +191,7 @@ const statusRoute = (
     operationId: `${verb}User`,
     params: userParam,
     summary,
-    tag: 'Platform',
+    tag: PLATFORM,
     principal: 'operator',
     responses: USER_NOW,
     errors: ['not_found'],
@@ -213,7 +214,7 @@ const changeRoleRoute = route({
   operationId: 'changeUserRole',
   params: userParam,
   summary: 'Give a user of an account another role: it counts in every session, at once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
@@ -231,7 +232,7 @@ const resetSecondFactorRoute = route({
   operationId: 'resetSecondFactor',
   params: userParam,
   summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: USER_NOW,
   errors: ['not_found'],

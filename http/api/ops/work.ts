@@ -28,6 +28,7 @@ import { redriveBody } from '../webhooks/deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from '../webhooks/retries.ts';
 import { NO_ACCOUNT } from './accounts.ts';
 import { total, upToThousand } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const accountId = matching(
   'Of this account alone.',
@@ -61,7 +62,7 @@ const listHeldRoute = route({
   path: '/ops/v1/held',
   operationId: 'listHeld',
   summary: 'Pix held for review, refused when sent back, or confirmed after a refusal, longest held first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
@@ -104,7 +105,7 @@ const releaseHeldRoute = route({
   operationId: 'releaseHeld',
   params: paymentParam,
   summary: 'Let a held Pix pass: it is credited, and the payment is paid',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: REVIEWED,
   errors: ['not_found', 'held_already_settled'],
@@ -120,7 +121,7 @@ const returnHeldRoute = route({
   operationId: 'returnHeld',
   params: paymentParam,
   summary: 'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: accepting({
@@ -143,7 +144,7 @@ const settleHeldRoute = route({
   operationId: 'settleHeld',
   params: paymentParam,
   summary: 'Pay out or write off money whose return the bank refuses for good',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: exactly({
@@ -184,7 +185,7 @@ const listDeadLettersRoute = route({
   path: '/ops/v1/dlq',
   operationId: 'listDeadLetters',
   summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand, accountId },
   refusesUnknownQuery: true,
@@ -215,7 +216,7 @@ const redriveDeadLettersRoute = route({
   path: '/ops/v1/dlq/redrive',
   operationId: 'redriveDeadLetters',
   summary: 'Have deliveries sent again that were given up, of every account or those that fit; a job sends them',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: redriveAllBody,
@@ -264,7 +265,7 @@ const listFailedJobsRoute = route({
   path: '/ops/v1/jobs',
   operationId: 'listFailedJobs',
   summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     limit: upToThousand,
@@ -289,7 +290,7 @@ const redriveJobsRoute = route({
   path: '/ops/v1/jobs/redrive',
   operationId: 'redriveJobs',
   summary: 'Begin work that failed for good again, at once: one job, a queue, or all; what is done already stays',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: accepting({

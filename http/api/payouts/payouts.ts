@@ -14,6 +14,7 @@ import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryR
 import { actorOf, created, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
+import { PAYOUTS } from './tags.ts';
 
 /** The payout that a path names. */
 export const payoutParam = {
@@ -40,7 +41,7 @@ const requestPayoutRoute = route({
   path: '/v1/payouts',
   operationId: 'requestPayout',
   summary: 'Request a payout from the wallet to a Pix key',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   needsIdempotencyKey: true,
   body: jsonBody({
@@ -83,7 +84,7 @@ const getPayoutRoute = route({
   path: '/v1/payouts/{id}',
   operationId: 'getPayout',
   summary: 'Read a payout',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
   reads: ['payouts'],
@@ -105,7 +106,7 @@ const listPayoutsRoute = route({
   path: '/v1/payouts',
   operationId: 'listPayouts',
   summary: 'List the payouts, newest first, by cursor',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   reads: ['payouts'],
   query: {
@@ -145,7 +146,7 @@ const cancelPayoutRoute = route({
   path: '/v1/payouts/{id}/cancel',
   operationId: 'cancelPayout',
   summary: 'Cancel a pending payout: its money returns to the wallet',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
   responses: { 200: ONE },
@@ -164,7 +165,7 @@ const receiptRoute = route({
   path: '/v1/payouts/{id}/receipt',
   operationId: 'getPayoutReceipt',
   summary: 'The receipt of a paid payout as a PDF',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
   reads: ['payouts'],
@@ -195,7 +196,7 @@ const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role ===
 
 const reviewing = {
   method: 'POST',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'session',
   refusalOf: unlessManager,
   params: payoutParam,

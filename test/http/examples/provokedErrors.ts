@@ -9,6 +9,7 @@ import express, { type Express } from 'express';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import type { Stopwatch } from '../../../application/ports/clock.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
+import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
@@ -102,7 +103,7 @@ const FOR_OPERATORS = route({
   path: '/ops',
   operationId: 'operate',
   summary: 'Operate the platform',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'operator',
   responses: { 204: { kind: 'empty', description: 'Done.' } },
   errors: [],

@@ -1,6 +1,8 @@
 // A route that is not of the product's table, with the kinds of body and principal that no route of the product has yet.
+
 import { expect } from 'chai';
 import { reject } from '../../../domain/kernel/rejection.ts';
+import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { described, exactly, integer, string } from '../../../http/kernel/jsonSchema.ts';
 import { jsonBody, route } from '../../../http/kernel/route.ts';
 import type { TestGateway } from '../../world/gateway.ts';
@@ -13,7 +15,7 @@ const uploadRoute = route({
   path: '/uploads/{name}',
   operationId: 'upload',
   summary: 'Take a file',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'public',
   limit: 'unlimited',
   params: {
@@ -44,7 +46,7 @@ const callbackRoute = route({
   path: '/callbacks',
   operationId: 'callback',
   summary: 'Hear of a provider',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'provider',
   limit: 'unlimited',
   responses: {
@@ -63,7 +65,7 @@ const sessionRoute = route({
   path: '/sessions',
   operationId: 'judge',
   summary: 'Judge a body',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'session',
   limit: 'unlimited',
   body: jsonBody({
@@ -81,7 +83,7 @@ const newsRoute = route({
   path: '/news',
   operationId: 'news',
   summary: 'Tell of one thing, and break',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'public',
   limit: 'unlimited',
   responses: { 200: { kind: 'eventStream', description: 'News.', schema: integer(0, 1) } },

@@ -1,8 +1,10 @@
 // Overload is refused at the door, and not before it is there (http/kernel/overload.ts).
+
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../../http/kernel/app.ts';
+import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { addressLimit, rateLimit } from '../../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type Place } from '../../../http/kernel/overload.ts';
@@ -118,7 +120,7 @@ describe('a request that is slowed down', () => {
       path: '/slowed',
       operationId: 'slowed',
       summary: 'Waits',
-      tag: 'Operations',
+      tag: OPERATIONS,
       principal: 'public',
       limit: 'login',
       responses: { 204: { kind: 'empty', description: 'Done.' } },

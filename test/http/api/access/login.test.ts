@@ -1,8 +1,10 @@
 // Logging in, and out of it (rules D1, D2).
+
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { ROLES, type Role, USER } from '../../../../domain/user/user.ts';
+import { OPERATIONS } from '../../../../http/kernel/health.ts';
 import { route } from '../../../../http/kernel/route.ts';
 import type { Reply, TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
@@ -13,7 +15,7 @@ const FOR_MEMBERS = route({
   path: '/members',
   operationId: 'forMembers',
   summary: 'For members of an account',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'session',
   responses: empty,
   errors: [],
@@ -24,7 +26,7 @@ const FOR_OPERATORS = route({
   path: '/operators',
   operationId: 'forOperators',
   summary: 'For operators of the platform',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'operator',
   responses: empty,
   errors: [],

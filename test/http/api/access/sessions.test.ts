@@ -1,9 +1,11 @@
 // What ends a session ends it in every process at once, and nobody is let in while it can't be known (rules D1, D2, S6).
+
 import { expect } from 'chai';
 import { disableUser, enableUser } from '../../../../application/accounts/userStatus.ts';
 import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
 import { ACCOUNT, suspendAccount } from '../../../../domain/account/account.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
+import { OPERATIONS } from '../../../../http/kernel/health.ts';
 import { route } from '../../../../http/kernel/route.ts';
 import { TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
@@ -14,7 +16,7 @@ const WHO = route({
   path: '/who',
   operationId: 'who',
   summary: 'Who is logged in',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'anySession',
   responses: { 204: { kind: 'empty', description: 'Somebody.' } },
   errors: [],
