@@ -6,6 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { paymentStream, poison } from '../support/poison.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
 import { LOGO, NO_ID, USER } from './exampleParts.ts';
+import { waitingPayout } from './payoutExamples.ts';
 import { refusedReturn } from './refusedReturn.ts';
 import type { Example, Owned } from './routeExamples.ts';
 
@@ -47,6 +48,13 @@ const ofReview = (verb: string): Example => ({
   absent: `/ops/v1/med/review/med_${NO_ID}/${verb}`,
   live: 401,
   fresh: reviewedCase,
+});
+
+const ofPayoutReview = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ waitingPayoutId }) => `/ops/v1/payouts/${waitingPayoutId}${rest}`,
+  absent: `/ops/v1/payouts/po_${NO_ID}${rest}`,
+  live: 401,
+  ...more,
 });
 
 const ofCase = (verb: string, body: object, fresh: NonNullable<Example['fresh']>): Example => ({
@@ -146,6 +154,10 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
   rejectCaseReview: ofReview('reject'),
   settleCase: ofCase('settle', { nothing: true, reason: 'The bank corrected its report.' }, mismatchedCase),
   dismissCaseReport: ofCase('dismiss', { reason: 'Seen and understood.' }, contradictedCase),
+  listPayoutReviews: { live: 401 },
+  showPayout: ofPayoutReview(''),
+  approvePayoutReview: ofPayoutReview('/approve', { fresh: waitingPayout }),
+  rejectPayoutReview: ofPayoutReview('/reject', { body: {}, fresh: waitingPayout }),
   listHeld: { live: 401 },
   releaseHeld: ofHeld('release', ({ heldIds }) => heldIds[0]),
   settleHeld: {
