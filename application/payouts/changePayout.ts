@@ -60,14 +60,17 @@ export const reviewPayout =
       by,
     );
 
-/** By an operator of the platform, for accounts that have nobody else. `not_found`, `payout_not_awaiting_approval`. */
+/** An operator of the platform; `userId` null: at a terminal. */
+export type AnyReviewer = Changer & { readonly userId: UserId | null };
+
+/** By an operator, for accounts that have nobody else. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
 export const reviewAnyPayout =
   (needs: ChangePayoutNeeds) =>
-  (id: PayoutId, verdict: Review, by: Changer): Promise<Payout | Rejection> =>
+  (id: PayoutId, verdict: Review, by: AnyReviewer): Promise<Payout | Rejection> =>
     change(
       needs,
       id,
       () => true,
-      (at) => review(verdict, { actor: by.actor, userId: null }, at),
+      (at) => review(verdict, by, at),
       by,
     );

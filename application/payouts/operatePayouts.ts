@@ -5,9 +5,8 @@ import { NO_PAYOUT, type Review } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { PAYOUT, type Payout } from '../../domain/payout/payout.ts';
 import { requestedPayoutView } from '../../domain/presentation/payout.ts';
-import type { Changer } from '../core/eventMetadata.ts';
 import type { ListedPayout, PayoutReads } from '../ports/readModels/payouts.ts';
-import { type ChangePayoutNeeds, reviewAnyPayout } from './changePayout.ts';
+import { type AnyReviewer, type ChangePayoutNeeds, reviewAnyPayout } from './changePayout.ts';
 
 export interface OperatePayoutsNeeds extends ChangePayoutNeeds {
   readonly payouts: Pick<PayoutReads, 'awaitingApproval'>;
@@ -19,15 +18,15 @@ const listed = (payout: Payout): ListedPayout => {
 };
 
 export const operatePayouts = (needs: OperatePayoutsNeeds) => ({
-  /** Requested payouts that await approval, oldest first; of one account, or of all (null). */
+  /** Requested payouts that await approval, oldest first, and how many do; of one account, or of all (null). */
   listPayouts: (accountId: AccountId | null, limit: number) => needs.payouts.awaitingApproval(accountId, limit),
   /** As its stream is now; `not_found`. */
   showPayout: async (id: PayoutId): Promise<ListedPayout | Rejection> => {
     const { state } = await needs.commands.load(PAYOUT, PAYOUT.stream(id));
     return state.status === 'absent' ? NO_PAYOUT : listed(state);
   },
-  /** `not_found`, `payout_not_awaiting_approval`. */
-  reviewPayoutOfAny: async (id: PayoutId, verdict: Review, by: Changer): Promise<ListedPayout | Rejection> => {
+  /** `userId`: null at a terminal. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
+  reviewPayoutOfAny: async (id: PayoutId, verdict: Review, by: AnyReviewer): Promise<ListedPayout | Rejection> => {
     const done = await reviewAnyPayout(needs)(id, verdict, by);
     return isRejection(done) ? done : listed(done);
   },

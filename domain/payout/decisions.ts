@@ -27,6 +27,11 @@ export interface RequestedPayout {
 }
 
 export const NO_PAYOUT: Rejection = reject('not_found', 'There is no such payout.');
+export const NOT_CANCELLABLE: Rejection = reject('payout_not_cancellable', 'Only a pending payout can be cancelled.');
+export const NOT_AWAITING_APPROVAL: Rejection = reject(
+  'payout_not_awaiting_approval',
+  'This payout doesn’t await approval.',
+);
 
 /**
  * Requested before: replayed, or `idempotency_key_reused`. The money was freed meanwhile: `service_unavailable`, and a repeat may succeed.
@@ -77,7 +82,7 @@ export const cancelPayout =
     if (state.status === 'cancelled') return { events: [], reply: 'cancelled' };
     return isPending(state)
       ? { events: [{ type: 'PayoutCancelled', data: { ...moneyOf(state), at } }], reply: 'cancelled' }
-      : reject('payout_not_cancellable', 'Only a pending payout can be cancelled.');
+      : NOT_CANCELLABLE;
   };
 
 /** Who reviews a payout; `userId` null: an operator at a terminal. */
@@ -102,8 +107,7 @@ export const reviewPayout =
         'role_required',
         'You requested this payout, or issued the key that did. Someone else must review it.',
       );
-    if (state.status !== 'awaitingApproval')
-      return reject('payout_not_awaiting_approval', 'This payout doesn’t await approval.');
+    if (state.status !== 'awaitingApproval') return NOT_AWAITING_APPROVAL;
     const { actor: by } = reviewer;
     const { verdict } = review;
     const event: PayoutEvent =

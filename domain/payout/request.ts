@@ -23,7 +23,11 @@ interface PayoutRequest {
 }
 
 /** Returns the problems beyond types, in the order in which they are reported. */
-export const payoutProblems = ({ destination, metadata }: Partial<PayoutBody>): readonly CodedProblem[] => [
+export const payoutProblems = ({
+  destination,
+  description,
+  metadata,
+}: Partial<PayoutBody>): readonly CodedProblem[] => [
   ...(destination?.pix_key === undefined || isPixKey(destination.pix_key)
     ? []
     : [
@@ -33,17 +37,25 @@ export const payoutProblems = ({ destination, metadata }: Partial<PayoutBody>): 
           message: 'must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case email or UUID',
         },
       ]),
-  ...metadataProblems(metadata, false).map((problem) => ({ code: 'invalid_metadata' as const, ...problem })),
+  ...metadataProblems(metadata, description !== undefined).map((problem) => ({
+    code: 'invalid_metadata' as const,
+    ...problem,
+  })),
 ];
 
 /** Only for a body without problems. */
-export const payoutRequest = ({ amount, destination, description, metadata }: PayoutBody): PayoutRequest => ({
-  amount: toMinor(amount),
-  currency: 'BRL',
-  destination: destination.pix_key,
-  description: description ?? null,
-  metadata: keptMetadata(metadata ?? {}),
-});
+export const payoutRequest = ({ amount, destination, description, metadata }: PayoutBody): PayoutRequest => {
+  const kept = keptMetadata(metadata ?? {});
+  // The payout shows the body's own description, which replaces this one (I11).
+  if (description !== undefined) delete kept['description'];
+  return {
+    amount: toMinor(amount),
+    currency: 'BRL',
+    destination: destination.pix_key,
+    description: description ?? null,
+    metadata: kept,
+  };
+};
 
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const PAYOUT_FINGERPRINT_VERSION = 1;

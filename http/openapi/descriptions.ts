@@ -188,6 +188,12 @@ const PLATFORM = {
   listCaseReviews: 'Returns the dispute cases whose outcomes wait for an operator.',
   approveCaseReview: 'Approves the outcome of a dispute case. The money moves accordingly.',
   rejectCaseReview: 'Rejects the outcome of a dispute case. The case continues as before.',
+  listPayoutReviews: 'Returns the payouts of all accounts that await approval, or those of one account.',
+  showPayout: 'Returns a requested payout of any account, whatever its status.',
+  approvePayoutReview:
+    'Approves a payout for an account that has no one else to do it. An operator who issued the API key that requested the payout can’t approve it.',
+  rejectPayoutReview:
+    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
   checkLedger:
     'Verifies that every ledger entry and the ledger as a whole sum to zero, and that balances match their postings.',
   showLedger: 'Returns the ledger postings of one payment, each with its event, account, amount and reason.',

@@ -47,7 +47,7 @@ const list: CliCommand = {
   options: { account: { description: 'payouts of this account only' } },
   run: async (world, { options: { account } }) => {
     const accountId = account === undefined ? null : accountIdOf(String(account));
-    const found = await platformOf(world).listPayouts(accountId, LISTED_MAX);
+    const { payouts: found } = await platformOf(world).listPayouts(accountId, LISTED_MAX);
     return {
       json: { payouts: found.map(jsonOf) },
       text: (screen: Screen) =>
@@ -65,7 +65,7 @@ const show: CliCommand = {
 };
 
 const review = async (world: CliWorld, id: string, verdict: Review) =>
-  shown(accepted(await platformOf(world).reviewPayoutOfAny(payoutIdOf(id), verdict, byOf(world))));
+  shown(accepted(await platformOf(world).reviewPayoutOfAny(payoutIdOf(id), verdict, { ...byOf(world), userId: null })));
 
 const approve: CliCommand = {
   name: 'payout approve',

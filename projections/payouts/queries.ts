@@ -133,17 +133,18 @@ export const payoutReads = (db: Sql): PayoutReads => ({
     return (rows[0] as { count: number }).count;
   },
   awaitingApproval: async (accountId, limit) => {
-    const { rows } = await db.query<OfTenant & { readonly state: string }>(
-      `SELECT id, account_id, mode, state FROM rm_payouts.requested
+    const { rows } = await db.query<OfTenant & { readonly state: string; readonly total: number }>(
+      `SELECT id, account_id, mode, state, count(*) OVER () AS total FROM rm_payouts.requested
        WHERE awaits_since IS NOT NULL AND ($1::text IS NULL OR account_id = $1) ORDER BY awaits_since, id LIMIT $2`,
       [accountId, limit],
     );
-    return rows.map(
+    const payouts = rows.map(
       (row): ListedPayout => ({
         ...referenceOf(row),
         payout: requestedPayoutView(JSON.parse(row.state) as Payout),
       }),
     );
+    return { payouts, total: rows[0]?.total ?? 0 };
   },
 });
 

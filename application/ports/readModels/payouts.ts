@@ -40,6 +40,9 @@ export interface PayoutReads {
    */
   unfinished(before: Timestamp, page: number): AsyncIterable<readonly UnfinishedPayout[]>;
   countAwaitingApproval(): Promise<number>;
-  /** Returns requested payouts that wait for an approval, oldest first; of one account, or of all (null). */
-  awaitingApproval(accountId: AccountId | null, limit: number): Promise<readonly ListedPayout[]>;
+  /** Returns the oldest requested payouts that wait for an approval, and how many do; of one account, or of all (null). */
+  awaitingApproval(
+    accountId: AccountId | null,
+    limit: number,
+  ): Promise<{ readonly payouts: readonly ListedPayout[]; readonly total: number }>;
 }

@@ -1,10 +1,17 @@
 // Lists of the platform: by cursor, where the last one of a page is the cursor of the next; or the first so many, with how many there are.
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { anyInteger, boolean, described, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/queryRules.ts';
 
 /** Query of a list that is not paged. */
 export const upToThousand = wholeNumber('How many at most.', 1, 1_000, 100);
+export const ofAccount = matching(
+  'Of this account alone.',
+  'an acct_ id',
+  (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
+);
 export const total = described('Those beyond the limit included.', anyInteger);
 
 /** Query of a list whose cursor `parse` reads. */

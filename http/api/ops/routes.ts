@@ -6,6 +6,7 @@ import { OPS_LEDGER_ROUTES } from './ledger.ts';
 import { OPS_LOG_ROUTES } from './log.ts';
 import { OPS_MED_ROUTES } from './med.ts';
 import { OPS_PARKED_ROUTES } from './parked.ts';
+import { OPS_PAYOUT_ROUTES } from './payouts.ts';
 import { OPS_USER_ROUTES } from './users.ts';
 import { OPS_WORK_ROUTES } from './work.ts';
 
@@ -15,6 +16,7 @@ export const OPS_ROUTES: readonly Route[] = [
   ...OPS_USER_ROUTES,
   ...OPS_WORK_ROUTES,
   ...OPS_MED_ROUTES,
+  ...OPS_PAYOUT_ROUTES,
   ...OPS_LEDGER_ROUTES,
   ...OPS_LOG_ROUTES,
   ...OPS_PARKED_ROUTES,

@@ -27,14 +27,9 @@ import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { redriveBody } from '../webhooks/deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from '../webhooks/retries.ts';
 import { NO_ACCOUNT } from './accounts.ts';
-import { total, upToThousand } from './paging.ts';
+import { ofAccount, total, upToThousand } from './paging.ts';
 import { PLATFORM } from './tags.ts';
 
-const accountId = matching(
-  'Of this account alone.',
-  'an acct_ id',
-  (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
-);
 const mode = oneOfTexts(['test', 'live']);
 
 const heldSchema = exactly({
@@ -187,7 +182,7 @@ const listDeadLettersRoute = route({
   summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
   tag: PLATFORM,
   principal: 'operator',
-  query: { limit: upToThousand, accountId },
+  query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['webhookDeliveries'],
   responses: {

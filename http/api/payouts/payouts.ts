@@ -1,17 +1,20 @@
 // Payouts (rules Y1–Y5).
 
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
-import { parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { NO_PAYOUT, type Review } from '../../../domain/payout/decisions.ts';
+import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { NO_PAYOUT, NOT_AWAITING_APPROVAL, NOT_CANCELLABLE, type Review } from '../../../domain/payout/decisions.ts';
 import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
 import { payoutProblems } from '../../../domain/payout/request.ts';
-import { PAYOUT_STATUSES, requestedPayoutView } from '../../../domain/presentation/payout.ts';
+import { PAYOUT_STATUSES, type PayoutView, requestedPayoutView } from '../../../domain/presentation/payout.ts';
 import type { Caller, SessionCaller } from '../../kernel/callers.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { actorOf, created, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { assertCaughtUp } from '../../kernel/upToDate.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 import { PAYOUTS } from './tags.ts';
@@ -25,13 +28,21 @@ export const payoutParam = {
   },
 } as const;
 
-/** For reads of one payout. Throws StreamParked. */
-const assertShown = (
-  { services, caller }: Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> },
+/** For reads of one payout. Throws StreamParked when it, or the payment whose refund it pays, isn't followed. */
+const findShown = async (
+  { services, caller: { tenant } }: Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> },
   id: PayoutId,
-): void => {
-  if (services.parked.has('payouts', PAYOUT.stream(id), caller.tenant))
-    throw new StreamParked('the payout is shown as it last stood');
+): Promise<PayoutView | null> => {
+  const { parked, views } = services;
+  const found = await views.payouts.find(tenant, id);
+  const paymentId = found?.charge_id ? parsePrefixedId<PaymentId>(found.charge_id, PREFIX.charge) : null;
+  // One that isn't found may belong to a payment that was parked before its refund was read.
+  const isParked =
+    found === null
+      ? parked.hasAnyOf('payouts', tenant)
+      : parked.has('payouts', paymentId === null ? PAYOUT.stream(id) : PAYMENT.stream(paymentId), tenant);
+  if (isParked) throw new StreamParked('the payout is shown as it last stood');
+  return found;
 };
 
 const ONE = { kind: 'json', description: 'The payout.', schema: payoutSchema } as const;
@@ -91,9 +102,7 @@ const getPayoutRoute = route({
   responses: { 200: ONE },
   errors: ['not_found'],
   handle: async (context) => {
-    const { caller, params, services } = context;
-    assertShown(context, params.id);
-    const found = await services.views.payouts.find(caller.tenant, params.id);
+    const found = await findShown(context, context.params.id);
     return found === null ? NO_PAYOUT : { status: 200, body: found };
   },
 });
@@ -141,6 +150,18 @@ const listPayoutsRoute = route({
   },
 });
 
+/** The Pix-out of a cash-out refund is a payout as well (Y2), but only the bank ends it: then `refusal`, else `NO_PAYOUT`. */
+const unlessPixOut = async (
+  services: KeyContext['services'],
+  tenants: readonly Tenant[],
+  id: PayoutId,
+  refusal: Rejection,
+): Promise<Rejection> => {
+  await assertCaughtUp(services, ['payouts']);
+  const found = await Promise.all(tenants.map((tenant) => services.views.payouts.find(tenant, id)));
+  return found.some((payout) => payout?.refund_id) ? refusal : NO_PAYOUT;
+};
+
 const cancelPayoutRoute = route({
   method: 'POST',
   path: '/v1/payouts/{id}/cancel',
@@ -154,6 +175,7 @@ const cancelPayoutRoute = route({
   handle: async (context) => {
     const { caller, params, services } = context;
     const done = await services.cancelPayout(caller.tenant, params.id, actorOf(context));
+    if (done === NO_PAYOUT) return unlessPixOut(services, [caller.tenant], params.id, NOT_CANCELLABLE);
     return isRejection(done) ? done : { status: 200, body: requestedPayoutView(done) };
   },
 });
@@ -179,8 +201,7 @@ const receiptRoute = route({
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;
-    assertShown(context, params.id);
-    const payout = await services.views.payouts.find(caller.tenant, params.id);
+    const payout = await findShown(context, params.id);
     if (payout === null) return NO_PAYOUT;
     if (payout.paid_at === null) return NO_RECEIPT;
     const { settings } = caller.account;
@@ -215,7 +236,12 @@ const reviewOf = async (
 ) => {
   const { caller, services, params } = context;
   const by = { ...actorOf(context), userId: caller.userId };
-  const done = await services.reviewPayout(caller.account.accountId, params.id, verdict, by);
+  const { accountId } = caller.account;
+  const done = await services.reviewPayout(accountId, params.id, verdict, by);
+  if (done === NO_PAYOUT) {
+    const tenants = (['test', 'live'] as const).map((mode) => ({ accountId, mode }));
+    return unlessPixOut(services, tenants, params.id, NOT_AWAITING_APPROVAL);
+  }
   return isRejection(done) ? done : { status: 200 as const, body: requestedPayoutView(done) };
 };
 

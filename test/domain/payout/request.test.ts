@@ -59,6 +59,13 @@ describe('payoutRequest', () => {
     const metadata = { order: 1, med: {}, _mine: 1, description: 'mine' };
     expect(payoutRequest({ ...BODY, metadata }).metadata).to.deep.equal({ order: 1, description: 'mine' });
   });
+  it('the description of the body replaces that of the metadata, however long that is (I11)', () => {
+    const body = { ...BODY, description: 'Repasse', metadata: { order: 1, description: 'x'.repeat(501) } };
+    expect(payoutProblems(body)).to.deep.equal([]);
+    expect(payoutRequest(body)).to.deep.include({ description: 'Repasse', metadata: { order: 1 } });
+    const { description: _, ...without } = body;
+    expect(payoutProblems(without)).to.have.length(1);
+  });
 });
 
 describe('payoutFingerprintFields (K2)', () => {

@@ -7,6 +7,7 @@ import { paymentStream, poison } from '../../world/poison.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
 import { type Example, LOGO, NO_ID, type Owned, USER } from './exampleParts.ts';
+import { waitingPayout } from './payoutExamples.ts';
 
 /** Of somebody new, each time. */
 const freshEmail = (): string => `ops-${randomBytes(6).toString('hex')}@example.com`;
@@ -46,6 +47,13 @@ const ofReview = (verb: string): Example => ({
   absent: `/ops/v1/med/review/med_${NO_ID}/${verb}`,
   live: 401,
   fresh: reviewedCase,
+});
+
+const ofPayoutReview = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ waitingPayoutId }) => `/ops/v1/payouts/${waitingPayoutId}${rest}`,
+  absent: `/ops/v1/payouts/po_${NO_ID}${rest}`,
+  live: 401,
+  ...more,
 });
 
 const ofCase = (verb: string, body: object, fresh: NonNullable<Example['fresh']>): Example => ({
@@ -145,6 +153,10 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
   rejectCaseReview: ofReview('reject'),
   settleCase: ofCase('settle', { nothing: true, reason: 'The bank corrected its report.' }, mismatchedCase),
   dismissCaseReport: ofCase('dismiss', { reason: 'Seen and understood.' }, contradictedCase),
+  listPayoutReviews: { live: 401 },
+  showPayout: ofPayoutReview(''),
+  approvePayoutReview: ofPayoutReview('/approve', { fresh: waitingPayout }),
+  rejectPayoutReview: ofPayoutReview('/reject', { body: {}, fresh: waitingPayout }),
   listHeld: { live: 401 },
   releaseHeld: ofHeld('release', ({ heldIds }) => heldIds[0]),
   settleHeld: {

@@ -16,7 +16,7 @@ const requested = async (gateway: TestGateway, amount = 1): Promise<string> => {
   expect(reply.status, reply.text).to.equal(201);
   return reply.body.id;
 };
-const waiting = async (gateway: TestGateway) => ({ waitingPayoutId: await requested(gateway, 2) });
+export const waitingPayout = async (gateway: TestGateway) => ({ waitingPayoutId: await requested(gateway, 2) });
 
 const ofPayout = (
   idOf: (owned: Payouts) => string,
@@ -43,7 +43,7 @@ export const PAYOUT_EXAMPLES: { readonly [operationId: string]: Example } = {
   requestPayout: { body: BODY, live: 422 },
   listPayouts: { live: 200 },
   getPayout: ofPayout(({ payoutId }) => payoutId, '', 404),
-  cancelPayout: ofPayout(({ waitingPayoutId }) => waitingPayoutId, '/cancel', 404, { fresh: waiting }),
+  cancelPayout: ofPayout(({ waitingPayoutId }) => waitingPayoutId, '/cancel', 404, { fresh: waitingPayout }),
   getPayoutReceipt: ofPayout(({ payoutId }) => payoutId, '/receipt', 404),
   approvePayout: reviewed('approve'),
   rejectPayout: reviewed('reject', { body: {} }),
@@ -56,5 +56,5 @@ export const makePayouts = async (gateway: TestGateway): Promise<Payouts> => {
   const paid = await gateway.post(`/v1/sandbox/payouts/${payoutId}/confirm`, {});
   expect(paid.status, paid.text).to.equal(200);
   const [confirmPayoutId, failPayoutId] = [await requested(gateway), await requested(gateway)];
-  return { payoutId, confirmPayoutId, failPayoutId, ...(await waiting(gateway)) };
+  return { payoutId, confirmPayoutId, failPayoutId, ...(await waitingPayout(gateway)) };
 };

@@ -147,6 +147,12 @@ const tellPayouts = async (story: Story, gateway: TestGateway): Promise<void> =>
   await story.ask('approvePayout', { id: (await payout('payout-1004')).id, token });
   const body = { reason: 'Paid by hand.' };
   await story.ask('rejectPayout', { id: (await payout('payout-1005')).id, body, token });
+  const [approved, rejected] = [(await payout('payout-1006')).id, (await payout('payout-1007')).id];
+  const operator = (await gateway.logIn('OPERATOR')).authorization.replace('Bearer ', '');
+  await story.ask('listPayoutReviews', { query: '?limit=1', token: operator });
+  await story.ask('showPayout', { id: approved, token: operator });
+  await story.ask('approvePayoutReview', { id: approved, token: operator });
+  await story.ask('rejectPayoutReview', { id: rejected, body: { reason: 'Unknown receiver.' }, token: operator });
   await story.ask('listPayouts', { query: '?limit=1&status=paid' });
   await story.ask('changeSandboxSettings', { body: { auto_confirm_payouts: true, payout_approval_above: null } });
 };

@@ -1,7 +1,10 @@
 // Payouts over HTTP, from the request to the bank (rules Y1–Y6).
 import { expect } from 'chai';
 import { newKey, TestGateway } from '../../../world/gateway.ts';
+import { expectError } from '../../../world/http.ts';
+import type { Body } from '../../../world/merchant.ts';
 import { PayoutDesk, PIX_KEY } from '../../../world/payoutDesk.ts';
+import { paymentStream, poison } from '../../../world/poison.ts';
 
 describe('payouts', () => {
   let gateway: TestGateway;
@@ -197,6 +200,39 @@ describe('payouts', () => {
     expect((await gateway.get(`/v1/payouts/${id}`, { key: desk.merchant.tenant.liveKey })).status).to.equal(404);
     expect((await other.merchant.get(`/v1/payouts?starting_after=${id}`)).status).to.equal(400);
     expect((await other.post(`/v1/payouts/${id}/cancel`)).status).to.equal(404);
+  });
+
+  const cashOut = async (desk: PayoutDesk, more: Body = { strategy: 'cashout', destinationKey: '12345678909' }) => {
+    const { id: charge } = await desk.merchant.charge({ amount: 1_000 });
+    await desk.merchant.pay(charge);
+    const wish = { idempotencyKey: newKey(), ...more };
+    const refund = await desk.post(`/v1/payments/${charge.slice(3)}/refund`, wish);
+    expect(refund.status, refund.text).to.equal(201);
+    return { charge, id: `po_${String(refund.body['id']).slice(3)}` };
+  };
+
+  it('the Pix-out of a cash-out refund can’t be cancelled or reviewed, and other refunds are no payouts (Y2)', async () => {
+    const desk = await PayoutDesk.open(gateway, { available: 0 });
+    const { id } = await cashOut(desk);
+    expectError(await desk.post(`/v1/payouts/${id}/cancel`), 400, 'payout_not_cancellable');
+    expectError(await desk.review(id, 'approve'), 400, 'payout_not_awaiting_approval');
+    expectError(await desk.review(id, 'reject'), 400, 'payout_not_awaiting_approval');
+    const other = await PayoutDesk.open(gateway, { available: 0 });
+    expectError(await other.post(`/v1/payouts/${id}/cancel`), 404, 'not_found');
+    expectError(await other.review(id, 'approve'), 404, 'not_found');
+    const { id: returned } = await cashOut(other, { strategy: 'devolution' });
+    expectError(await other.post(`/v1/payouts/${returned}/cancel`), 404, 'not_found');
+  });
+
+  it('a payout of a payment that can’t be read is neither shown as it last stood nor missing', async () => {
+    const desk = await PayoutDesk.open(gateway, { available: 0 });
+    const { id, charge } = await cashOut(desk);
+    await poison(gateway, desk.merchant.tenant, paymentStream(charge));
+    expect(await gateway.gateway.projected.caughtUp(10_000)).to.equal(true);
+    for (const path of [id, `${id}/receipt`, `po_${'0'.repeat(26)}`])
+      expectError(await desk.merchant.get(`/v1/payouts/${path}`), 503, 'service_unavailable');
+    const other = await PayoutDesk.open(gateway, { available: 0 });
+    expectError(await other.merchant.get(`/v1/payouts/${id}`), 404, 'not_found');
   });
 
   it('gives a receipt of a paid one only', async () => {
