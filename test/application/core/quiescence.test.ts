@@ -56,8 +56,8 @@ const scene = ({
   return { asked, quiescence: new Quiescence(needs, jobsOf(CAPABILITIES)) };
 };
 
-const AWAITED =
-  'under way for test: settle returnPayment issueInstruments cancel refund tellPayment followSettling takeOwedReports';
+const BEGUN_AT_ONCE = jobsOf(CAPABILITIES).filter(({ idle }) => idle === 'awaited');
+const AWAITED = `under way for test: ${BEGUN_AT_ONCE.map(({ kind }) => kind.name).join(' ')}`;
 
 describe('a tenant is idle', () => {
   it('when none of the jobs that are begun at once is under way, and what the last of them wrote was reacted to', async () => {

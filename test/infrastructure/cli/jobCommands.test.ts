@@ -1,5 +1,6 @@
 // `jobs list` and `jobs redrive`: work that failed, shown and done again beside the running program.
 import { expect } from 'chai';
+import { QUEUES } from '../../../application/capabilities.ts';
 import { runWords } from '../../support/cli.ts';
 import { TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
@@ -43,9 +44,7 @@ describe('the commands about jobs', () => {
     await refused('"x" is no id of a job; npm run cli -- jobs list', 'jobs', 'redrive', 'x');
     const id = '00000000-0000-4000-8000-000000000000';
     await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id);
-    const queues =
-      'settle, returnPayment, issueInstruments, resumeIssuing, expire, releaseFunds, cancel, reconcile, refund, tellPayment, followSettling, takeOwedReports, remindOfDeadline, mailCase, fanOut, deliver, redrive, passwordLink, drainClock';
-    await refused(`there is no queue "x"; there are: ${queues}`, 'jobs', 'list', '--queue', 'x');
+    await refused(`there is no queue "x"; there are: ${QUEUES.join(', ')}`, 'jobs', 'list', '--queue', 'x');
     for (const command of ['list', 'redrive'])
       await refused(
         `there is no queue "fanout"; did you mean "jobs ${command} --queue fanOut"?`,
