@@ -11,10 +11,12 @@ const LISTS = {
   '/v1/webhooks/deliveries': 'offset=1',
   '/v1/med/cases': 'status=open',
   '/v1/infractions': 'type=med',
+  '/v1/payouts': 'status=paid',
   '/ops/v1/accounts': 'limit=100',
   '/ops/v1/users': 'limit=100',
   '/ops/v1/held': 'limit=100',
   '/ops/v1/med/review': 'limit=100',
+  '/ops/v1/payouts': 'limit=100',
   '/ops/v1/dlq': 'limit=100',
   '/ops/v1/jobs': 'limit=100',
 } as const;
