@@ -7,7 +7,6 @@ import { accountsProjection } from './accounts/projection.ts';
 import { accountViews } from './accounts/queries.ts';
 import { disputesProjection } from './disputes/projection.ts';
 import { caseReads, caseViews } from './disputes/queries.ts';
-import type { Projection } from './engine/projection.ts';
 import { keyringProjection } from './keyring/projection.ts';
 import { keyViews } from './keyring/queries.ts';
 import { heldPayments } from './payments/held.ts';
@@ -28,7 +27,7 @@ import { deliveryViews } from './webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './webhooks/projection.ts';
 import { deliveryReads, endpointReads, endpointViews, overdueDeliveries } from './webhooks/queries.ts';
 
-export const PROJECTIONS: readonly Projection[] = [
+export const PROJECTIONS = [
   paymentsProjection,
   refundsProjection,
   payoutsProjection,
@@ -39,7 +38,13 @@ export const PROJECTIONS: readonly Projection[] = [
   keyringProjection,
   accountsProjection,
   usersProjection,
-];
+] as const;
+
+declare module '../application/ports/readModels/progress.ts' {
+  interface ReadModels {
+    readonly registered: (typeof PROJECTIONS)[number]['name'];
+  }
+}
 
 export const viewsOf = (db: SqlPool) => ({
   payments: paymentViews(db),

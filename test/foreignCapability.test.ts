@@ -1,278 +1,512 @@
-// A capability that the product does not have, built as docs/how-to says, through public seams alone: an event, a decision, a command, a
-// job with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
+// A capability that the product does not have, built as docs/how-to says and through public seams alone: an aggregate with its event
+// groups, postings, messages, a provider notification, a job with what it owes, a read model, use cases and routes. Payers give tips
+// with their payments. A tip is pending until the merchant releases it; Quita thanks the payer.
 
 import { expect } from 'chai';
 import type { Needs } from '../application/capabilities.ts';
 import { capability, each, job, jobKind, owedBy } from '../application/core/capability.ts';
-import { jobsOf, operatorsOf, useCasesOf } from '../application/core/capabilityList.ts';
+import { jobsOf, type OperatorsOf, type UseCasesOf } from '../application/core/capabilityList.ts';
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
-import { type Changer, metadataForProcess } from '../application/core/eventMetadata.ts';
-import { idOf, payloadOf } from '../application/core/payloads.ts';
-import { enqueue, paymentOf, processManager, reacting } from '../application/core/reactions.ts';
+import { type Actor, metadataForProcess, metadataForRequest } from '../application/core/eventMetadata.ts';
+import { idOf, mode, payloadOf } from '../application/core/payloads.ts';
+import { enqueue, nothing, processManager, reacting } from '../application/core/reactions.ts';
 import { settingChanged } from '../application/core/settingChanged.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
-import type { LoggedEvent } from '../application/ports/loggedEvent.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
-import type { ReadModelName } from '../application/ports/readModels/progress.ts';
-import type { SettingChanged } from '../application/ports/securityEvents.ts';
-import { type Sql, TextArray } from '../application/ports/sql.ts';
+import type { Sql } from '../application/ports/sql.ts';
+import { published } from '../application/webhooks/streamMessages.ts';
+import { fanOutOf } from '../application/webhooks/webhookFanOut.ts';
+import { ACCOUNT } from '../domain/account/account.ts';
 import { SERDE } from '../domain/aggregates.ts';
 import { aggregate } from '../domain/kernel/aggregate.ts';
-import type { Decider, Decision } from '../domain/kernel/decider.ts';
+import { type Decider, type Decision, ignore } from '../domain/kernel/decider.ts';
 import type { Fact } from '../domain/kernel/event.ts';
-import type { AccountId, Mode, PaymentId } from '../domain/kernel/ids.ts';
-import { record, type Serde, serdeOf, text, time } from '../domain/kernel/serde.ts';
-import type { Timestamp } from '../domain/kernel/time.ts';
-import { PAYMENT_GROUPS } from '../domain/payment/eventGroups.ts';
-import { described, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
-import { route } from '../http/kernel/route.ts';
+import { partition, reading } from '../domain/kernel/eventGroups.ts';
+import { type AccountId, type Mode, type PaymentId, PREFIX, parseId } from '../domain/kernel/ids.ts';
+import { type Minor, negate, toMinor } from '../domain/kernel/money.ts';
+import { isRejection, type Rejection, reject } from '../domain/kernel/rejection.ts';
+import { integer, money, oneOf, record, serdeOf, text, time } from '../domain/kernel/serde.ts';
+import { addMillis, DAY_MS, type Timestamp } from '../domain/kernel/time.ts';
+import { entry, type Postings } from '../domain/ledger/journal.ts';
+import { LEDGER } from '../domain/postings.ts';
+import { legacyMessage } from '../domain/presentation/envelope.ts';
+import type { Publisher } from '../domain/presentation/publisher.ts';
+import { correlationOf } from '../domain/webhookDelivery/webhookDelivery.ts';
+import { PLATFORM } from '../http/api/ops/tags.ts';
+import { paymentParam } from '../http/api/payments/payment.ts';
+import { PAYMENTS } from '../http/api/payments/tags.ts';
+import { boolean, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
+import { actorOf, routeCalling } from '../http/kernel/route.ts';
+import type { AppServices } from '../http/kernel/serverContext.ts';
 import { extension } from '../infrastructure/boot/gateway.ts';
-import { liveSchema, type Projection } from '../projections/engine/projection.ts';
+import { openLog } from '../infrastructure/log/log.ts';
+import { aggregateTable } from '../projections/engine/aggregateTable.ts';
+import { liveSchema } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
-import { Merchant } from './http/merchant.ts';
-import { openReady } from './http/support.ts';
-import type { TestGateway } from './support/gateway.ts';
-import { pollUntil } from './support/pollUntil.ts';
-import { NO_SCHEDULES } from './support/withoutWorld.ts';
+import { walletOf } from '../projections/wallet/projection.ts';
+import { PAYMENT_ID } from './support/samples.ts';
+import type { TestGateway } from './world/gateway.ts';
+import { expectError, openReady } from './world/http.ts';
+import { Merchant } from './world/merchant.ts';
+import { pollUntil } from './world/pollUntil.ts';
+import { Receiver, typeOf } from './world/receiver.ts';
+import { NO_SCHEDULES } from './world/withoutWorld.ts';
 
-// The aggregate: one thank-you note.
-interface Note {
+// --- The aggregate, as in the folder of a domain: one tip for each payment ---
+
+interface Tip {
   readonly paymentId: PaymentId;
-  readonly words: string;
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+  readonly amount: Minor;
   readonly at: Timestamp;
 }
-type ThanksEvent = Fact<'ThanksGiven', Note>;
-type ThanksState = { readonly status: 'absent' } | { readonly status: 'given'; readonly note: Note };
-const thanks: Decider<ThanksState, ThanksEvent> = {
+type TipEvent =
+  | Fact<'TipGiven', Tip>
+  | Fact<'TipThanked', { readonly words: string; readonly at: Timestamp }>
+  | Fact<'TipReleased', Pick<Tip, 'amount' | 'at'>>
+  | Fact<'TipToldAgain', { readonly number: number; readonly at: Timestamp }>;
+type TipState =
+  | { readonly status: 'absent' }
+  | (Tip & {
+      readonly status: 'given' | 'thanked';
+      readonly words: string | null;
+      readonly isReleased: boolean;
+      readonly told: number;
+    });
+const tipDecider: Decider<TipState, TipEvent> = {
   initial: { status: 'absent' },
-  evolve: (_, event) => ({ status: 'given', note: event.data }),
+  evolve: (state, event) => {
+    if (event.type === 'TipGiven') return { status: 'given', ...event.data, words: null, isReleased: false, told: 0 };
+    if (state.status === 'absent') return state;
+    switch (event.type) {
+      case 'TipThanked':
+        return { ...state, status: 'thanked', words: event.data.words };
+      case 'TipReleased':
+        return { ...state, isReleased: true };
+      case 'TipToldAgain':
+        return { ...state, told: event.data.number };
+      default:
+        return ignore(state, event);
+    }
+  },
 };
-const giveThanks =
-  (note: Note): Decision<ThanksState, ThanksEvent, Note> =>
-  (state) =>
-    state.status === 'given'
-      ? { events: [], reply: state.note }
-      : { events: [{ type: 'ThanksGiven', data: note }], reply: note };
-const thanksSerde: Serde<ThanksEvent> = serdeOf<ThanksEvent>({
-  ThanksGiven: { version: 1, shape: record<Note>({ paymentId: text(), words: text(), at: time }), personal: [] },
+const TIP = aggregate<PaymentId>()({
+  category: 'tip',
+  idPrefix: null,
+  decider: tipDecider,
+  serde: serdeOf<TipEvent>({
+    TipGiven: {
+      version: 1,
+      shape: record<Tip>({
+        paymentId: text(),
+        accountId: text(),
+        mode: oneOf('live', 'test'),
+        amount: money,
+        at: time,
+      }),
+      personal: [],
+    },
+    TipThanked: { version: 1, shape: record({ words: text(), at: time }), personal: [] },
+    TipReleased: { version: 1, shape: record({ amount: money, at: time }), personal: [] },
+    TipToldAgain: { version: 1, shape: record({ number: integer, at: time }), personal: [] },
+  }),
 });
-const THANKS = aggregate<PaymentId>()({ category: 'thanks', idPrefix: null, decider: thanks, serde: thanksSerde });
+const TIP_GROUPS = partition<TipEvent>()({
+  money: ['TipGiven', 'TipReleased'],
+  thanks: ['TipThanked'],
+  messages: ['TipToldAgain'],
+});
 
-// The job: for each payment that was settled.
+const giveTip =
+  (tip: Tip): Decision<TipState, TipEvent, null> =>
+  ({ status }) => ({ events: status === 'absent' ? [{ type: 'TipGiven', data: tip }] : [], reply: null });
+const thankForTip =
+  (words: string, at: Timestamp): Decision<TipState, TipEvent, null> =>
+  ({ status }) => ({ events: status === 'given' ? [{ type: 'TipThanked', data: { words, at } }] : [], reply: null });
+const NO_TIP = reject('not_found', 'There is no such tip.');
+const releaseTip =
+  (tenant: Tenant, at: Timestamp): Decision<TipState, TipEvent, { readonly tenant: Tenant }> =>
+  (state) => {
+    if (state.status === 'absent' || state.accountId !== tenant.accountId || state.mode !== tenant.mode) return NO_TIP;
+    const { amount, isReleased } = state;
+    return { events: isReleased ? [] : [{ type: 'TipReleased', data: { amount, at } }], reply: { tenant } };
+  };
+const tellTipAgain =
+  (at: Timestamp): Decision<TipState, TipEvent, null> =>
+  (state) =>
+    state.status === 'absent'
+      ? NO_TIP
+      : { events: [{ type: 'TipToldAgain', data: { number: state.told + 1, at } }], reply: null };
+
+// --- What it posts and publishes ---
+
+const movesMoney = reading(TIP_GROUPS, { reads: ['money'], ignores: ['thanks', 'messages'] });
+const tipPostings: Postings<TipEvent> = {
+  entryOf: (event) => {
+    if (!movesMoney(event)) return null;
+    const { amount, at } = event.data;
+    return entry(at, 'BRL', [
+      [event.type === 'TipGiven' ? 'provider_clearing' : 'merchant_pending', negate(amount)],
+      [event.type === 'TipGiven' ? 'merchant_pending' : 'merchant_available', amount],
+    ]);
+  },
+  paymentOf: (_, { type, data }) => (type === 'TipGiven' ? data.paymentId : null),
+  trancheOf: (event) => {
+    if (!movesMoney(event)) return null;
+    if (event.type === 'TipReleased') return { kind: 'released' };
+    const { amount, at } = event.data;
+    return { kind: 'held', currency: 'BRL', amount, releaseAt: addMillis(at, DAY_MS) };
+  },
+};
+const tipPublisher: Publisher<TipState, TipEvent> = {
+  isPublished: ({ type }) => type === 'TipGiven' || type === 'TipToldAgain',
+  messagesOf: (before, { type, data }, after) =>
+    type === 'TipGiven'
+      ? [legacyMessage('tip.given', data.at, () => ({ was: before.status, is: after.status, amount: data.amount }))]
+      : [],
+  againOf: ({ type, data }) =>
+    type === 'TipToldAgain' ? { ofRevision: 0, number: data.number, at: data.at, includes: () => true } : null,
+};
+
+// --- The read model: tips, and the ones that nobody was thanked for yet ---
+
+interface TipRow extends Tenant {
+  readonly paymentId: PaymentId;
+  readonly words: string | null;
+}
+interface Tips {
+  of(tenant: Tenant): Promise<readonly TipRow[]>;
+  /** Yields tips that were not thanked for, of all accounts. */
+  notThanked(): AsyncIterable<readonly TipRow[]>;
+}
+const NAME = 'tips';
+declare module '../application/ports/readModels/progress.ts' {
+  interface ReadModels {
+    readonly beside: typeof NAME;
+  }
+}
+const tipsProjection = aggregateTable({
+  name: NAME,
+  version: 1,
+  aggregate: TIP,
+  table: 'tips',
+  columns: [
+    { name: 'status', type: 'text', of: ({ status }) => status },
+    { name: 'words', type: 'text', of: (state) => (state.status === 'absent' ? null : state.words) },
+  ],
+  indexes: [{ columns: 'account_id, mode' }],
+});
+const SELECT = `SELECT id AS "paymentId", account_id AS "accountId", mode, words FROM ${liveSchema(NAME)}.tips`;
+const tipsIn = (db: Sql): Tips => ({
+  of: async ({ accountId, mode: own }) =>
+    (await db.query<TipRow>(`${SELECT} WHERE account_id = $1 AND mode = $2 ORDER BY id`, [accountId, own])).rows,
+  notThanked: async function* () {
+    yield (await db.query<TipRow>(`${SELECT} WHERE status = 'given' ORDER BY id`, [])).rows;
+  },
+});
+
+// --- The capability, as in its folder of application ---
+
 const thank = jobKind({
   name: 'thank',
-  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
+  payload: payloadOf({ accountId: idOf<AccountId>(), mode, paymentId: idOf<PaymentId>() }),
   subjectOf: ({ paymentId }) => paymentId,
 });
 const thanking = processManager({
   name: 'thanking',
   movesMoney: false,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
-      reads: { TransactionSettled: (logged) => [enqueue(thank, { paymentId: paymentOf(logged) })] },
-      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+    tip: reacting(TIP_GROUPS, {
+      reads: {
+        TipGiven: ({
+          event: {
+            data: { accountId, mode: own, paymentId },
+          },
+        }) => [enqueue(thank, { accountId, mode: own, paymentId })],
+        TipReleased: nothing,
+      },
+      ignores: ['thanks', 'messages'],
     }),
   },
 });
 
-// The read model: whom was thanked, and who still waits for it.
-interface Row {
-  readonly subject: string;
-  readonly account: AccountId;
-  readonly mode: Mode;
-  readonly words: string | null;
-}
-interface Thanked {
-  readonly payment_id: PaymentId;
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-  readonly words: string | null;
-}
-const NAME = 'thanks' as ReadModelName;
-const TABLE = `${liveSchema(NAME)}.notes`;
-const thanksProjection: Projection = {
-  name: NAME,
-  version: 1,
-  categories: ['payment', THANKS.category],
-  tables: [{ name: 'notes', key: ['payment_id'] }],
-  ddl: (schema) =>
-    `CREATE TABLE ${schema}.notes (payment_id text PRIMARY KEY, account_id text NOT NULL, mode text NOT NULL, words text);`,
-  writer: (schema) => ({
-    reset: () => undefined,
-    apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const rows = events.flatMap(({ event, subject, account, mode }): readonly Row[] => {
-        const { type, data } = event as unknown as ThanksEvent | { type: 'TransactionSettled'; data: unknown };
-        if (type === 'TransactionSettled') return [{ subject, account, mode, words: null }];
-        return type === 'ThanksGiven' ? [{ subject, account, mode, words: (data as Note).words }] : [];
-      });
-      const last = [...new Map(rows.map((row) => [row.subject, row])).values()];
-      await tx.query(
-        `INSERT INTO ${schema}.notes AS n SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
-         ON CONFLICT (payment_id) DO UPDATE SET words = coalesce(excluded.words, n.words)`,
-        [
-          new TextArray(last.map(({ subject }) => subject)),
-          last.map(({ account }) => account),
-          last.map(({ mode }) => mode),
-          last.map(({ words }) => words),
-        ],
-      );
+/** Thanks a payer. Throws when nobody can be reached. */
+type ThankPayer = (paymentId: PaymentId) => Promise<string>;
+type TipsNeeds = Pick<Needs, 'commands' | 'accounts'> & { readonly tips: Tips; readonly thankPayer: ThankPayer };
+const AMOUNT = toMinor(500);
+
+const tipping = capability({
+  name: 'tips',
+  parts: (needs: TipsNeeds) => needs,
+  processes: [thanking],
+  jobs: [
+    job(thank, {
+      handler: ({ commands, accounts, thankPayer }: TipsNeeds) =>
+        each(async ({ paymentId, ...tenant }) => {
+          const words = await thankPayer(paymentId);
+          const decide = thankForTip(words, await accounts.now(tenant.accountId, tenant.mode));
+          await commands.record(
+            TIP,
+            TIP.stream(paymentId),
+            decide,
+            metadataForProcess('thanking', tenant, paymentId, paymentId),
+          );
+        }),
+      places: { places: 4, perTarget: 4 },
+      idle: 'awaited',
+      owed: owedBy(
+        ({ tips }: TipsNeeds) => tips.notThanked(),
+        ({ accountId, mode: own, paymentId }: TipRow) => ({
+          tenant: { accountId, mode: own },
+          payload: { accountId, mode: own, paymentId },
+        }),
+      ),
+    }),
+  ],
+  notifications: {
+    tip: {
+      handle:
+        ({ commands, accounts }) =>
+        async ({ tenant, reference, paymentId }) => {
+          const tip = { ...tenant, paymentId, amount: AMOUNT, at: await accounts.now(tenant.accountId, tenant.mode) };
+          const why = metadataForProcess('tips', tenant, paymentId, reference);
+          await commands.record(TIP, TIP.stream(paymentId), giveTip(tip), why);
+          return true;
+        },
+    },
+  },
+  useCases: ({ commands, accounts, tips }: TipsNeeds) => ({
+    listTips: tips.of,
+    releaseTip: async (
+      paymentId: PaymentId,
+      tenant: Tenant,
+      by: Actor,
+    ): Promise<{ readonly tenant: Tenant } | Rejection> => {
+      const decide = releaseTip(tenant, await accounts.now(tenant.accountId, tenant.mode));
+      const why = metadataForRequest(by, tenant, paymentId);
+      const done = await commands.execute(TIP, TIP.stream(paymentId), decide, why);
+      return isRejection(done) ? done : done.reply;
     },
   }),
-};
+  records: { releaseTip: ({ tenant }, _, __, by) => settingChanged('tip', tenant, by) },
+  operators: ({ commands, accounts }: Pick<TipsNeeds, 'commands' | 'accounts'>) => ({
+    tellTipAgain: async (paymentId: PaymentId, by: Actor): Promise<Rejection | null> => {
+      const { state } = await commands.load(TIP, TIP.stream(paymentId));
+      if (state.status === 'absent') return NO_TIP;
+      const decide = tellTipAgain(await accounts.now(state.accountId, state.mode));
+      const done = await commands.execute(TIP, TIP.stream(paymentId), decide, metadataForRequest(by, state, paymentId));
+      return isRejection(done) ? done : null;
+    },
+  }),
+});
 
-type NotesOf = (where: string, values: readonly unknown[]) => Promise<readonly Thanked[]>;
-const notesIn =
-  (db: Sql): NotesOf =>
-  async (where, values) =>
-    (await db.query<Thanked>(`SELECT * FROM ${TABLE} WHERE ${where} ORDER BY payment_id`, [...values])).rows;
+// --- Its routes, as in its folder of http/api ---
 
-type ThanksNeeds = Pick<Needs, 'commands' | 'accounts' | 'jobs' | 'timers' | 'clock'> & { readonly notesOf: NotesOf };
-
-describe('a foreign capability', () => {
-  let gateway: TestGateway;
-  let merchant: Merchant;
-  let isAway = false;
-  const codec = new JsonEventCodec({ ...SERDE, [THANKS.category]: thanksSerde });
-  const failed: string[] = [];
-  const thanksgiving = capability({
-    name: 'thanks',
-    parts: (needs: ThanksNeeds) => needs,
-    processes: [thanking],
-    jobs: [
-      job(thank, {
-        handler: ({ commands, accounts, notesOf }: ThanksNeeds) =>
-          each(async ({ paymentId }) => {
-            if (isAway) {
-              failed.push(paymentId);
-              throw new Error('nobody is here to thank');
-            }
-            const [row] = await notesOf('payment_id = $1', [paymentId]);
-            const tenant: Tenant = { accountId: row?.account_id as AccountId, mode: row?.mode as Mode };
-            const at = await accounts.now(tenant.accountId, tenant.mode);
-            const why = metadataForProcess('thanking', tenant, paymentId, paymentId);
-            const note = { paymentId, words: 'Obrigado!', at };
-            await commands.record(THANKS, THANKS.stream(paymentId), giveThanks(note), why);
-          }),
-        places: { places: 4, perTarget: 4 },
-        idle: 'awaited',
-        owed: owedBy(
-          async function* ({ notesOf }: ThanksNeeds) {
-            yield await notesOf('words IS NULL', []);
-          },
-          ({ account_id: accountId, mode, payment_id: paymentId }: Thanked) => ({
-            tenant: { accountId, mode },
-            payload: { paymentId },
-          }),
-        ),
-      }),
-    ],
-    useCases: ({ accounts }: ThanksNeeds) => ({
-      askForThanks: async (tenant: Tenant, by: Changer) => ({
-        at: await accounts.now(tenant.accountId, tenant.mode),
-        by,
-      }),
-    }),
-    records: { askForThanks: (_, tenant, by) => settingChanged('thanks', tenant, by) },
-    operators: ({ notesOf }: Pick<ThanksNeeds, 'notesOf'>) => ({
-      countThanks: async () => (await notesOf('words IS NOT NULL', [])).length,
-    }),
-  });
-  const projections = [...PROJECTIONS, thanksProjection];
-
-  const listThanks = route({
+type Capabilities = readonly [typeof tipping];
+const route = routeCalling<AppServices & UseCasesOf<Capabilities> & { readonly platform: OperatorsOf<Capabilities> }>();
+const done = { 200: { kind: 'json', description: 'It is done.', schema: exactly({ done: boolean }) } } as const;
+const ROUTES = [
+  route({
     method: 'GET',
-    path: '/v1/thanks',
-    operationId: 'listThanks',
-    summary: 'List the notes of thanks',
-    tag: 'Operations',
+    path: '/v1/tips',
+    operationId: 'listTips',
+    summary: 'List tips',
+    tag: PAYMENTS,
     principal: 'apiKey',
     reads: [NAME],
     responses: {
       200: {
         kind: 'json',
-        description: 'All notes of the account.',
-        schema: exactly({ data: listOf(exactly({ id: described('Of the payment.', string()), words: string() })) }),
+        description: 'The tips that payers were thanked for.',
+        schema: exactly({ data: listOf(exactly({ id: string(), words: string() })) }),
       },
     },
     errors: [],
-    handle: async ({ caller: { tenant } }) => {
-      const rows = await notesIn(gateway.storage.reads)('account_id = $1 AND mode = $2 AND words IS NOT NULL', [
-        tenant.accountId,
-        tenant.mode,
-      ]);
-      return { status: 200, body: { data: rows.map(({ payment_id: id, words }) => ({ id, words: words as string })) } };
+    handle: async ({ caller, services }) => {
+      const tips = await services.listTips(caller.tenant);
+      const data = tips.flatMap(({ paymentId: id, words }) => (words === null ? [] : [{ id, words }]));
+      return { status: 200, body: { data } };
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tips/{id}/release',
+    operationId: 'releaseTip',
+    summary: 'Release a tip',
+    tag: PAYMENTS,
+    principal: 'apiKey',
+    params: paymentParam,
+    responses: done,
+    errors: ['not_found'],
+    handle: async (context) => {
+      const { caller, params, services } = context;
+      const released = await services.releaseTip(params.id, caller.tenant, actorOf(context));
+      return isRejection(released) ? released : { status: 200, body: { done: true } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/ops/v1/tips/{id}/tell',
+    operationId: 'tellTipAgain',
+    summary: 'Publish a tip again',
+    tag: PLATFORM,
+    principal: 'operator',
+    params: paymentParam,
+    responses: done,
+    errors: ['not_found'],
+    handle: async (context) =>
+      (await context.services.platform.tellTipAgain(context.params.id, actorOf(context))) ?? {
+        status: 200,
+        body: { done: true },
+      },
+  }),
+];
+
+describe('a foreign capability', () => {
+  let gateway: TestGateway;
+  let merchant: Awaited<ReturnType<typeof Merchant.open>>;
+  let receiver: Receiver;
+  const logged: string[] = [];
+  const codec = new JsonEventCodec({ ...SERDE, [TIP.category]: TIP.serde });
+  const projections = [
+    ...PROJECTIONS.filter(({ name }) => name !== 'wallet'),
+    walletOf({ ...LEDGER, [TIP.category]: tipPostings }),
+    tipsProjection,
+  ];
+
+  let isAway = false;
+  const failed: string[] = [];
+  const thankPayer: ThankPayer = async (paymentId) => {
+    if (!isAway) return 'Obrigado!';
+    failed.push(paymentId);
+    throw new Error('nobody is here to thank');
+  };
+  const own = extension([tipping], ({ reads }) => ({ tips: tipsIn(reads), thankPayer }), {
+    [TIP.category]: published(TIP, tipPublisher),
   });
 
   before(async () => {
+    receiver = await Receiver.open();
     gateway = await openReady({
       startSchedule: NO_SCHEDULES,
-      extension: extension([thanksgiving], ({ reads }) => ({ notesOf: notesIn(reads) })),
+      extension: own,
       projections,
       codec,
-      moreRoutes: [listThanks],
+      moreRoutes: ROUTES,
+      log: openLog('info', { write: (line) => void logged.push(line) }),
     });
     merchant = await Merchant.open(gateway);
+    await merchant.register(receiver.url);
   });
-  after(() => gateway.close());
+  after(async () => {
+    await gateway.close();
+    await receiver.close();
+  });
 
-  const paid = async (): Promise<string> => {
-    const { id } = await merchant.charge();
-    const { status } = await gateway.call('POST', `/v1/sandbox/charges/${id}/pay`, { key: merchant.key, body: {} });
-    expect(status).to.equal(200);
-    return id.slice('ch_'.length);
+  const tipped = async (): Promise<PaymentId> => {
+    const paymentId = parseId<PaymentId>((await merchant.charge()).id, PREFIX.charge);
+    if (paymentId === null) throw new Error('the charge has no id');
+    const { accountId } = merchant.tenant;
+    const key = { tenant: { accountId, mode: 'test' }, reference: `tip of ${paymentId}` } as const;
+    await gateway.gateway.needs.notifications.store({ ...key, kind: 'tip', paymentId }, '{}');
+    return paymentId;
   };
-  const needs = () => ({ ...gateway.gateway.needs, notesOf: notesIn(gateway.storage.reads) });
   const listed = async (key = merchant.key) =>
-    (await gateway.call<{ data: readonly { id: string; words: string }[] }>('GET', '/v1/thanks', { key })).body.data;
-  const untilThanked = (id: string) =>
-    pollUntil(gateway.gateway.projected, 10_000, async () =>
-      (await listed()).some((one) => one.id === id) ? true : null,
-    );
+    (await gateway.get<{ data: readonly { id: string; words: string }[] }>('/v1/tips', { key })).body.data;
+  const untilThanked = async (id: string) =>
+    expect(
+      await pollUntil(
+        gateway.gateway.projected,
+        10_000,
+        async () => (await listed()).find((one) => one.id === id) ?? null,
+      ),
+    ).to.deep.equal({ id, words: 'Obrigado!' });
+  const balance = async () => {
+    const { body } = await merchant.get<{ available: number; pending: number }>('/v1/wallets/balance');
+    return { available: body.available, pending: body.pending };
+  };
+  const body = '{"event":"tip.given","data":{"was":"absent","is":"given","amount":500}}';
+  const told = () => receiver.got.filter((hit) => typeOf(hit) === 'tip.given').map(({ rawBody }) => rawBody);
 
-  it('reacts, works, records and shows, for its own account alone', async () => {
-    const id = await paid();
-    expect(await untilThanked(id)).to.equal(true);
-    expect(await listed()).to.deep.equal([{ id, words: 'Obrigado!' }]);
+  it('takes a notification, works, records and shows, for its own account alone', async () => {
+    const id = await tipped();
+    await untilThanked(id);
     expect(await listed((await gateway.newTenant()).testKey)).to.deep.equal([]);
+  });
+
+  it('posts to the ledger, and records a change of a merchant', async () => {
+    const { available, pending } = await balance();
+    const id = await tipped();
+    await untilThanked(id);
+    expect(await balance()).to.deep.equal({ available, pending: pending + 500 });
+    for (const _ of ['once', 'twice']) {
+      const released = await gateway.post(`/v1/tips/${id}/release`, undefined, { key: merchant.key });
+      expect([released.status, released.body], released.text).to.deep.equal([200, { done: true }]);
+    }
+    expect(await balance()).to.deep.equal({ available: available + 500, pending });
+    const other = { key: (await gateway.newTenant()).testKey };
+    expectError(await gateway.post(`/v1/tips/${id}/release`, undefined, other), 404, 'not_found');
+    const changes = logged.filter((line) => line.includes('"setting":"tip"'));
+    expect(changes.map((line) => JSON.parse(line).account)).to.deep.equal([
+      ACCOUNT.idPrefix + merchant.tenant.accountId,
+      ACCOUNT.idPrefix + merchant.tenant.accountId,
+    ]);
+    const { ledger } = gateway.gateway.needs;
+    expect(await ledger.sums(), 'every entry sums to zero').to.deep.include({ entries: [], balances: [] });
+  });
+
+  it('publishes to endpoints, and again when an operator asks', async () => {
+    const operator = { headers: await gateway.logIn('OPERATOR'), key: null };
+    const id = await tipped();
+    await untilThanked(id);
+    await merchant.flush();
+    const before = told();
+    const again = await gateway.post(`/ops/v1/tips/${id}/tell`, undefined, operator);
+    expect([again.status, again.body], again.text).to.deep.equal([200, { done: true }]);
+    await merchant.flush();
+    expect(told()).to.deep.equal([...before, body]);
+    expect(new Set(before)).to.deep.equal(new Set([body]));
+    expectError(await gateway.post(`/ops/v1/tips/${id}/tell`, undefined, { key: merchant.key }), 401, 'unauthorized');
+  });
+
+  it('costs no job where no endpoint listens, and is told of under its own id', () => {
+    const at = gateway.gateway.accounts.realNow();
+    const { accountId: account } = merchant.tenant;
+    const stream = TIP.stream(PAYMENT_ID);
+    const data = { paymentId: PAYMENT_ID, accountId: account, mode: 'test', amount: AMOUNT, at } as const;
+    const given = { stream, subject: PAYMENT_ID, revision: 0, account, mode: 'test', category: TIP.category } as const;
+    const onlyUrls = { endpoints: () => [], hasWebhookUrls: () => true };
+    const { react } = fanOutOf(own.publishers);
+    expect(react({ ...given, event: { type: 'TipGiven', data } }, onlyUrls)).to.deep.equal([]);
+    expect(correlationOf({ stream, paymentId: null })).to.equal(PAYMENT_ID);
   });
 
   it('is found again by what it owes when its job was lost', async () => {
     isAway = true;
-    const id = await paid();
-    const moves = { onMove: (listener: () => void) => gateway.gateway.jobs.onSettled(listener) };
+    const id = await tipped();
+    const { jobs, needs, projected } = gateway.gateway;
+    const moves = { onMove: (listener: () => void) => jobs.onSettled(listener) };
     expect(await pollUntil(moves, 10_000, async () => (failed.includes(id) ? true : null))).to.equal(true);
     await gateway.storage.operations.query("DELETE FROM jobs.job WHERE name = 'thank'");
     isAway = false;
-    const found = await haveOwedWorkDone(jobsOf([thanksgiving]), needs());
-    expect(found.map(({ queue, payload }) => ({ queue, payload }))).to.deep.equal([
-      { queue: 'thank', payload: { paymentId: id } },
-    ]);
-    gateway.gateway.jobs.wake(found);
-    expect(await untilThanked(id)).to.equal(true);
-    expect(await haveOwedWorkDone(jobsOf([thanksgiving]), needs())).to.deep.equal([]);
-  });
-
-  it('can be called by merchants and operators, and its changes are recorded', async () => {
-    const told: SettingChanged[] = [];
-    const { accountId } = gateway.tenant;
-    const { askForThanks } = useCasesOf([thanksgiving], needs(), (change) => void told.push(change));
-    await askForThanks({ accountId, mode: 'test' }, { actor: 'key:1', requestId: null });
-    expect(told.map(({ setting, account }) => [setting, account])).to.deep.equal([['thanks', accountId]]);
-    expect(await operatorsOf([thanksgiving], needs()).countThanks()).to.equal(2);
-    expect(gateway.gateway.services).to.have.property('askForThanks');
-    expect(gateway.gateway.services.platform).to.have.property('countThanks');
+    expect(await projected.caughtUp(10_000)).to.equal(true);
+    const found = await haveOwedWorkDone(jobsOf(own.capabilities), needs);
+    const payload = { accountId: merchant.tenant.accountId, mode: 'test', paymentId: id };
+    expect(found.map((one) => [one.queue, one.payload])).to.deep.equal([['thank', payload]]);
+    jobs.wake(found);
+    await untilThanked(id);
+    expect(await haveOwedWorkDone(jobsOf(own.capabilities), needs)).to.deep.equal([]);
   });
 
   it('is watched and verified like any other', async () => {
     expect(gateway.gateway.reacted.names).to.include('process/thanking');
     expect(gateway.gateway.projected.names).to.include(NAME);
-    const { store } = gateway.storage;
-    const report = await verify(projections, { store, codec }, gateway.storage.openSession);
+    const { store, openSession, operations } = gateway.storage;
+    const report = await verify(projections, { store, codec }, openSession);
     expect([report.differenceCount, report.parked]).to.deep.equal([0, []]);
-    await gateway.storage.operations.query(`UPDATE ${TABLE} SET words = 'Nada'`);
-    const tampered = await verify(projections, { store, codec }, gateway.storage.openSession);
-    expect(tampered.differenceCount).to.equal(2);
+    const { rowCount } = await operations.query(`UPDATE ${liveSchema(NAME)}.tips SET words = 'Nada'`);
+    expect((await verify(projections, { store, codec }, openSession)).differenceCount).to.equal(rowCount);
   });
 });

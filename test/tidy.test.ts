@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { cycleProblems, staleCircles } from './support/tidy/cycles.ts';
+import { cycleProblems } from './support/tidy/cycles.ts';
 import { functionProblems, staleLongFunctions } from './support/tidy/functions.ts';
 import {
   deadFileProblems,
@@ -28,7 +28,6 @@ describe('the house is tidy', () => {
   it('rooms import only what they may', () => none(roomProblems(sources)));
   it('sealed modules are entered through their entry', () => none(sealProblems(sources)));
   it('no files import each other', () => none(cycleProblems(sources)));
-  it('the list of import circles is not older than the code', () => none(staleCircles(sources)));
   it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
@@ -83,7 +82,7 @@ rule(
     file('http/a.ts', "import { x } from '../infrastructure/log/log.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../application/core/commandHandler.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../http/kernel/app.ts';"),
-    file('infrastructure/boot/a.ts', "import { x } from '../../test/support/postgres.ts';"),
+    file('infrastructure/boot/a.ts', "import { x } from '../../test/world/postgres.ts';"),
     file('migrations/0001_a.ts', "import { x } from '../domain/aggregates.ts';"),
   ],
   [
@@ -165,7 +164,7 @@ rule(
     file('application/ports/repeating.ts', 'setInterval(look, 1_000);'),
     file('projections/a.ts', 'SELECT FROM operations.waiting_deliveries s'),
     file('test/a.test.ts', "import { setImmediate as turn } from 'node:timers/promises';"),
-    file('test/support/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
+    file('test/world/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
     file('test/a.test.ts', "it('waits for nowhere', () => only(skip));"),
   ],
 );
@@ -267,12 +266,7 @@ describe('the rules about the project', () => {
     ]);
     none(cycleProblems(ring("import { e } from './e.ts';")));
   });
-  it('refuse lists of circles and of long functions that are older than the code', () => {
-    const circle = [file('domain/a.ts', "import type { B } from './b.ts';"), file('domain/b.ts', "import './a.ts';")];
-    const both = ['domain/a.ts', 'domain/b.ts'];
-    none(cycleProblems(circle, both));
-    none(staleCircles(circle, both));
-    expect(staleCircles(circle.slice(1), both)).to.have.length(2);
+  it('refuse a list of long functions that is older than the code', () => {
     none(staleLongFunctions([file('domain/a.ts', functionOf(71))], ['domain/a.ts']));
     expect(staleLongFunctions([file('domain/a.ts', functionOf(70))], ['domain/a.ts'])).to.have.length(1);
   });

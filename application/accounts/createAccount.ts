@@ -10,7 +10,7 @@ import { type AddUserNeeds, addUserWithPassword, isUser, TAKEN } from './addUser
 import { newApiKey } from './newKey.ts';
 import { openAccountWithKeys } from './openAccount.ts';
 
-export interface CreatedAccount {
+interface CreatedAccount {
   readonly accountId: AccountId;
   readonly userId: UserId;
   readonly password: string;

@@ -20,7 +20,7 @@ import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.t
 import { useSecondFactor } from './secondFactor.ts';
 
 /** A session ends so long after the login (D1). */
-export const SESSION_SECONDS = 3_600;
+const SESSION_SECONDS = 3_600;
 
 /** From so many failures of one user within 15 minutes its answers are slower: a second for each 20, up to 10 seconds. */
 const FAILURES_BEFORE_DELAY = 20;
@@ -54,7 +54,7 @@ export const slowedDown = async <T>(
   return done.value;
 };
 
-export interface LogInNeeds {
+interface LogInNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly randomness: Randomness;
@@ -67,7 +67,7 @@ export interface LogInNeeds {
   readonly secondFactors: SecondFactors;
 }
 
-export interface LoggedIn {
+interface LoggedIn {
   readonly token: string;
   readonly expiresInSeconds: number;
   readonly user: KnownUser;

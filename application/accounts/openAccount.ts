@@ -8,7 +8,7 @@ import { metadataForChange } from '../core/eventMetadata.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import { keyOf } from './newKey.ts';
 
-export interface AccountOpening {
+interface AccountOpening {
   readonly accountId: AccountId;
   readonly name: string;
   readonly email: string;

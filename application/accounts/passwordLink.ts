@@ -42,7 +42,7 @@ export const requestPasswordLink =
 /** Within a quarter of an hour: nobody's mailbox is filled by somebody else's requests. */
 const LINKS_MAX = 3;
 
-export interface SendLinkNeeds extends Pick<AddUserNeeds, 'commands' | 'emails'> {
+interface SendLinkNeeds extends Pick<AddUserNeeds, 'commands' | 'emails'> {
   readonly links: PasswordLinks;
   readonly mail: MailSender;
   /** The deployment's, without a slash at its end. */

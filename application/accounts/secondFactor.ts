@@ -1,6 +1,13 @@
 // A user's second factor (rule D4): enrolled in two steps, so that a user whose app did not take the secret is not shut out. The event that
 // names the factor puts it in force, and ends every other session of the user in every process.
-import { encodeRawId, idIn, PLATFORM_ACCOUNT, type SecondFactorId, type UserId } from '../../domain/kernel/ids.ts';
+import {
+  encodeRawId,
+  idIn,
+  PLATFORM_ACCOUNT,
+  type SecondFactorId,
+  type SessionId,
+  type UserId,
+} from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -9,7 +16,6 @@ import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { NewSecondFactor, SecondFactors } from '../ports/secondFactors.ts';
 import type { LoginFailures, Sessions } from '../ports/sessions.ts';
-import type { SessionUser } from './login.ts';
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -82,7 +88,7 @@ const newRecoveryCode = (randomness: Randomness): string =>
 export const confirmTotp =
   (needs: Needs) =>
   async (
-    { sessionId, userId }: { readonly sessionId: SessionUser['sessionId']; readonly userId: UserId },
+    { sessionId, userId }: { readonly sessionId: SessionId; readonly userId: UserId },
     code: string,
     by: Changer,
   ): Promise<{ readonly recoveryCodes: readonly string[] } | Rejection> => {

@@ -12,11 +12,12 @@ import {
   type JobRequest,
   PayloadsFailed,
   type Places,
+  type TimerRule,
 } from '../ports/jobs.ts';
 import type { EffectHandler, ProcessManager } from '../ports/processManager.ts';
 import type { ProviderNotification } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
-import type { TimedKind, Timer, TimerRule } from '../ports/timers.ts';
+import type { TimedKind, Timer } from '../ports/timers.ts';
 
 /** What a payload of the schema is. */
 type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Static<Schema> : never;
@@ -79,7 +80,7 @@ export interface Look {
 export type OwedSource<Needs, Found> = (needs: Needs, look: Look) => AsyncIterable<readonly Found[]>;
 
 /** How the watchdog finds work whose job was lost. */
-export type Owed<Needs, Payload extends JobPayload> =
+type Owed<Needs, Payload extends JobPayload> =
   /** A row is stored with each job until its work is done: for work that nothing else shows. */
   | { readonly by: 'row' }
   | {
@@ -101,7 +102,7 @@ export const owedBy = <Needs, Found, Payload extends JobPayload>(
 });
 
 /** Does one payload. `dueAt`: the instant of its timer, in account time, where a test clock jumped over it. */
-export type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp) => Promise<void>;
+type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp) => Promise<void>;
 
 export interface Handler<Payload extends JobPayload> extends JobHandler<Payload> {
   /** Absent: its timers become jobs whatever a test clock does, because its work may be slow (messages). */
@@ -147,7 +148,7 @@ export const job = <Needs, Parts, Payload extends JobPayload>(
 ): Job<Needs, JobPayload, Parts> => ({ kind, ...declared }) as unknown as Job<Needs, JobPayload, Parts>;
 
 /** Upkeep that comes round by the clock in every worker, or only in the one that leads. */
-export interface Upkeep<Parts> {
+interface Upkeep<Parts> {
   readonly onlyLeader?: true;
   /** As a log says it: "targets that failed long ago could not be forgotten". */
   readonly failure: string;
@@ -169,7 +170,7 @@ export interface Gauge<Parts> {
 export type HandleNotification = (notification: ProviderNotification) => Promise<boolean>;
 
 /** A kind of notification: what is done when a provider reports something. */
-export type NotificationKind<Parts> =
+type NotificationKind<Parts> =
   /**
    * It is stored first. The handler returns false where the provider does not confirm it. `overtakesMoney`: it is handled once more when
    * money of its payment has arrived, because before then there was nothing that it could take effect on.

@@ -13,7 +13,7 @@ import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { KeyedLock } from './keyedLock.ts';
 
-export interface Loaded<State> {
+interface Loaded<State> {
   readonly state: State;
   /** Of the last event; -1 when the stream is empty. */
   readonly revision: number;
@@ -62,7 +62,7 @@ const CONFLICT_PAUSE_MS = 5;
 const CACHED_STATES_MAX = 5_000;
 
 /** What the handler needs of the world. */
-export interface CommandNeeds extends EventLog {
+interface CommandNeeds extends EventLog {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
 }

@@ -1,5 +1,5 @@
 // A recorded event as operators are shown it.
-import type { Json } from '../../domain/kernel/serde.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 
 /** An event that nobody can read is shown as it stands. */

@@ -38,7 +38,7 @@ export const pollUntil = async <T>(
   }
 };
 
-export interface QuiescenceNeeds {
+interface QuiescenceNeeds {
   readonly jobs: JobQueue;
   readonly projected: Progress;
   readonly reacted: Progress<string>;

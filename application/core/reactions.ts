@@ -58,19 +58,23 @@ export const reacting = <E extends Typed, G extends Groups, Ignored extends Grou
   return react as TotalReactions<E>;
 };
 
-export const processManager = (
+/** Reactions by category. Those to a category of the domain are to its events. */
+type ByCategory<R> = { readonly [C in keyof R]: C extends Category ? TotalReactions<EventOf[C]> : R[C] };
+
+export const processManager = <R extends { readonly [category: string]: TotalReactions<never> }>(
   description: Pick<ProcessManager, 'name' | 'movesMoney'> & {
     /** Default: the event alone. */
     readonly decidesOn?: ProcessManager['decidesOn'];
-    readonly reactions: { readonly [C in Category]?: TotalReactions<EventOf[C]> };
+    readonly reactions: R & ByCategory<R>;
   },
 ): ProcessManager => {
-  const { name, movesMoney, decidesOn = 'event', reactions } = description;
+  const { name, movesMoney, decidesOn = 'event' } = description;
+  const reactions: { readonly [category: string]: unknown } = description.reactions;
   return {
     name,
     movesMoney,
     decidesOn,
-    categories: Object.keys(reactions) as Category[],
+    categories: Object.keys(reactions),
     react: (logged, subscriptions) =>
       (reactions[logged.category] as ReactTo<EventOf[Category]> | undefined)?.(logged, subscriptions) ?? [],
   };
@@ -108,7 +112,7 @@ export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string): R
 });
 
 /** Something that a capability declares itself able to do in the transaction of a reaction. */
-export interface Effect<About> {
+interface Effect<About> {
   /** Has it done. */
   readonly ask: (about: About) => Reaction;
   /** Returns the capability's declaration of what is then done. */

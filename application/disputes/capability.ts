@@ -23,7 +23,7 @@ import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 import { showEvidence } from './viewEvidence.ts';
 
-export interface DisputesNeeds extends SweepNeeds {
+interface DisputesNeeds extends SweepNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly randomness: Randomness;

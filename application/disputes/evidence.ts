@@ -1,9 +1,9 @@
 // The files that a merchant adds to a case: granted, sent to the storage, confirmed once they were judged, and shown by links (rules Q6,
 // E9).
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import { confirmEvidence, type Evidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
+import { confirmEvidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
 import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
-import type { MedCase } from '../../domain/dispute/medCase.ts';
+import type { Evidence, MedCase } from '../../domain/dispute/medCase.ts';
 import { type EvidenceId, idIn, type MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
@@ -39,14 +39,14 @@ interface Needs {
   readonly clock: Clock;
 }
 
-export interface UploadGrant {
+interface UploadGrant {
   readonly grant: EvidenceGrant;
   readonly url: string;
   readonly expiresInSeconds: number;
 }
 
 /** Too many uploads are open, or their files too large. */
-export interface UploadLimitReached extends Rejection {
+interface UploadLimitReached extends Rejection {
   readonly retryAfterSeconds: number;
 }
 

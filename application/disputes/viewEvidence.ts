@@ -12,7 +12,7 @@ const OF_LINK_MAX = 4;
 const OF_ACCOUNT_MAX = 16;
 const SEND_MS = 60_000;
 
-export interface ShownEvidence {
+interface ShownEvidence {
   readonly fileName: string;
   readonly contentType: string;
   readonly size: number;

@@ -14,7 +14,7 @@ import type { ReadModelWork } from '../ports/readModelWork.ts';
 import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
 
-export interface OperationsNeeds {
+interface OperationsNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly store: EventStore;
@@ -26,7 +26,7 @@ export interface OperationsNeeds {
 }
 
 /** A read model or a process, and how far it has followed the log. */
-export interface ConsumerStanding {
+interface ConsumerStanding {
   readonly name: string;
   readonly position: string | null;
   readonly isCaughtUp: boolean;
@@ -69,7 +69,7 @@ const readStream =
     return events;
   };
 
-export interface FailedJobItem {
+interface FailedJobItem {
   readonly id: string;
   readonly queue: string;
   readonly state: 'failed' | 'retry';

@@ -10,7 +10,7 @@ import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
 
 /** What does not add up; empty lists are the only good answer, beside sums of zero. */
-export interface LedgerFindings extends LedgerSums {
+interface LedgerFindings extends LedgerSums {
   /** The rest on the account `disputes`: the platform's gain (positive) or loss (Q11). The ledger balances all the same. */
   readonly disputes: readonly DisputesRest[];
   readonly isBalanced: boolean;
@@ -42,7 +42,7 @@ export interface LedgerLine {
   readonly what: string;
 }
 
-export interface PaymentLedger {
+interface PaymentLedger {
   readonly paymentId: string;
   readonly postings: readonly LedgerLine[];
   /** Of all of them, by currency: zero. */

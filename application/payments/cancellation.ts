@@ -7,7 +7,7 @@ import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { assertExists, type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
-import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
+import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -15,8 +15,12 @@ import { returnIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
-import { ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import {
+  type PaymentProviders,
+  ProviderUnavailable,
+  type Tenant,
+  UnknownAtProvider,
+} from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';
 

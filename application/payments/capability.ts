@@ -29,7 +29,7 @@ import { compareWithProvider, reconcile } from './reconciliation.ts';
 import { rejectedPaymentReturn, returnPayment, sendBack } from './rejectedPaymentReturn.ts';
 import { handleNotification, Settler, settle, settlementOf, takeFact, takePayment } from './settle.ts';
 
-export interface PaymentsNeeds {
+interface PaymentsNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly clock: Clock;

@@ -17,7 +17,7 @@ import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type CreationCommand, commonTerms, InFlightRequests, velocityRefusal } from './creationParts.ts';
 import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
 
-export interface CreateChargeCommand extends CreationCommand {
+interface CreateChargeCommand extends CreationCommand {
   readonly request: ChargeRequest;
 }
 

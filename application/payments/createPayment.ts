@@ -16,7 +16,7 @@ import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type CreationCommand, commonTerms, InFlightRequests, velocityRefusal } from './creationParts.ts';
 
-export interface CreatePaymentCommand extends CreationCommand {
+interface CreatePaymentCommand extends CreationCommand {
   readonly request: PaymentRequest;
 }
 

@@ -3,9 +3,9 @@
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Json } from '../../domain/kernel/serde.ts';
 import { exists, PAYMENT } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';

@@ -6,7 +6,7 @@ import { isPixKey } from '../../domain/pix/pixKey.ts';
 const REASON_MAX = 500;
 
 /** As an operator sends it. */
-export interface SentHeldSettlement {
+interface SentHeldSettlement {
   readonly pixOut?: string | undefined;
   readonly writtenOff?: boolean | undefined;
   readonly reason: string;

@@ -1,12 +1,11 @@
 // What the provider says of a payment (contract.md, GET /v1/payments/{id}/provider-status).
 
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import type { Json } from '../../domain/kernel/serde.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import { ProviderUnavailable } from '../ports/paymentProvider.ts';
+import { type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
 import { instrumentRequest } from './issueInstruments.ts';
 
 interface Needs {
@@ -14,7 +13,7 @@ interface Needs {
   readonly providers: PaymentProviders;
 }
 
-export interface ProviderView {
+interface ProviderView {
   readonly provider: string;
   /** The txid of a Pix, the acquirer's reference of any other method. */
   readonly providerTransactionId: string;

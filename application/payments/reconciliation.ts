@@ -5,14 +5,18 @@ import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, mode, payloadOf } from '../core/payloads.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
-import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import {
+  type PaymentProvider,
+  type PaymentProviders,
+  type Tenant,
+  UnknownAtProvider,
+} from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';

@@ -26,7 +26,7 @@ interface Needs {
 }
 
 export type HeldVerdict = 'release' | 'return' | Pick<SettleHeld, 'pixOut' | 'reason'>;
-export interface HeldReview {
+interface HeldReview {
   readonly payment: ExistingPayment;
   /** False: it had been decided so before. */
   readonly isNew: boolean;

@@ -4,7 +4,7 @@
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { assertExists, type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
-import { type IncomingPayment, payerTaxId } from '../../domain/transaction/transaction.ts';
+import { type IncomingPayment, payerTaxId } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind, type NotificationWork } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -12,8 +12,7 @@ import { returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type PaymentProviders, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { InstrumentIssuer } from './issueInstruments.ts';
 

@@ -8,7 +8,7 @@ import { type OperatePayoutsNeeds, operatePayouts } from './operatePayouts.ts';
 import { type ExecutionNeeds, PayoutExecutor, payoutExecution, payoutJob } from './payoutExecution.ts';
 import { PayoutRequests, type RequestPayoutNeeds } from './requestPayout.ts';
 
-export interface PayoutsNeeds extends ExecutionNeeds, CutOffNeeds, RequestPayoutNeeds, DecideSandboxPayoutNeeds {
+interface PayoutsNeeds extends ExecutionNeeds, CutOffNeeds, RequestPayoutNeeds, DecideSandboxPayoutNeeds {
   readonly payouts: PayoutReads;
   /** For its routes. */
   readonly views: { readonly payouts: PayoutViews };

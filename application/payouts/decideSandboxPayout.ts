@@ -10,7 +10,7 @@ import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxPayoutBank } from '../ports/payoutRail.ts';
 
 /** `early`: the bank hasn't got it yet. */
-export type SandboxPayoutDecision = 'decided' | 'early' | Rejection;
+type SandboxPayoutDecision = 'decided' | 'early' | Rejection;
 
 export interface DecideSandboxPayoutNeeds {
   readonly commands: CommandHandler;

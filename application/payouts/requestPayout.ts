@@ -24,7 +24,7 @@ import type { PayoutFunds } from '../ports/payoutFunds.ts';
 import type { PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
 
-export interface RequestPayoutCommand extends Actor {
+interface RequestPayoutCommand extends Actor {
   readonly account: OpenAccount;
   readonly mode: Mode;
   readonly idempotencyKey: string;

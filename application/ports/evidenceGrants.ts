@@ -32,12 +32,12 @@ export interface GrantLimits {
   /** Bytes of files that are not confirmed, from their grant until their removal. */
   readonly unconfirmedBytes: number;
 }
-export type GrantOutcome =
+type GrantOutcome =
   | 'granted'
   | { readonly reached: keyof GrantLimits /** Until a grant may end. */; readonly retrySeconds: number };
 
 /** One upload on its way. */
-export interface UploadClaim {
+interface UploadClaim {
   /** Ends the claim. Returns false if the grant ended meanwhile, so that the file must go. */
   end(): Promise<boolean>;
 }
@@ -62,7 +62,7 @@ export interface EvidenceGrants {
   releaseAll(): Promise<void>;
 }
 
-export interface FileToJudge extends Pick<DeclaredFile, 'fileSize' | 'mimeType'> {
+interface FileToJudge extends Pick<DeclaredFile, 'fileSize' | 'mimeType'> {
   /** Called when it is this file's turn. */
   readonly read: () => Promise<Buffer | null>;
 }

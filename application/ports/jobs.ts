@@ -1,11 +1,22 @@
 // The work queue. A job holds ids only; running it twice, late or concurrently changes nothing (architecture §7).
-import type { Json } from '../../domain/kernel/serde.ts';
+import type { Json } from '../../domain/kernel/json.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
-import type { TimerRule } from './timers.ts';
 
 /** What one job is about: ids, as JSON that fits the schema of its kind. */
 export type JobPayload = { readonly [key: string]: Json };
+
+/** How timers of a kind of job behave. */
+export interface TimerRule<Payload extends JobPayload = JobPayload> {
+  keyOf(payload: Payload): string;
+  /** Returns the payload of the job that the due timer becomes: with its instant, where the work asks for it. */
+  jobPayloadOf(payload: Payload, timer: { readonly dueAt: Timestamp; readonly held?: true }): Payload;
+  /** Whether the group of a timer is the target of its job. */
+  readonly isGroupTarget: boolean;
+  /** As Timer.onlyLater: a repeat of a request may have set the timer before the reaction to its first event does (K7). */
+  readonly onlyLater: boolean;
+}
 
 /** A kind of job. Everything that knows queues is derived from the list of them (application/core/capability.ts). */
 export interface JobKind<Payload extends JobPayload = JobPayload> {

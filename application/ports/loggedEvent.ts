@@ -1,5 +1,6 @@
 // A decoded event of the log: the fact, its place in stream and log, and its tenant.
 import type { Category, EventOf } from '../../domain/aggregates.ts';
+import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
@@ -41,5 +42,8 @@ export interface StreamEvent extends Pick<LoggedEvent, 'stream' | 'subject' | 'r
   readonly event: Fact<string, unknown>;
 }
 
-export const isOf = <C extends Category>(event: LoggedEvent, category: C): event is LoggedEvent<C> & LoggedEvent =>
-  event.category === category;
+/** Returns whether it is an event of the aggregate. */
+export const isOf = <Logged extends StreamEvent, Event extends Fact<string, unknown>>(
+  logged: Logged,
+  { category }: Pick<Aggregate<never, Event>, 'category' | 'serde'>,
+): logged is Logged & { readonly event: Event } => logged.category === category;

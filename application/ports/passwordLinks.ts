@@ -13,7 +13,7 @@ export interface LinkRequest {
   readonly email: string;
 }
 
-export interface PasswordLink {
+interface PasswordLink {
   readonly userId: UserId;
   /** The password in force when the link was made, null when there was none. With another one in force the link is dead: it has one use. */
   readonly replaces: PasswordId | null;

@@ -5,12 +5,12 @@ import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { CaseType, DisputeMethod } from '../../domain/dispute/medCase.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
-import type { Json } from '../../domain/kernel/serde.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Issuance } from '../../domain/payment/create.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 
 export interface Tenant {
   readonly accountId: AccountId;

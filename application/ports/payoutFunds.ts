@@ -5,7 +5,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import type { Position } from './eventStore.ts';
 
-export interface FundsWish {
+interface FundsWish {
   readonly payoutId: PayoutId;
   readonly accountId: AccountId;
   readonly mode: Mode;

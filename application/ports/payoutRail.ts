@@ -1,8 +1,8 @@
 // The bank that pays payouts, as the core needs it. Every call may end unknown: unknown is resolved by asking, never by paying again under
 // another id.
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
-import type { Json } from '../../domain/kernel/serde.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';

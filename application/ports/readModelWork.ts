@@ -11,7 +11,7 @@ export interface WorkProgress {
   readonly what: string;
 }
 
-export interface VerifyFindings {
+interface VerifyFindings {
   readonly position: string | null;
   readonly rows: number;
   readonly differenceCount: number;

@@ -31,7 +31,7 @@ export interface Redrive {
 }
 
 /** Where a delivery stands among those of a re-drive: oldest first. */
-export interface RedrivePlace {
+interface RedrivePlace {
   readonly scheduledAt: Timestamp;
   readonly id: DeliveryId;
 }

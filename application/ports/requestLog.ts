@@ -27,7 +27,7 @@ export interface LoggedRequest {
   readonly logPosition: Position | null;
 }
 
-export interface RequestLogFilter {
+interface RequestLogFilter {
   /** null: any. */
   readonly statuses: readonly number[] | null;
   readonly keyFingerprint: string | null;

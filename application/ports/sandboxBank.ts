@@ -3,7 +3,7 @@
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import type { AcquirerFact, ProviderCase, Tenant } from './paymentProvider.ts';
 
 export type PayResult =

@@ -1,7 +1,7 @@
 // Timers (architecture §7): one row each, in account time, rebuildable from the events.
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { JobKind, JobPayload, JobRequest } from './jobs.ts';
+import type { JobKind, JobPayload, JobRequest, TimerRule } from './jobs.ts';
 import type { Sql } from './sql.ts';
 
 /** A timer becomes a job of its kind when it is due. There is one for each (kind, key): setting it again moves it. */
@@ -22,17 +22,6 @@ export interface Timer {
   readonly held?: true;
 }
 export type TimerKey = Pick<Timer, 'kind' | 'key'>;
-
-/** How timers of a kind of job behave. */
-export interface TimerRule<Payload extends JobPayload = JobPayload> {
-  keyOf(payload: Payload): string;
-  /** Returns the payload of the job that the due timer becomes: with its instant, where the work asks for it. */
-  jobPayloadOf(payload: Payload, timer: Timer): Payload;
-  /** Whether the group of a timer is the target of its job. */
-  readonly isGroupTarget: boolean;
-  /** As Timer.onlyLater: a repeat of a request may have set the timer before the reaction to its first event does (K7). */
-  readonly onlyLater: boolean;
-}
 
 /** A kind whose jobs timers can become. */
 export type TimedKind<Payload extends JobPayload> = JobKind<Payload> & { readonly timer: TimerRule<Payload> };

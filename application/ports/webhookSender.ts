@@ -31,7 +31,7 @@ export interface AttemptOutcome {
 }
 
 /** Why a URL is refused at registration; null when it is not (the addresses of names are judged at each connection). */
-export type UrlVerdict = { readonly message: string } | null;
+type UrlVerdict = { readonly message: string } | null;
 
 export interface WebhookSender {
   send(request: WebhookRequest): Promise<AttemptOutcome>;

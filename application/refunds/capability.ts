@@ -12,7 +12,7 @@ import type { Timers } from '../ports/timers.ts';
 import { RefundExecutor, refund, refundExecution } from './refundExecution.ts';
 import { requestRefund } from './requestRefund.ts';
 
-export interface RefundsNeeds {
+interface RefundsNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;

@@ -19,7 +19,7 @@ import { fingerprintOf } from '../core/fingerprint.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 
-export interface RequestRefundCommand {
+interface RequestRefundCommand {
   readonly account: OpenAccount;
   readonly mode: Mode;
   readonly paymentId: PaymentId;

@@ -5,7 +5,7 @@ import type { LoggedRequest, RequestLogReads, RequestLogUpkeep } from '../ports/
 import type { RequestMinutes } from '../ports/requestShares.ts';
 import { eventsOfRequests } from './eventsOfRequests.ts';
 
-export interface RequestsNeeds {
+interface RequestsNeeds {
   readonly requestUpkeep: RequestMinutes & RequestLogUpkeep;
 }
 

@@ -13,8 +13,8 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type DisputeRecord, isDisputed } from '../../domain/transaction/disputes.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
@@ -29,7 +29,7 @@ export type SandboxAct =
   | { readonly kind: 'refuse'; readonly reason: string | null }
   | { readonly kind: 'processing' | 'chargeback' | 'dispute' };
 
-export type SandboxActResult =
+type SandboxActResult =
   /** The act was reported to the gateway, before or now; `payment` as it was then. `isVisible`: whether a read payment shows its effect. */
   | {
       readonly kind: 'reported';

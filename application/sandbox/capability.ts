@@ -27,7 +27,7 @@ import {
   whenClockDrained,
 } from './testClock.ts';
 
-export interface SandboxNeeds {
+interface SandboxNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly randomness: Randomness;

@@ -11,7 +11,7 @@ import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 export const NO_REFUND: Rejection = reject('not_found', 'There is no such refund.');
 
 /** `absent`: nothing was opened under that id. `early`: it was, and the bank has not got it yet. */
-export type SandboxRefundDecision = 'decided' | 'early' | 'absent' | Rejection;
+type SandboxRefundDecision = 'decided' | 'early' | 'absent' | Rejection;
 
 interface Needs {
   readonly commands: CommandHandler;

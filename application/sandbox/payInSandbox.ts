@@ -9,7 +9,7 @@ import { type SettleOutcome, settleOutcome } from '../../domain/payment/settle.t
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
-import type { IncomingPayment, Payer } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment, Payer } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { isOwn } from '../payments/ownPayment.ts';

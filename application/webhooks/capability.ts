@@ -43,7 +43,7 @@ import {
 } from './webhookEndpoints.ts';
 import { fanOut, scheduleMessages, webhookFanOut } from './webhookFanOut.ts';
 
-export interface WebhooksNeeds {
+interface WebhooksNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly clock: Clock;

@@ -15,7 +15,7 @@ export interface DeadLetterNeeds {
   readonly deadLetters: DeadLetterReads;
 }
 
-export interface DeadLetterItem {
+interface DeadLetterItem {
   readonly id: string;
   readonly accountId: string;
   readonly mode: Mode;

@@ -35,7 +35,7 @@ interface AskNeeds {
   readonly caughtUp: CaughtUp;
 }
 
-export interface WantedRedrive extends Pick<Redrive, 'tenant' | 'filter' | 'actor' | 'requestId'> {
+interface WantedRedrive extends Pick<Redrive, 'tenant' | 'filter' | 'actor' | 'requestId'> {
   readonly isDryRun: boolean;
 }
 export interface AskedRedrive {
@@ -81,7 +81,7 @@ interface WorkNeeds {
 }
 
 /** How much is done at once. */
-export interface RedriveBounds {
+interface RedriveBounds {
   /** Deliveries that are read, and sent again, together. */
   readonly page: number;
   /** Pages of one job: far less work than the longest that a job may run. */

@@ -26,7 +26,7 @@ interface Needs {
   readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
 }
 
-export interface Resend {
+interface Resend {
   /** Whether any endpoint, or the payment's own URL, wants one of the messages. */
   readonly resent: boolean;
   /** The present status of the payment. */

@@ -26,7 +26,7 @@ import type { WebhookSender } from '../ports/webhookSender.ts';
 import { keepSecret, rotateSecret } from './signingSecrets.ts';
 
 /** Endpoints of an account in each mode, inactive ones included. */
-export const ENDPOINTS_MAX = 16;
+const ENDPOINTS_MAX = 16;
 
 interface Needs {
   readonly commands: CommandHandler;

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { WebhookFamily } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
-export interface ToSign {
+interface ToSign {
   /** 64 hex characters. The key of the MAC is this text, not the 32 bytes that it encodes. */
   readonly secret: string;
   readonly body: string;

@@ -158,7 +158,7 @@ export const ACCOUNT_GROUPS = partition<AccountEvent>()({
 });
 
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
-export interface SkippedSpan {
+interface SkippedSpan {
   readonly from: Timestamp;
   readonly to: Timestamp;
 }

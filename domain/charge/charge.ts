@@ -4,8 +4,8 @@ import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { AccountId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { Json } from '../kernel/json.ts';
 import type { Minor } from '../kernel/money.ts';
-import type { Json } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
   type AcquirerInstrument,

@@ -1,14 +1,15 @@
 // The merchant's own data on a charge or payment: what is kept of it, and its bounds (rule I11).
-import type { Problem } from '../kernel/rejection.ts';
-import type { Json } from '../kernel/serde.ts';
 
-export const METADATA_KEYS_MAX = 50;
+import type { Json } from '../kernel/json.ts';
+import type { Problem } from '../kernel/rejection.ts';
+
+const METADATA_KEYS_MAX = 50;
 /** As JSON, in UTF-8, without the description (I11). */
 export const METADATA_BYTES_MAX = 8_192;
 /** Characters of a description, wherever it was sent. */
 const DESCRIPTION_LENGTH_MAX = 500;
 /** Deeper values could not be written out again by every JSON writer; nobody nests an order that deep. */
-export const METADATA_DEPTH_MAX = 20;
+const METADATA_DEPTH_MAX = 20;
 
 const RESERVED = new Set(['med', 'failure', 'settlement', 'provider', 'fees']);
 /** Keys that name parts of every object: echoing them back would surprise JavaScript readers. */

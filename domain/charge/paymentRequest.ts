@@ -2,9 +2,9 @@
 // (contract.md Create payment body, rules I4, I5, I11, P1–P3).
 
 import { isEmailAddress } from '../kernel/email.ts';
+import type { Json } from '../kernel/json.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode } from '../kernel/rejection.ts';
-import type { Json } from '../kernel/serde.ts';
 import { isE164 } from '../methods/phone.ts';
 import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';

@@ -1,8 +1,8 @@
 // What a merchant may ask for when creating a charge: from a body whose types are right to terms, or to all that is wrong with it.
 
+import type { Json } from '../kernel/json.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode, Problem } from '../kernel/rejection.ts';
-import type { Json } from '../kernel/serde.ts';
 import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
 import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
@@ -41,7 +41,7 @@ export interface CodedProblem extends Problem {
   readonly code: ErrorCode;
 }
 
-export const EXPIRES_IN_SECONDS_MAX = 86_400;
+const EXPIRES_IN_SECONDS_MAX = 86_400;
 
 /** Returns the problems beyond types, in the order in which they are reported (E2, E3, I11). */
 export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem[] => {

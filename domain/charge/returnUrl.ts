@@ -1,5 +1,5 @@
 // Where a payer goes back to: `metadata.returnUrl` (rule P3).
-import type { Json } from '../kernel/serde.ts';
+import type { Json } from '../kernel/json.ts';
 
 export const URL_LENGTH_MAX = 2_048;
 /** Without userinfo, which reads like the host: `https://shop.example@evil.example`. */

@@ -3,10 +3,10 @@ import { aggregate } from '../kernel/aggregate.ts';
 import type { EvidenceId, MedCaseId } from '../kernel/ids.ts';
 import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { Evidence } from './evidence.ts';
 import {
   CASE_TYPES,
   type CaseTerms,
+  type Evidence,
   type MedCaseEvent,
   medCase,
   NEVER_BECAUSE,

@@ -2,26 +2,10 @@
 import type { Decision } from '../kernel/decider.ts';
 import type { EvidenceId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
-import type { Timestamp } from '../kernel/time.ts';
-import { isUnderWay, type MedCaseEvent, type MedCaseState } from './medCase.ts';
+import { type Evidence, isUnderWay, type MedCaseEvent, type MedCaseState } from './medCase.ts';
 
 /** Confirmed files of a case, at most. */
 export const EVIDENCE_MAX = 20;
-
-/** `at`: when it was confirmed. */
-export interface Evidence {
-  readonly evidenceId: EvidenceId;
-  readonly fileName: string;
-  /** In bytes, from 1. */
-  readonly fileSize: number;
-  readonly mimeType: string;
-  readonly uploadedBy: 'merchant' | 'partner' | 'platform';
-  /** Of the file, 64 hex digits. */
-  readonly sha256: string;
-  /** When it was granted. */
-  readonly grantedAt: Timestamp;
-  readonly at: Timestamp;
-}
 
 const NO_CASE = reject('not_found', 'There is no such case.');
 const ENDED = reject('case_not_open', 'This case has ended: it takes no evidence any more.');

@@ -2,10 +2,9 @@
 // is in the payment's stream, which opens the case and is told of each change (ADR 0011).
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
-import type { Evidence } from './evidence.ts';
 
 /** `med` is a dispute of a Pix; the others are of cards. */
 export const CASE_TYPES = ['med', 'chargeback', 'dispute', 'fraud'] as const;
@@ -92,6 +91,21 @@ export interface CaseTerms {
   readonly held: Minor;
   /** As the provider reported it. */
   readonly openedAt: Timestamp;
+}
+
+/** A confirmed file. `at`: when it was confirmed. */
+export interface Evidence {
+  readonly evidenceId: EvidenceId;
+  readonly fileName: string;
+  /** In bytes, from 1. */
+  readonly fileSize: number;
+  readonly mimeType: string;
+  readonly uploadedBy: 'merchant' | 'partner' | 'platform';
+  /** Of the file, 64 hex digits. */
+  readonly sha256: string;
+  /** When it was granted. */
+  readonly grantedAt: Timestamp;
+  readonly at: Timestamp;
 }
 
 export type MedCaseOpened = Fact<'MedCaseOpened', CaseTerms & { readonly at: Timestamp }>;
@@ -211,7 +225,7 @@ export interface MedCase {
   readonly announced: boolean;
 }
 /** No case, and perhaps a report that was not taken, or was dismissed. */
-export interface NoCase {
+interface NoCase {
   readonly status: 'absent';
   readonly notTaken?: NotTakenReport & { readonly at: Timestamp };
   readonly isDismissed?: true;

@@ -26,7 +26,7 @@ interface Description<Category extends string, Prefix extends string | null, Sta
   readonly isSubject?: (text: string) => boolean;
 }
 
-export interface AggregateDescriptor<
+interface AggregateDescriptor<
   Category extends string,
   Prefix extends string | null,
   Id extends string,

@@ -1,11 +1,10 @@
 // The stored format of events: explicit both ways, versioned, upcast at read (design.md §3).
 // A shape writes exactly its fields and refuses to read what is not of the shape, so that a poison event is found and never guessed at.
 import type { Fact } from './event.ts';
+import type { Json } from './json.ts';
 import { type Minor, toMinor } from './money.ts';
 import { isTimestamp, type Timestamp } from './time.ts';
 import { fillIn, leaveOut, rulesOf, type Surroundings, type UnsaidFields } from './unsaid.ts';
-
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export interface Shape<T> {
   readonly encode: (value: T) => Json;
@@ -110,7 +109,7 @@ export interface EventSerde<Data> {
 type AnyFact = Fact<string, any>;
 export type SerdeTable<E extends AnyFact> = { readonly [T in E['type']]: EventSerde<Extract<E, { type: T }>['data']> };
 
-export interface StoredForm {
+interface StoredForm {
   readonly type: string;
   readonly version: number;
   readonly data: Json;

@@ -1,6 +1,6 @@
 // What the stored data of an event need not say: fields whose value is told beside it already, or is nearly always the same. They are left
 // out while they have that value, and are there again when the event is read.
-import type { Json } from './serde.ts';
+import type { Json } from './json.ts';
 
 /** What is known of an event without its data. */
 export interface Surroundings {

@@ -35,7 +35,7 @@ interface WorkingKey {
   readonly nth: number;
 }
 
-export interface KeyringState {
+interface KeyringState {
   /** By their ids. */
   readonly working: IdMap<WorkingKey>;
   /** By ids, those that were rotated or revoked: they never work again. */

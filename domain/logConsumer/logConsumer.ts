@@ -22,10 +22,10 @@ export interface Skip {
   readonly at: Timestamp;
 }
 
-export type LogConsumerEventSkipped = Fact<'LogConsumerEventSkipped', Skip>;
-export type LogConsumerEvent = LogConsumerEventSkipped;
+type LogConsumerEventSkipped = Fact<'LogConsumerEventSkipped', Skip>;
+type LogConsumerEvent = LogConsumerEventSkipped;
 
-export interface LogConsumerState {
+interface LogConsumerState {
   readonly skipped: readonly Skip[];
 }
 

@@ -23,7 +23,7 @@ export interface DisputeReport extends Allegation {
   readonly amount: Minor | null;
 }
 
-export const DISPUTE_KIND_OF: { readonly [T in DisputeReport['type']]: DisputeKind } = {
+const DISPUTE_KIND_OF: { readonly [T in DisputeReport['type']]: DisputeKind } = {
   med: 'DISPUTE',
   dispute: 'DISPUTE',
   fraud: 'DISPUTE',
@@ -120,7 +120,7 @@ export const openDispute =
   };
 
 /** How an operator settles a mismatch, and why. */
-export interface Settling extends SettlingVerdict {
+interface Settling extends SettlingVerdict {
   readonly caseId: MedCaseId;
   readonly reason: string;
   readonly by: string;
@@ -146,7 +146,7 @@ export const settleDispute =
   };
 
 /** One event of a case that the payment is told of, and the case as it is after it. */
-export interface CaseStep {
+interface CaseStep {
   readonly revision: number;
   readonly change: CaseChange;
   readonly medCase: MedCase;

@@ -3,7 +3,7 @@
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { IncomingPayment, IncomingPaymentRecord } from '../transaction/transaction.ts';
+import type { IncomingPayment, IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { type SettlementTerms, settled } from './settle.ts';
 import { ALREADY_SETTLED, isSettledByOperator } from './settleHeld.ts';
@@ -58,7 +58,7 @@ export const releaseHeld =
     };
   };
 
-export interface ReturnHeld {
+interface ReturnHeld {
   /** Names a return at the provider that was refused so many times before. */
   readonly returnIdOf: (providerPaymentId: string, refusals: number) => string;
   /** Which of those that wait; null: all of the payment. */

@@ -1,11 +1,11 @@
 // What of a payment waits for an operator (rule M5).
 import type { Minor } from '../kernel/money.ts';
 import { earlier, type Timestamp } from '../kernel/time.ts';
-import type { IncomingPaymentRecord } from '../transaction/transaction.ts';
+import type { IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
 import type { PaymentState } from './payment.ts';
 import { lateConfirmations } from './settleHeld.ts';
 
-export interface HeldMoney {
+interface HeldMoney {
   /** Of what was confirmed late: the id of the return, the Pix-out or the refund. */
   readonly providerPaymentId: string;
   readonly amount: Minor;

@@ -10,8 +10,9 @@ import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
 import { isDisputed, reservedForSettling } from '../transaction/disputes.ts';
+import { payerTaxId } from '../transaction/incomingPayment.ts';
 import { type RefundRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
-import { payerTaxId, type SettledTransaction } from '../transaction/transaction.ts';
+import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /** Fee of a Pix-out, in centavos (M6). */

@@ -5,9 +5,9 @@ import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /** Resends of one payment, those that no endpoint wanted included (M7). */
-export const RESENDS_MAX = 100;
+const RESENDS_MAX = 100;
 
-export interface ResendWish {
+interface ResendWish {
   /** The event that led to the present status. */
   readonly ofRevision: number;
   /** Whether any endpoint wants a message of that event. Endpoints that are registered later get none. */

@@ -11,7 +11,7 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import { chargeFees, type FeeSchedule } from '../transaction/fees.ts';
-import { type IncomingPayment, payerTaxId, type RejectionReason } from '../transaction/transaction.ts';
+import { type IncomingPayment, payerTaxId, type RejectionReason } from '../transaction/incomingPayment.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 export type SettleOutcome = 'settled' | 'returned' | 'refunded' | 'held' | 'duplicate';

@@ -4,8 +4,8 @@ import type { Decided, Decision } from '../kernel/decider.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { LateConfirmation } from '../transaction/heldSettlement.ts';
-import type { IncomingPaymentRecord, TransactionState } from '../transaction/transaction.ts';
+import type { IncomingPaymentRecord, LateConfirmation } from '../transaction/incomingPayment.ts';
+import type { TransactionState } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { PIX_OUT_FEE } from './refund.ts';
 

@@ -6,20 +6,9 @@ import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, Id, Mode, UserId } from '../kernel/ids.ts';
+import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
-import {
-  flag,
-  freeForm,
-  type Json,
-  money,
-  nullable,
-  oneOf,
-  record,
-  type Serde,
-  serdeOf,
-  text,
-  time,
-} from '../kernel/serde.ts';
+import { flag, freeForm, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 export type PayoutId = Id<'payout'>;
@@ -172,7 +161,7 @@ const moved = { amount: money, fee: money, currency: oneOf('BRL'), at: time } as
 const instant = record({ at: time });
 const confirmed = record({ ...moved, endToEndId: nullable(text()) });
 
-export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
+const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutRequested: {
     version: 1,
     shape: record<PayoutRequested['data']>({

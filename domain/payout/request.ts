@@ -1,8 +1,8 @@
 // What a merchant may ask for in a payout (rules Y1, Y3): from a body whose types are right to a wish, or to all that is wrong with it.
 import { keptMetadata, metadataProblems } from '../charge/metadata.ts';
 import type { CodedProblem } from '../charge/request.ts';
+import type { Json } from '../kernel/json.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
-import type { Json } from '../kernel/serde.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/api/payouts/payoutSchema.ts). */
@@ -14,7 +14,7 @@ export interface PayoutBody {
   readonly metadata?: { readonly [key: string]: Json };
 }
 
-export interface PayoutRequest {
+interface PayoutRequest {
   readonly amount: Minor;
   readonly currency: 'BRL';
   readonly destination: string;

@@ -35,7 +35,7 @@ interface Receiver {
   readonly amount?: Minor;
 }
 
-export interface DynamicBrCodeParts extends Receiver {
+interface DynamicBrCodeParts extends Receiver {
   /** Location of the charge without scheme, 1 to 77 visible ASCII characters. */
   readonly url: string;
 }

@@ -1,6 +1,6 @@
 // Payers that exist in the sandbox only: the fictitious people of pix.md, whose CPFs have right check digits, and their bank.
 
-export interface SandboxPerson {
+interface SandboxPerson {
   readonly name: string;
   /** Bare CPF. */
   readonly document: string;

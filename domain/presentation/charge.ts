@@ -1,7 +1,7 @@
 // The Charge of the interface: an allow-list. Nothing reaches a merchant that is not named here.
 import type { ChargeFailure, ChargeTerms, Customer } from '../charge/charge.ts';
 import { PREFIX } from '../kernel/ids.ts';
-import type { Json } from '../kernel/serde.ts';
+import type { Json } from '../kernel/json.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { medMetadata } from './medCase.ts';
 import { amountRefunded, type PublicStatus, publicStatus } from './status.ts';

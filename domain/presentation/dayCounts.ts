@@ -13,7 +13,7 @@ export type FunnelStage =
   | 'disputed';
 
 /** Payments, and sums of minor units where the name says amount or fees. */
-export interface DayCounts {
+interface DayCounts {
   /** By the day of creation. */
   readonly created: number;
   readonly createdAmount: number;

@@ -2,7 +2,7 @@
 import type { Timestamp } from '../kernel/time.ts';
 import { type Endpoint, type ExistingEndpoint, WEBHOOK_ENDPOINT } from '../webhookEndpoint/webhookEndpoint.ts';
 
-export type EndpointStatus = 'ACTIVE' | 'INACTIVE';
+type EndpointStatus = 'ACTIVE' | 'INACTIVE';
 export const ENDPOINT_STATUSES: readonly EndpointStatus[] = ['ACTIVE', 'INACTIVE'];
 
 /** The state of an endpoint by the status that the interface names. */

@@ -1,6 +1,7 @@
 // The evidence of the interface (contract.md Dispute case, rule Q6).
-import type { Evidence } from '../dispute/evidence.ts';
+
 import type { DeclaredFile, EvidenceType } from '../dispute/evidenceFile.ts';
+import type { Evidence } from '../dispute/medCase.ts';
 import { PREFIX } from '../kernel/ids.ts';
 
 export const evidenceView = (

@@ -2,10 +2,9 @@
 
 import { MED_CASE } from '../dispute/aggregate.ts';
 import type { CaseStatus, CaseType, MedCase, MoneyOutcome } from '../dispute/medCase.ts';
-import type { CaseChange, CaseSnapshot } from '../dispute/snapshot.ts';
-import { snapshotOf } from '../dispute/snapshot.ts';
+import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snapshot.ts';
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
-import type { Json } from '../kernel/serde.ts';
+import type { Json } from '../kernel/json.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import type { TransactionDisputeResolved, TransactionDisputeUpdated } from '../transaction/disputes.ts';
 import { canonicalMessage, type Message } from './envelope.ts';

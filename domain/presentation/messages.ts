@@ -15,7 +15,7 @@ import type { Publisher } from './publisher.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
 
 /** One transition of one payment: its state before and after the event. */
-export interface Transition {
+interface Transition {
   readonly before: PaymentState;
   readonly after: ExistingPayment;
   readonly at: Timestamp;

@@ -1,8 +1,8 @@
 // Payouts as the outside sees them: the public object of requested payouts and of the Pix-outs of cash-out refunds, and their webhook
 // messages of both families (rules M6, M11, Y2, W9).
 
+import type { Json } from '../kernel/json.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
-import type { Json } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { PAYMENT } from '../payment/payment.ts';
 import { PAYOUT, type Payout, type PayoutEvent, type PayoutState } from '../payout/payout.ts';
@@ -89,7 +89,7 @@ export const requestedPayoutView = (payout: Payout): PayoutView => {
 
 // --- Messages ---
 
-export type PayoutStep = 'created' | 'paid' | 'failed' | 'cancelled';
+type PayoutStep = 'created' | 'paid' | 'failed' | 'cancelled';
 
 const PUBLISHED: {
   readonly [S in PayoutStep]: {
@@ -105,7 +105,7 @@ const PUBLISHED: {
 };
 
 /** What a legacy message says of the payout beyond its id, amount and status. */
-export interface WithdrawalLabels {
+interface WithdrawalLabels {
   readonly transactionId: string;
   readonly withdrawalId: string;
   readonly refundId?: string;

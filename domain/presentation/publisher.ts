@@ -4,7 +4,7 @@ import type { Timestamp } from '../kernel/time.ts';
 import type { Message } from './envelope.ts';
 
 /** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
-export type MessagesOf<State, Event> = (before: State, event: Event, after: State) => readonly Message[];
+type MessagesOf<State, Event> = (before: State, event: Event, after: State) => readonly Message[];
 
 /** An event that has the messages of an earlier one of its stream published again (W8). */
 export interface Again {

@@ -5,7 +5,7 @@ import { PAYMENT } from '../payment/payment.ts';
 import { REFUND, type RefundState } from '../refund/refund.ts';
 import type { RefundRecord } from '../transaction/refunds.ts';
 
-export type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
+type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
 export const REFUND_STATUSES: readonly RefundStatus[] = ['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED'];
 
 /** The payment's stream says how it ended; before that, the refund's own says whether the provider has it. */

@@ -4,13 +4,13 @@ import { percentHalfUp } from '../kernel/rounding.ts';
 import { type DayRow, sumBy } from './dayCounts.ts';
 
 /** Points of `dailyVolume`: the most recent ones of a longer window. */
-export const DAILY_VOLUME_MAX = 366;
+const DAILY_VOLUME_MAX = 366;
 
 interface Volume {
   readonly volume: number;
   readonly count: number;
 }
-export interface StatsView {
+interface StatsView {
   readonly totalTransactions: number;
   readonly paidTransactions: number;
   readonly todayTransactions: number;

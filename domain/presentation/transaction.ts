@@ -1,6 +1,6 @@
 // The Transaction (payment) of the interface. Fields that do not apply are null.
 import { findInstrument, type Instruments } from '../charge/instruments.ts';
-import type { Json } from '../kernel/serde.ts';
+import type { Json } from '../kernel/json.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { amountRefunded, type TransactionStatus, transactionStatus } from './status.ts';
 

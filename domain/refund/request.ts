@@ -14,7 +14,7 @@ export interface RefundBody {
   readonly destinationKey?: string;
 }
 
-export interface RefundRequest {
+interface RefundRequest {
   /** null: all that is left. */
   readonly amount: Minor | null;
   readonly reason: string | null;

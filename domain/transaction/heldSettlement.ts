@@ -7,8 +7,8 @@ import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { REFUND } from '../refund/refund.ts';
+import type { HeldPayout, IncomingPaymentRecord, LateConfirmation } from './incomingPayment.ts';
 import type { RefundRecord } from './refunds.ts';
-import type { IncomingPaymentRecord, TransactionState } from './transaction.ts';
 
 interface Moved {
   readonly amount: Minor;
@@ -87,23 +87,6 @@ export const HELD_SETTLEMENT = partition<HeldSettlementEvent>()({
   late: ['TransactionReturnConfirmedLate', 'TransactionRefundConfirmedLate', 'TransactionLateConfirmationWrittenOff'],
 });
 
-/** A Pix-out in place of a refused return. */
-export interface HeldPayout {
-  readonly payoutId: RefundId;
-  readonly destination: string;
-  readonly fee: Minor;
-  readonly requestedAt: Timestamp;
-  readonly outcome: 'requested' | 'paid' | 'failed';
-}
-
-/** A confirmation that came after the refusal. */
-export interface LateConfirmation {
-  readonly id: string;
-  readonly amount: Minor;
-  readonly at: Timestamp;
-  readonly isWrittenOff: boolean;
-}
-
 type RecordEvent = Exclude<HeldSettlementEvent, TransactionRefundConfirmedLate | TransactionLateConfirmationWrittenOff>;
 
 const withPayout = (
@@ -115,7 +98,7 @@ const withPayout = (
 });
 
 /** Returns the payment that arrived, after an event that names it. */
-const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): IncomingPaymentRecord => {
+export const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): IncomingPaymentRecord => {
   switch (event.type) {
     case 'TransactionHeldPayoutRequested': {
       const { payoutId, destination, fee, at: requestedAt } = event.data;
@@ -146,14 +129,14 @@ const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): In
 };
 
 /** Returns the refund after its late confirmation. */
-const evolveLateRefund = (refund: RefundRecord, { data }: TransactionRefundConfirmedLate): RefundRecord => {
+export const evolveLateRefund = (refund: RefundRecord, { data }: TransactionRefundConfirmedLate): RefundRecord => {
   const { refundId, amount, at } = data;
   const id = REFUND.idPrefix + refundId;
   return refund.refundId === refundId ? { ...refund, late: { id, amount, at, isWrittenOff: false } } : refund;
 };
 
 /** Returns what it was confirmed late of, with the confirmation of this id written off. */
-const writtenOffLate = <T extends { readonly late?: LateConfirmation | readonly LateConfirmation[] }>(
+export const writtenOffLate = <T extends { readonly late?: LateConfirmation | readonly LateConfirmation[] }>(
   one: T,
   id: string,
 ): T => {
@@ -161,35 +144,4 @@ const writtenOffLate = <T extends { readonly late?: LateConfirmation | readonly 
   if (late === undefined) return one;
   const of = (it: LateConfirmation): LateConfirmation => (it.id === id ? { ...it, isWrittenOff: true } : it);
   return { ...one, late: 'id' in late ? of(late) : late.map(of) };
-};
-
-/** Nothing of this payment is owed to its payer any more: one that the payer lock kept from being credited ends with it. */
-export const gone = (
-  state: TransactionState,
-  incomingPayments: readonly IncomingPaymentRecord[],
-  { providerPaymentId, at }: { readonly providerPaymentId: string; readonly at: Timestamp },
-): TransactionState =>
-  state.status === 'returning' && state.incoming.providerPaymentId === providerPaymentId
-    ? { declined: state.declined, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: at }
-    : { ...state, incomingPayments };
-
-/** Returns the transaction after such an event. */
-export const evolveHeldSettlement = (state: TransactionState, event: HeldSettlementEvent): TransactionState => {
-  if (event.type === 'TransactionRefundConfirmedLate')
-    return state.status === 'settled'
-      ? { ...state, refunds: state.refunds.map((refund) => evolveLateRefund(refund, event)) }
-      : state;
-  if (event.type === 'TransactionLateConfirmationWrittenOff') {
-    const { id } = event.data;
-    const incomingPayments = state.incomingPayments.map((one) => writtenOffLate(one, id));
-    return state.status === 'settled'
-      ? { ...state, incomingPayments, refunds: state.refunds.map((one) => writtenOffLate(one, id)) }
-      : { ...state, incomingPayments };
-  }
-  const { providerPaymentId } = event.data;
-  const incomingPayments = state.incomingPayments.map((one) =>
-    one.providerPaymentId === providerPaymentId ? evolveHeldRecord(one, event) : one,
-  );
-  const isGone = event.type === 'TransactionHeldPayoutPaid' || event.type === 'TransactionHeldWrittenOff';
-  return isGone ? gone(state, incomingPayments, event.data) : { ...state, incomingPayments };
 };

@@ -7,7 +7,7 @@ import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
 import { type DisputeRecord, isDisputed } from './disputes.ts';
-import type { LateConfirmation } from './heldSettlement.ts';
+import type { LateConfirmation } from './incomingPayment.ts';
 
 /** What a refund asks for, fixed when it is reserved. */
 export interface RefundTerms {

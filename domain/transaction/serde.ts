@@ -6,7 +6,8 @@ import { CASE_CHANGES, type CaseSnapshot } from '../dispute/snapshot.ts';
 import { fingerprintShape } from '../kernel/fingerprint.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { HeldSettlementEvent } from './heldSettlement.ts';
-import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
+import type { IncomingPayment, Payer } from './incomingPayment.ts';
+import type { TransactionEvent } from './transaction.ts';
 
 const method = oneOf(...PAYMENT_METHODS);
 const incoming = record<IncomingPayment>({

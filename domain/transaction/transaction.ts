@@ -5,40 +5,23 @@ import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { payerTaxIdOf } from '../pix/taxId.ts';
 import { DISPUTE, type DisputeEvent, type DisputeRecord, evolveDispute } from './disputes.ts';
 import type { ChargedFees } from './fees.ts';
 import {
-  evolveHeldSettlement,
-  gone,
+  evolveHeldRecord,
+  evolveLateRefund,
   HELD_SETTLEMENT,
-  type HeldPayout,
   type HeldSettlementEvent,
-  type LateConfirmation,
+  writtenOffLate,
 } from './heldSettlement.ts';
+import {
+  type IncomingPayment,
+  type IncomingPaymentRecord,
+  type RejectionReason,
+  recordOf,
+  replaced,
+} from './incomingPayment.ts';
 import { evolveRefunds, REFUND_MOVEMENTS, type RefundMovement, type RefundRecord } from './refunds.ts';
-
-/** As the bank names the payer; the document may be missing. */
-export interface Payer {
-  readonly name: string | null;
-  readonly document: string | null;
-}
-
-/** One payment that arrived, as the provider reports it. */
-export interface IncomingPayment {
-  readonly method: PaymentMethod;
-  /** The provider's id of the payment: of a Pix its end-to-end id, otherwise the acquirer's own. Unique at the provider: the dedup key. */
-  readonly providerPaymentId: string;
-  readonly amount: Minor;
-  readonly payer: Payer;
-  /** The provider's payment time: lateness is judged by it (M4). */
-  readonly paidAt: Timestamp;
-}
-
-/** Returns the bare tax id of whoever paid; null when the bank names nobody by it (M5). */
-export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);
-
-export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended' | 'payer_mismatch';
 
 export interface Settlement extends ChargedFees {
   readonly incoming: IncomingPayment;
@@ -140,30 +123,6 @@ export type TransactionEvent =
   | RefundMovement
   | DisputeEvent;
 
-/** Every payment ever seen for the charge, in order of arrival. */
-export interface IncomingPaymentRecord {
-  readonly method: PaymentMethod;
-  readonly providerPaymentId: string;
-  readonly amount: Minor;
-  /** `rejected`: on its way back; `unreturned`: the provider refuses to send it back; the last three: as an operator settled it (M10). */
-  readonly outcome:
-    | 'settled'
-    | 'held'
-    | 'rejected'
-    | 'returned'
-    | 'unreturned'
-    | 'payingOut'
-    | 'paidOut'
-    | 'writtenOff';
-  readonly reason: RejectionReason | 'operator' | 'cancelled' | 'released' | null;
-  readonly returnId: string | null;
-  /** The provider's latest refusal to send it back, and how many there were. */
-  readonly refusal?: { readonly reason: string; readonly at: Timestamp; readonly number: number };
-  /** In order of their requests. */
-  readonly payouts?: readonly HeldPayout[];
-  readonly late?: readonly LateConfirmation[];
-}
-
 interface Seen {
   readonly incomingPayments: readonly IncomingPaymentRecord[];
   /** Methods that were declined; others may still pay. */
@@ -190,20 +149,6 @@ export type TransactionState =
   | (Seen & { readonly status: 'returning'; readonly incoming: IncomingPayment })
   | (Seen & { readonly status: 'returned'; readonly incoming: IncomingPayment; readonly returnedAt: Timestamp })
   | SettledTransaction;
-
-const recordOf = (
-  { method, providerPaymentId, amount }: IncomingPayment,
-  outcome: IncomingPaymentRecord['outcome'],
-  reason: RejectionReason | null = null,
-  returnId: string | null = null,
-): IncomingPaymentRecord => ({ method, providerPaymentId, amount, outcome, reason, returnId });
-
-const replaced = (
-  incomingPayments: readonly IncomingPaymentRecord[],
-  providerPaymentId: string,
-  change: Partial<IncomingPaymentRecord>,
-): readonly IncomingPaymentRecord[] =>
-  incomingPayments.map((one) => (one.providerPaymentId === providerPaymentId ? { ...one, ...change } : one));
 
 const seenOf = ({ incomingPayments, declined }: Seen): Seen => ({ incomingPayments, declined });
 
@@ -313,6 +258,37 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
     default:
       return ignore(state, event);
   }
+};
+
+/** Nothing of this payment is owed to its payer any more: one that the payer lock kept from being credited ends with it. */
+const gone = (
+  state: TransactionState,
+  incomingPayments: readonly IncomingPaymentRecord[],
+  { providerPaymentId, at }: { readonly providerPaymentId: string; readonly at: Timestamp },
+): TransactionState =>
+  state.status === 'returning' && state.incoming.providerPaymentId === providerPaymentId
+    ? { declined: state.declined, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: at }
+    : { ...state, incomingPayments };
+
+/** Returns the transaction after such an event. */
+const evolveHeldSettlement = (state: TransactionState, event: HeldSettlementEvent): TransactionState => {
+  if (event.type === 'TransactionRefundConfirmedLate')
+    return state.status === 'settled'
+      ? { ...state, refunds: state.refunds.map((refund) => evolveLateRefund(refund, event)) }
+      : state;
+  if (event.type === 'TransactionLateConfirmationWrittenOff') {
+    const { id } = event.data;
+    const incomingPayments = state.incomingPayments.map((one) => writtenOffLate(one, id));
+    return state.status === 'settled'
+      ? { ...state, incomingPayments, refunds: state.refunds.map((one) => writtenOffLate(one, id)) }
+      : { ...state, incomingPayments };
+  }
+  const { providerPaymentId } = event.data;
+  const incomingPayments = state.incomingPayments.map((one) =>
+    one.providerPaymentId === providerPaymentId ? evolveHeldRecord(one, event) : one,
+  );
+  const isGone = event.type === 'TransactionHeldPayoutPaid' || event.type === 'TransactionHeldWrittenOff';
+  return isGone ? gone(state, incomingPayments, event.data) : { ...state, incomingPayments };
 };
 
 export const transaction: Decider<TransactionState, TransactionEvent> = {

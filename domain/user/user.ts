@@ -16,7 +16,7 @@ export const ACCOUNT_ROLES = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 /** Issuing, rotating and revoking API keys (contract.md Authentication, 6). */
 export const mayManageKeys = (role: AccountRole): boolean => role === 'OWNER' || role === 'ADMIN';
-export const isAccountRole = (role: string): role is AccountRole => (ACCOUNT_ROLES as readonly string[]).includes(role);
+const isAccountRole = (role: string): role is AccountRole => (ACCOUNT_ROLES as readonly string[]).includes(role);
 export const ROLES = [...ACCOUNT_ROLES, 'OPERATOR'] as const;
 /** An OPERATOR belongs to the platform and to no account. */
 export type Role = (typeof ROLES)[number];

@@ -5,13 +5,13 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { addressOf, networkOf } from './address.ts';
 import type { KnownCaller } from './answered.ts';
 import { authenticate, authenticateSession, failureOf, tokenFailureOf } from './authentication.ts';
+import { type Caller, type Callers, isOfSession, type Principal } from './callers.ts';
 import { requestIdOf } from './errors.ts';
 import { isMonitor } from './health.ts';
-import { isOfSession } from './impliedErrors.ts';
 import type { AddressLimit, Limited, RateLimit, WithoutKey } from './limits.ts';
 import type { Overload, Place } from './overload.ts';
 import type { Refusal } from './refusal.ts';
-import type { Caller, Callers, LimitClass, Principal, Route } from './route.ts';
+import type { LimitClass, Route } from './route.ts';
 import type { AppServices } from './serverContext.ts';
 
 export interface Admission {

@@ -1,8 +1,8 @@
 // What the request log says of a request (rule D3): no body, no query, no secret.
 import type { Request, Response } from 'express';
 import type { AnsweredRequest } from '../../application/ports/requestLog.ts';
+import type { Caller, Callers } from './callers.ts';
 import { requestIdOf } from './errors.ts';
-import type { Caller, Callers } from './route.ts';
 
 /** Whoever sent a right key or token. */
 export type KnownCaller = Caller | Callers['anySession'];

@@ -17,13 +17,14 @@ import { addressOf, warnOfForwarding } from './address.ts';
 import { type Admission, admit, beyondAddressLimit, OVERLOADED, type Passage, takesPlace } from './admission.ts';
 import { answeredRequest } from './answered.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
+import type { Caller } from './callers.ts';
 import { ERROR_PAGE, type ErrorPage, PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
 import { boundInFlight, IN_FLIGHT_MAX } from './inFlight.ts';
 import { UNCOUNTED } from './overload.ts';
 import { preferencesOf } from './preferences.ts';
 import type { Refusal } from './refusal.ts';
 import { requestId } from './requestId.ts';
-import type { Caller, Route, RouteContext, RouteResult } from './route.ts';
+import type { Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
 import { transportSecurity } from './transportSecurity.ts';
 import { assertCaughtUp } from './upToDate.ts';
@@ -44,7 +45,7 @@ export interface AppOptions extends Admission {
   readonly beginRequest: BeginRequest;
 }
 
-export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export const createApp = (options: AppOptions): Express => {
   const app = express();

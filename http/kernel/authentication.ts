@@ -4,11 +4,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { shownFingerprint } from '../../application/accounts/newKey.ts';
-import type { Rejection } from '../../domain/kernel/rejection.ts';
-import { reject } from '../../domain/kernel/rejection.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
+import type { Caller, OperatorCaller, SessionCaller } from './callers.ts';
 import type { Refusal } from './refusal.ts';
-import type { Caller, OperatorCaller, SessionCaller } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';
 
 /** In a time that tells only whether they have the same length. */
@@ -20,7 +19,7 @@ export const isSameSecret = (a: string, b: string): boolean => {
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
 
 /** Why a request has no caller. Well-formed keys that don't work are all `unknown`, whether they ever existed or not. */
-export type AuthenticationFailure = 'missing' | 'malformed' | 'unknown';
+type AuthenticationFailure = 'missing' | 'malformed' | 'unknown';
 
 export const failureOf = (req: Request): AuthenticationFailure => {
   const sent = req.headers['apikey'];

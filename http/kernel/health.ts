@@ -3,8 +3,10 @@ import type { Request } from 'express';
 import { isLoopbackHost } from './address.ts';
 import { isSameSecret } from './authentication.ts';
 import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
-import { type Route, route } from './route.ts';
+import { type Route, route, type Tag } from './route.ts';
 import type { Operations } from './serverContext.ts';
+
+export const OPERATIONS: Tag = { name: 'Operations', description: 'Health and metrics, for whoever runs this server.' };
 
 /** What proxies add, of whatever make: who asks is then not who is connected. */
 const FORWARDING =
@@ -37,7 +39,7 @@ const liveRoute = route({
   path: '/health/live',
   operationId: 'getLiveness',
   summary: 'Whether the process runs',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'public',
   limit: 'unlimited',
   responses: {
@@ -52,7 +54,7 @@ const readyRoute = route({
   path: '/health/ready',
   operationId: 'getReadiness',
   summary: 'Whether the process can serve',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'public',
   limit: 'readiness',
   responses: {
@@ -87,7 +89,7 @@ const metricsRoute = route({
   path: '/metrics',
   operationId: 'getMetrics',
   summary: 'Metrics for Prometheus',
-  tag: 'Operations',
+  tag: OPERATIONS,
   principal: 'monitor',
   limit: 'unlimited',
   responses: { 200: { kind: 'bytes', description: 'In the text format.', contentTypes: ['text/plain'] } },

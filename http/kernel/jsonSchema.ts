@@ -1,6 +1,6 @@
 // Pieces of JSON Schema (draft 2020-12 vocabulary, as OpenAPI 3.1 takes it).
 import { type Static, type TArrayOptions, type TProperties, type TSchema, Type } from 'typebox';
-import type { Json } from '../../domain/kernel/serde.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 
 export interface JsonSchema {
   readonly type?: string | readonly string[];

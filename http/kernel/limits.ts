@@ -5,8 +5,9 @@ import type { Request, Response } from 'express';
 import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/settings.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
+import type { Caller, Callers } from './callers.ts';
 import type { Judged, MinuteLimit, MinuteWindows } from './minuteWindows.ts';
-import type { Caller, Callers, Route } from './route.ts';
+import type { Route } from './route.ts';
 
 export interface Limited {
   readonly perMinute: number;
@@ -82,7 +83,7 @@ export interface AddressLimits {
   readonly perMinute: number;
   readonly loginsPerMinute: number;
 }
-export const ADDRESS_LIMITS: AddressLimits = { perMinute: 1_200, loginsPerMinute: 20 };
+const ADDRESS_LIMITS: AddressLimits = { perMinute: 1_200, loginsPerMinute: 20 };
 /** Most addresses ask less often than this share of a limit in a minute, of each process: they are not counted with other processes. */
 const CREDIT_OF_ADDRESS = 1 / 60;
 

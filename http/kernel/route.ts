@@ -2,76 +2,22 @@
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from '../../application/core/eventMetadata.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
-import type { OpenAccount } from '../../domain/account/account.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
-import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
-import type { AccountRole } from '../../domain/user/user.ts';
+import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from './callers.ts';
 import type { EventSink } from './eventSink.ts';
-import { impliedErrors, isKeyed, isOfSession } from './impliedErrors.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { Refusal } from './refusal.ts';
 import type { SentChunks } from './sentChunks.ts';
 import type { AppServices, GatewayServices } from './serverContext.ts';
 import { closed } from './unknownFields.ts';
 
-export type Tag =
-  | 'Charges'
-  | 'Payments'
-  | 'Refunds'
-  | 'Payouts'
-  | 'Disputes'
-  | 'Wallets'
-  | 'Webhooks'
-  | 'Sandbox'
-  | 'Dashboard'
-  | 'Platform'
-  | 'Checkout'
-  | 'Operations';
-
-/** Whoever calls with an API key. */
-export interface Caller {
-  readonly account: OpenAccount;
-  readonly tenant: { readonly accountId: OpenAccount['accountId']; readonly mode: Mode };
-  /** `key:<first 16 hex characters of its fingerprint>`. */
-  readonly actor: string;
-}
-
-/** Whoever calls with a token of the dashboard. */
-interface LoggedInCaller {
-  readonly sessionId: SessionId;
-  readonly userId: UserId;
-  readonly email: string;
+/** A chapter of the reference. Chapters stand in the order of their first routes. */
+export interface Tag {
   readonly name: string;
-  /** `user:usr_…`. */
-  readonly actor: string;
+  readonly description: string;
 }
-/** A member of a merchant's account. What it may do depends on its role; it acts in both modes, and is judged as in live. */
-export interface SessionCaller extends LoggedInCaller {
-  readonly role: AccountRole;
-  readonly account: OpenAccount;
-  readonly tenant: Caller['tenant'];
-}
-/** An operator of the platform. */
-export interface OperatorCaller extends LoggedInCaller {
-  readonly role: 'OPERATOR';
-  readonly hasSecondFactor: boolean;
-}
-
-/** What is known of who calls, by the principal that a route asks for. `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
-export interface Callers {
-  public: null;
-  apiKey: Caller;
-  testKey: Caller;
-  /** `anySession`: of an account or of the platform. `session`, `operator`: with the other one it is 403 `role_required`. */
-  anySession: SessionCaller | OperatorCaller;
-  session: SessionCaller;
-  operator: OperatorCaller;
-  /** Whoever reads the metrics (http/kernel/health.ts). */
-  monitor: null;
-  provider: unknown;
-}
-export type Principal = keyof Callers;
 
 /** Whose share of requests and of places a request takes (rule E8); http/kernel/admission.ts says how much each is. */
 export type LimitClass =
@@ -228,6 +174,7 @@ export interface RouteContext<
   Params extends ParamRules = ParamRules,
   Query extends QueryRules = QueryRules,
   Body extends BodyRule = BodyRule,
+  Called = AppServices,
 > {
   readonly caller: Callers[Who];
   readonly params: ParamsOf<Params>;
@@ -242,7 +189,7 @@ export interface RouteContext<
   /** Both wait, for so long or for a turn; meanwhile the request takes no place of those in progress. */
   readonly pause: (ms: number) => Promise<void>;
   readonly apart: <T>(turn: Promise<T>) => Promise<T>;
-  readonly services: AppServices;
+  readonly services: Called;
 }
 /** What routes for API keys have in common, for what several of them do. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;
@@ -265,6 +212,7 @@ interface Declaration<
   Query extends QueryRules,
   Body extends BodyRule,
   Responses extends ResponseRules,
+  Called,
 > extends Named {
   readonly principal: Who;
   /** Refuses a caller for its role, before anything that it sent is judged; null: it may. Default: whoever the principal lets in may. */
@@ -285,7 +233,7 @@ interface Declaration<
   /** Beyond what follows from the rest. */
   readonly errors: readonly ErrorCode[];
   readonly handle: (
-    context: RouteContext<Who, Params, Query, Body>,
+    context: RouteContext<Who, Params, Query, Body, Called>,
   ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
 }
 
@@ -318,34 +266,74 @@ const IDEMPOTENCY_KEY: HeaderRule = {
   schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
 };
 
-export const route = <
-  Who extends Principal,
-  const Responses extends ResponseRules,
-  Params extends ParamRules = NonNullable<unknown>,
-  Query extends QueryRules = NonNullable<unknown>,
-  Body extends BodyRule = NoBody,
->(
-  declared: Declaration<Who, Params, Query, Body, Responses>,
-): Route => {
-  const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
-  const { needsIdempotencyKey = false, ...named } = others;
-  const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
-  const body: BodyRule = declared.body ?? { kind: 'none' };
-  return {
-    refusesUnknownQuery: false,
-    reads: [],
-    ...named,
-    limit,
-    principal,
-    refusalOf: refusalOf as Route['refusalOf'],
-    params,
-    query,
-    headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
-    body,
-    errors: [...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors])],
-    handle: handle as Route['handle'],
-  };
+/** What follows from who may call, what is taken, and that any process can be too busy or at fault. */
+const impliedErrors = ({
+  principal,
+  limit,
+  params,
+  query,
+  body,
+  needsIdempotencyKey,
+}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body'> & {
+  needsIdempotencyKey: boolean;
+}): ErrorCode[] => [
+  ...(Object.keys(params).length > 0 ? (['invalid_request'] as const) : []), // a path that can't be decoded
+  ...Object.values(query).map(({ code }) => code),
+  ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
+  ...bodyErrors(body),
+  ...(isKeyed(principal) || isOfSession(principal) ? (['unauthorized'] as const) : []),
+  ...(principal === 'session' || principal === 'operator' ? (['role_required'] as const) : []),
+  ...(principal === 'operator' ? (['second_factor_enrolment_required'] as const) : []),
+  ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
+  ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
+  'internal_error',
+  'service_unavailable',
+];
+
+const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
+  if (body.kind === 'none') return [];
+  if (body.kind === 'stream')
+    return body.contentTypes === null
+      ? ['payload_too_large', 'invalid_request']
+      : ['payload_too_large', 'unsupported_media_type', 'invalid_request'];
+  const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
+  return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };
+
+/** Returns what makes routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
+export const routeCalling =
+  <Called extends AppServices>() =>
+  <
+    Who extends Principal,
+    const Responses extends ResponseRules,
+    Params extends ParamRules = NonNullable<unknown>,
+    Query extends QueryRules = NonNullable<unknown>,
+    Body extends BodyRule = NoBody,
+  >(
+    declared: Declaration<Who, Params, Query, Body, Responses, Called>,
+  ): Route => {
+    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
+    const { needsIdempotencyKey = false, ...named } = others;
+    const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
+    const body: BodyRule = declared.body ?? { kind: 'none' };
+    return {
+      refusesUnknownQuery: false,
+      reads: [],
+      ...named,
+      limit,
+      principal,
+      refusalOf: refusalOf as Route['refusalOf'],
+      params,
+      query,
+      headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
+      body,
+      errors: [
+        ...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors]),
+      ],
+      handle: handle as Route['handle'],
+    };
+  };
+export const route = routeCalling<AppServices>();
 
 /** Who asks, and by which request: what commands record as their cause. */
 export const actorOf = ({

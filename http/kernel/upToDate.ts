@@ -4,7 +4,8 @@ import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../applic
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
-import type { Caller, KeyContext } from './route.ts';
+import type { Caller } from './callers.ts';
+import type { KeyContext } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';
 
 /** Worst case of read-your-writes. */

@@ -64,7 +64,7 @@ const codeOf = ({ codes, missing }: JsonBody<never>, param: string, isMissing = 
   (isMissing ? codeIn(missing, param) : undefined) ?? codeIn(codes, param.split('.')[0] as string) ?? 'invalid_request';
 
 /** One problem: its own code and param. Several: `invalid_request`, and `details` lists them all (E2). */
-export const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The body'): Rejection => {
+const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The body'): Rejection => {
   const details = problems.map(({ param, message }) => ({ param, message }));
   const [only, ...others] = problems;
   if (only === undefined) throw new Error('no problem to report');
@@ -89,7 +89,7 @@ const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => 
   });
 };
 
-export type BodyValidator = (
+type BodyValidator = (
   body: unknown,
   mayHoldBadStrings: boolean,
   context: ValidationContext,

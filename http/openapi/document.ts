@@ -2,11 +2,11 @@
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { type CatalogueEntry, EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { API_VERSION } from '../../domain/presentation/envelope.ts';
-import { ERRORS } from '../kernel/errors.ts';
+import { ERRORS, errorType } from '../kernel/errors.ts';
 import type { Route } from '../kernel/route.ts';
 import { EXAMPLES, type Examples } from './examples.ts';
 import { operationOf } from './operation.ts';
-import { NAMED_SCHEMAS, tagObjects, WEBHOOK_EVENTS, withReferences } from './vocabulary.ts';
+import { NAMED_SCHEMAS, WEBHOOK_EVENTS, withReferences } from './vocabulary.ts';
 import { webhookSchema } from './webhooks.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ const errorSchema: Json = {
       required: ['type', 'code', 'message'],
       additionalProperties: false,
       properties: {
-        type: { type: 'string', enum: [...new Set(Object.values(ERRORS).map(({ type }) => type))] },
+        type: { type: 'string', enum: [...new Set(Object.values(ERRORS).map(({ status }) => errorType(status)))] },
         code: { type: 'string', enum: Object.keys(ERRORS), description: 'Branch on this one.' },
         message: { type: 'string', description: 'For people. It may change.' },
         param: { type: 'string', description: 'The field at fault, when it is one.' },
@@ -154,7 +154,7 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
     description: legacy
       ? 'Of the older family, for integrations that speak the transaction format.'
       : 'Answer 2xx within 30 seconds. Anything else is tried again, 15 times over four days.',
-    tags: [WEBHOOK_EVENTS],
+    tags: [WEBHOOK_EVENTS.name],
     security: [],
     parameters: [SIGNATURE[legacy ? 'legacy' : 'canonical'], DELIVERY_ID, EVENT_TYPE, SEQUENCE, ...STANDARD],
     requestBody: {
@@ -194,7 +194,7 @@ export const openApiDocument = (routes: readonly Route[], publicUrl: string, exa
     },
     servers: [{ url: publicUrl, description: 'This server. The key tells test from live.' }],
     externalDocs: { url: docsUrl, description: 'Guides and reference' },
-    tags: tagObjects(new Set([...routes.map(({ tag }) => tag), WEBHOOK_EVENTS])),
+    tags: [...new Set([...routes.map(({ tag }) => tag), WEBHOOK_EVENTS])],
     paths: Object.fromEntries(
       [...byPath].map(([path, there]) => [
         path,

@@ -1,8 +1,9 @@
 // One operation of the OpenAPI document, from one route of the table.
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import type { Principal } from '../kernel/callers.ts';
 import { ERRORS } from '../kernel/errors.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
-import type { BodyRule, Principal, QueryRule, Route } from '../kernel/route.ts';
+import type { BodyRule, QueryRule, Route } from '../kernel/route.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import type { Examples, OperationExamples } from './examples.ts';
 import type { Refer } from './vocabulary.ts';
@@ -142,7 +143,7 @@ export const operationOf = (route: Route, examples: Examples, refer: Refer): Jso
     operationId: route.operationId,
     summary: route.summary,
     description: DESCRIPTIONS[route.operationId],
-    tags: [route.tag],
+    tags: [route.tag.name],
     security: SECURITY[route.principal],
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(body && { requestBody: body }),

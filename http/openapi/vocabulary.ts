@@ -1,4 +1,4 @@
-// What the document names: its tags, and the schemas that stand in it once and are referred to.
+// What the document names: the tag of webhooks, and the schemas that stand in it once and are referred to.
 import { medCaseSchema } from '../api/disputes/caseSchema.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
 import { createdPaymentSchema, transactionSchema } from '../api/payments/transactionSchema.ts';
@@ -8,32 +8,10 @@ import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
 
 /** The tag of what Quita sends: no route has it. */
-export const WEBHOOK_EVENTS = 'Webhook events';
-
-const TAGS: Readonly<Record<Tag | typeof WEBHOOK_EVENTS, string>> = {
-  Charges: 'Pix charges: the code to copy and its QR image come with the answer.',
-  Payments: 'The transaction format: several methods, cancellation, receipts, statistics.',
-  Refunds: 'Giving a settled payment back, in full or in part.',
-  Payouts: 'Money out of the wallet to a Pix key.',
-  Disputes: 'Cases that payers’ banks open about payments: answers, evidence, outcomes.',
-  Wallets: 'What a merchant may dispose of, and what is still held.',
-  Webhooks: 'Where events are sent, and what was sent.',
-  Sandbox: 'What payers, banks and time do. For test keys only.',
-  Dashboard: 'Logging in, for the people of an account. What is asked for with its token is not for API keys.',
-  Platform:
-    'What operators of the platform do with accounts, users, keys, work and the log. For the token of an OPERATOR, who belongs to no account.',
-  Checkout: 'The payer’s page and what belongs to it. The raw id in the path is the credential.',
-  Operations: 'Health and metrics, for whoever runs this server.',
-  [WEBHOOK_EVENTS]: 'What Quita sends to the endpoints of a merchant.',
+export const WEBHOOK_EVENTS: Tag = {
+  name: 'Webhook events',
+  description: 'What Quita sends to the endpoints of a merchant.',
 };
-
-/** Returns the tags of these operations: one without any would be shown as an empty chapter. */
-export const tagObjects = (
-  used: ReadonlySet<string>,
-): readonly { readonly name: string; readonly description: string }[] =>
-  Object.entries(TAGS)
-    .filter(([name]) => used.has(name))
-    .map(([name, description]) => ({ name, description }));
 
 const NAMED: { readonly [name: string]: JsonSchema } = {
   Charge: chargeSchema,

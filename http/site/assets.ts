@@ -9,7 +9,7 @@ export interface Asset {
   readonly version: string;
 }
 
-export interface AssetFolder<Name extends string> {
+interface AssetFolder<Name extends string> {
   /** Returns the file of that name, or null when the folder has none. */
   find(name: string): Asset | null;
   /** Returns a host-relative URL that changes with the content, so that the answer may be cached for ever. */

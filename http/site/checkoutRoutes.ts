@@ -10,7 +10,7 @@ import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/queryRules.ts';
-import { type Route, type RouteContext, route } from '../kernel/route.ts';
+import { type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { GatewayServices } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
@@ -34,6 +34,11 @@ import {
 import { renderQrPng } from './qrPng.ts';
 import { renderReceipt } from './receiptPdf.ts';
 import { StatusStreams } from './statusStreams.ts';
+
+const CHECKOUT: Tag = {
+  name: 'Checkout',
+  description: 'The payer’s page and what belongs to it. The raw id in the path is the credential.',
+};
 
 const YEAR_SECONDS = 31_536_000;
 const ALONE = "default-src 'none'; sandbox";
@@ -81,7 +86,7 @@ const noSuch = (what: string) => reject('not_found', `There is no such ${what}.`
 /** What all of these have in common. */
 const ofPayer = {
   method: 'GET',
-  tag: 'Checkout',
+  tag: CHECKOUT,
   principal: 'public',
   limit: 'pages',
 } as const;

@@ -1,11 +1,13 @@
 // What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked
 // for or nothing else is to be done, and kept in memory: no start waits for it.
+
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { LANGUAGES } from '../../domain/presentation/amount.ts';
+import { OPERATIONS } from '../kernel/health.ts';
 import { type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { openApiDocument } from '../openapi/document.ts';
@@ -53,7 +55,7 @@ const onceEach = (make: (chosen: ChosenLanguage) => string): ((chosen: ChosenLan
 /** What most readers get. */
 const UNCHOSEN: readonly ChosenLanguage[] = LANGUAGES.map((language) => ({ language, keep: '' }));
 
-const forAll = { method: 'GET', tag: 'Operations', principal: 'public', errors: [] } as const;
+const forAll = { method: 'GET', tag: OPERATIONS, principal: 'public', errors: [] } as const;
 
 const homeRoute = (facts: HomeFacts): Route => {
   const pageOf = onceEach((chosen) => homePage(chosen, facts));

@@ -6,7 +6,7 @@ export interface Markup {
 }
 
 /** What a template may interpolate: text and numbers (escaped), markup, a list of markup, or null for nothing. */
-export type Piece = string | number | Markup | readonly Markup[] | null;
+type Piece = string | number | Markup | readonly Markup[] | null;
 
 const ENTITY: Readonly<Record<string, string>> = {
   '&': '&amp;',

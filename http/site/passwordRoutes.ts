@@ -1,6 +1,8 @@
 // /account/password: where a link by mail leads to (architecture §2).
+
 import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
+import { DASHBOARD } from '../api/access/tags.ts';
 import { accepting, described, string } from '../kernel/jsonSchema.ts';
 import { jsonBody, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
@@ -14,7 +16,7 @@ const assetRoute = route({
   path: '/account/assets/{name}',
   operationId: 'getAccountAsset',
   summary: 'A file of the page where a password is set',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'public',
   params: {
     name: {
@@ -43,7 +45,7 @@ const pageRoute = route({
   path: '/account/password',
   operationId: 'showPasswordPage',
   summary: 'The page of a link by mail: a user sets a password',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'public',
   responses: { 200: { kind: 'page', description: 'The page, the same for every link.' } },
   errors: [],
@@ -59,7 +61,7 @@ const setPasswordRoute = route({
   path: '/account/password',
   operationId: 'setPassword',
   summary: 'Set a password by a link’s secret; the user’s sessions end',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
   body: jsonBody({

@@ -15,7 +15,7 @@ export interface AccessLeaseTimings {
   /** A process that has not been asked for so long gives its lease back. */
   readonly idleMs: number;
 }
-export const ACCESS_LEASE_TIMINGS: AccessLeaseTimings = { leaseMs: 2_000, renewMs: 500, idleMs: 10_000 };
+const ACCESS_LEASE_TIMINGS: AccessLeaseTimings = { leaseMs: 2_000, renewMs: 500, idleMs: 10_000 };
 
 /** Of the lease's length: what a process trusts, because its clock may run slower than another's. */
 const TRUSTED_PART = 0.9;

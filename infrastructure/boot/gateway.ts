@@ -9,7 +9,9 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import type { PayoutRail } from '../../application/ports/payoutRail.ts';
+import type { ProcessManager } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
+import type { Publishers } from '../../application/webhooks/streamMessages.ts';
 import type { GatewayServices } from '../../http/kernel/serverContext.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
@@ -48,7 +50,7 @@ export interface GatewayOptions {
   /** Default: nothing beside the product's capabilities. */
   readonly extension?: Extension;
   /** Default: all there are. */
-  readonly projections?: readonly Projection[];
+  readonly projections?: readonly Projection<ReadModelName>[];
   /** Default of both: the product's. */
   readonly accessLeases?: AccessLeaseTimings;
   readonly startSchedule?: StartSchedule;
@@ -68,19 +70,21 @@ export interface GatewayOptions {
   readonly onMismatch: (error: CheckpointMismatch) => void;
 }
 
-/** Capabilities beside the product's, and what only they need of the world. */
-export interface Extension {
+/** Capabilities beside the product's, what only they need of the world, and the categories of streams that they publish. */
+interface Extension {
   readonly capabilities: readonly Capability<Needs>[];
   readonly adapters: (storage: Storage) => object;
+  readonly publishers: Publishers;
 }
 
 export const extension = <More extends object>(
   capabilities: readonly Capability<Needs & More>[],
   adapters: (storage: Storage) => More,
+  publishers: Publishers = {},
 ): Extension => {
   // They are given what `adapters` returns beside everybody's needs.
   const given: readonly unknown[] = capabilities;
-  return { capabilities: given as readonly Capability<Needs>[], adapters };
+  return { capabilities: given as readonly Capability<Needs>[], adapters, publishers };
 };
 
 /** What every role needs: commands, accounts, how far the subscriptions are, the job queue, and the work of the capabilities. */
@@ -95,7 +99,8 @@ export interface Core {
   readonly leaders: (() => void)[];
   readonly jobs: PgBossJobs;
   readonly capabilities: readonly Capability<Needs>[];
-  readonly projections: readonly Projection[];
+  readonly processes: readonly ProcessManager[];
+  readonly projections: readonly Projection<ReadModelName>[];
   readonly work: Work<Needs>;
   readonly jobOfTimer: JobOfTimer;
   readonly services: GatewayServices;

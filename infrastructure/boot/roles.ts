@@ -3,7 +3,7 @@
 
 import type { Needs } from '../../application/capabilities.ts';
 import type { Job } from '../../application/core/capability.ts';
-import { jobsOf, processesOf } from '../../application/core/capabilityList.ts';
+import { jobsOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
@@ -52,20 +52,20 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
   );
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
-export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
+const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
   const needs = { jobs: core.jobs, onTimers, effects: core.work.effects };
   return attending(
     new Subscriptions({
       ...shared(options, core),
       role: 'reactor',
-      consumers: processesOf(core.capabilities).map((process) => new Reactor(process, needs)),
+      consumers: core.processes.map((process) => new Reactor(process, needs)),
       onMoved: (names, position) => core.reacted.moved(names, position),
     }),
     core,
   );
 };
 
-export interface WorkerRole {
+interface WorkerRole {
   readonly reactor: Subscriptions;
   stop(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface Choice {
   readonly names: readonly string[];
 }
 
-export interface CliArgument {
+interface CliArgument {
   readonly name: string;
   readonly optional?: true;
   readonly choice?: Choice;
@@ -65,7 +65,7 @@ export interface CliResult {
   readonly isBad?: boolean;
 }
 
-export interface LocalWorld {
+interface LocalWorld {
   readonly env: NodeJS.ProcessEnv;
   /** It ends with SIGINT and SIGTERM. */
   readonly signal: AbortSignal;

@@ -96,7 +96,7 @@ export interface WebhookAnswer {
 
 export const NOTHING_TO_SAY: WebhookAnswer = { status: 200, headers: {}, body: Buffer.alloc(0) };
 
-export interface WebhookInbox extends AsyncDisposable {
+interface WebhookInbox extends AsyncDisposable {
   readonly url: string;
 }
 

@@ -1,14 +1,13 @@
 // What to do with a server that is in the data directory already. We own the directory (locks.ts), so its
 // program is dead: a live server is an orphan to adopt, a dying one is waited for.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Layout } from './dataDir.ts';
-import { connectionStringOf, type Settings, wrongPassword } from './dataDir.ts';
+import { type Layout, type Settings, wrongPassword } from './dataDir.ts';
 import { codeOf, dataDirInUse, EmbeddedPostgresError } from './error.ts';
 import { retireGuard } from './guard.ts';
 import { isWrongPassword, logSize, ping, type RunningServer, type ServerContext, SILENCE_MS } from './launch.ts';
 import { acquireInstanceLock, type InstanceLock } from './locks.ts';
 import { findOccupant, orphan, type PidFile, signal } from './postmaster.ts';
-import { isSafe } from './socketDir.ts';
+import { connectionStringOf, isSafe } from './socketDir.ts';
 
 /** How long a dying server may take, and one that calls itself ready may refuse us. */
 const PATIENCE_MS = 15_000;

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { codeOf, dataDirUnreachable, EmbeddedPostgresError } from './error.ts';
-import { SOCKET_NUMBER } from './socketDir.ts';
 
 export interface Layout {
   /** Absolute, symbolic links resolved. */
@@ -113,9 +112,6 @@ export interface Settings {
   /** The guard spawned last; null before the first. */
   readonly guardPid: number | null;
 }
-
-export const connectionStringOf = ({ password }: Settings, socketDir: string): string =>
-  `postgres://${ROLE}:${password}@${encodeURIComponent(socketDir)}:${SOCKET_NUMBER}/${DATABASE}`;
 
 export const storeSettings = (layout: Layout, settings: Settings): Promise<void> =>
   writePrivateFile(layout, layout.settingsFile, `${JSON.stringify(settings, null, 2)}\n`);

@@ -6,7 +6,6 @@ import { type Repeating, repeating } from '../../application/ports/repeating.ts'
 import { adoptServer } from './adopt.ts';
 import { locateBinaries } from './binaries.ts';
 import {
-  connectionStringOf,
   exists,
   type Layout,
   loadSettings,
@@ -23,7 +22,7 @@ import { isWrongPassword, launchServer, ping, type RunningServer, type ServerCon
 import { lockDirectory } from './locks.ts';
 import { assertReachable, serverUser } from './osUser.ts';
 import { findOccupant, type Postmaster, stopPostmaster } from './postmaster.ts';
-import { isSafe, openSocketDir, removeSocketDir } from './socketDir.ts';
+import { connectionStringOf, isSafe, openSocketDir, removeSocketDir } from './socketDir.ts';
 
 export { EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './error.ts';
 export { acquireInstanceLock, type InstanceLock } from './locks.ts';

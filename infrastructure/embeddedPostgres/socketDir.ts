@@ -3,7 +3,7 @@
 import { chown, lstat, mkdtemp, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Layout } from './dataDir.ts';
+import { DATABASE, type Layout, ROLE, type Settings } from './dataDir.ts';
 import { codeOf, dataDirUnreachable } from './error.ts';
 import { firstUnreachable, type OsUser, withAncestors } from './osUser.ts';
 
@@ -47,6 +47,9 @@ export const removeSocketDir = async (layout: Layout, folder: string): Promise<v
 const removeSocket = async (folder: string): Promise<void> => {
   for (const name of [SOCKET_FILE, `${SOCKET_FILE}.lock`]) await rm(join(folder, name), { force: true });
 };
+
+export const connectionStringOf = ({ password }: Settings, socketDir: string): string =>
+  `postgres://${ROLE}:${password}@${encodeURIComponent(socketDir)}:${SOCKET_NUMBER}/${DATABASE}`;
 
 /** With a name that nobody can foresee, in a folder in which nobody else can rename it. */
 const makeShortDir = async (layout: Layout, osUser: OsUser | null): Promise<string> => {

@@ -53,7 +53,7 @@ async function* flat(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGen
 }
 
 /** Deliveries that the target still holds, and the source has deleted since the target was the log in use. */
-export interface DeletedSince {
+interface DeletedSince {
   readonly deliveries: readonly EndedDelivery[];
   /** The day (yyyy-mm-dd, UTC) after the one on which the last event of them was recorded; null: there are none. */
   readonly recordedBefore: string | null;

@@ -6,7 +6,7 @@ import { gifFrame, type ImageFrame, jpegFrame, pngFrame, webpFrame } from '../im
 import { actionProblem } from './pdfActions.ts';
 
 /** Width times height. */
-export const PIXELS_MAX = 50_000_000;
+const PIXELS_MAX = 50_000_000;
 
 const FRAME_OF: { readonly [type: string]: (bytes: Buffer) => ImageFrame | null } = {
   'image/png': pngFrame,

@@ -11,7 +11,7 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { EvidenceId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
-export interface GrantLeases {
+interface GrantLeases {
   /** How long an upload counts as on its way after its last renewal. */
   readonly uploadMs: number;
   readonly renewMs: number;

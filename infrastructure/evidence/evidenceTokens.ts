@@ -8,7 +8,7 @@ import type { SecretsKeyring } from '../secrets/keyring.ts';
 const KEY_ID_BYTES = 8;
 
 /** Host-relative. A PUT sends the file, a GET gives it back. */
-export const evidencePath = (evidenceId: EvidenceId): string => `/evidence/${PREFIX.evidence}${evidenceId}`;
+const evidencePath = (evidenceId: EvidenceId): string => `/evidence/${PREFIX.evidence}${evidenceId}`;
 
 interface Claims {
   readonly PUT: EvidenceUpload;

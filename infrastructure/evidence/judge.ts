@@ -17,7 +17,7 @@ export interface JudgedFile {
   readonly mimeType: string;
 }
 
-export interface EvidenceJudge {
+interface EvidenceJudge {
   readonly judge: JudgeEvidence;
   close(): Promise<void>;
 }

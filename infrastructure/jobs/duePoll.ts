@@ -7,7 +7,7 @@ import { DUE_LANES } from './statements.ts';
 /** A lost notice costs at most this. */
 const POLL_MS = 2_000;
 
-export interface DuePollOptions {
+interface DuePollOptions {
   readonly pool: SqlPool;
   /** Those whose jobs run here. */
   readonly lanes: () => Iterable<Lane>;

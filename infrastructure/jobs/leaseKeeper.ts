@@ -13,7 +13,7 @@ export interface OpenedClaim {
   readonly name: string;
   readonly tenant: string;
 }
-export interface LeaseKeeperOptions {
+interface LeaseKeeperOptions {
   readonly pool: SqlPool;
   /** Of this program. */
   readonly queues: readonly string[];

@@ -7,7 +7,7 @@ const CONNECT_MS = 10_000;
 /** Without a byte in either direction. */
 const SILENCE_MS = 30_000;
 
-export interface SmtpOptions {
+interface SmtpOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly url: string;
   readonly from: string;

@@ -4,7 +4,7 @@ interface Closable {
   close(): void;
 }
 
-export interface LateTransport<T extends Closable> {
+interface LateTransport<T extends Closable> {
   opened(): Promise<T>;
   /** Nothing when no mail was sent. */
   close(): void;

@@ -18,7 +18,7 @@ export interface Watched {
 }
 
 /** The consumers of the log that run in this process. */
-export interface LeadingConsumers {
+interface LeadingConsumers {
   readonly isLeading: boolean;
   /** Of those that failed as a whole. */
   faults(): readonly { readonly name: string }[];

@@ -73,7 +73,7 @@ class Effects {
   }
 }
 
-export interface ReactorNeeds {
+interface ReactorNeeds {
   readonly jobs: JobQueue;
   /** Timers were set: the due scan may have to wake earlier. The earliest of them, in account time. */
   readonly onTimers: (earliest: string) => void;

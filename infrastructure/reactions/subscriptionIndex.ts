@@ -5,7 +5,12 @@ import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Subscriptions } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import type { EndpointChange, WebhookEndpointEvent } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
+import {
+  type EndpointChange,
+  WEBHOOK_ENDPOINT,
+  type WebhookEndpointEvent,
+} from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 
 interface Endpoint {
   readonly endpointId: string;
@@ -45,8 +50,8 @@ export class SubscriptionIndex implements Subscriptions {
 
   /** Applies an event, in the transaction that moves the checkpoint. null: it changes nothing here, as nearly all. */
   take(logged: LoggedEvent, tx: Sql): Promise<void> | null {
-    if (isOf(logged, 'webhookEndpoint')) return this.#takeEndpoint(logged, logged.event, tx);
-    if (!isOf(logged, 'payment')) return null;
+    if (isOf(logged, WEBHOOK_ENDPOINT)) return this.#takeEndpoint(logged, logged.event, tx);
+    if (!isOf(logged, PAYMENT)) return null;
     const { event, account, mode } = logged;
     // Only the first event of a payment's stream has its webhookUrl.
     const hasUrl = event.type === 'ChargeCreated' && event.data.webhookUrl !== null;

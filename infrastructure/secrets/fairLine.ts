@@ -20,7 +20,7 @@ const namesOf = ({ email, address }: PasswordAsker): readonly string[] => [
   ...(address === null ? [] : [`address ${address}`]),
 ];
 
-export type FairLine = <T>(asker: PasswordAsker, work: () => Promise<T>) => Promise<T>;
+type FairLine = <T>(asker: PasswordAsker, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that runs `atOnce` works at a time. Beyond `waitingMax` works in line, the latest one of the name with the most works

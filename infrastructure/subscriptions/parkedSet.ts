@@ -15,7 +15,7 @@ import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 type Known = Omit<ParkedStream, 'error'> & { readonly error?: string };
 
-export interface ParkedSetOptions {
+interface ParkedSetOptions {
   readonly db: Sql;
   /** At the start, when there are any. */
   readonly onFound: (streams: number) => void;

@@ -7,7 +7,7 @@ import { type BodyReader, openBodyReader } from './responseBody.ts';
 import { retryAfterMs } from './retryAfter.ts';
 import type { Target } from './target.ts';
 
-export interface AttemptRequest extends Target {
+interface AttemptRequest extends Target {
   readonly headers: Record<string, string>;
   readonly body: string;
 }

@@ -7,14 +7,14 @@ import { mayDial } from './addressPolicy.ts';
 import { AttemptFailure, dialFailure, errorCode } from './failure.ts';
 import type { AddressResolver } from './resolver.ts';
 
-export interface DialerOptions {
+interface DialerOptions {
   readonly resolver: AddressResolver;
   readonly privateAllowed: boolean;
   /** Over DNS, TCP and TLS together. */
   readonly deadlineMs: number;
 }
 
-export interface Dialer {
+interface Dialer {
   readonly connect: buildConnector.connector;
   /** Ends what is being dialled; open sockets belong to the agent. */
   close(): void;

@@ -1,7 +1,7 @@
 // Why an attempt failed: one stable word, then a short line for people (rule W4).
 import type { AttemptErrorKind } from '../../application/ports/webhookSender.ts';
 
-export const MAX_ERROR_LENGTH = 300;
+const MAX_ERROR_LENGTH = 300;
 
 export class AttemptFailure extends Error {
   readonly kind: AttemptErrorKind;

@@ -2,9 +2,9 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, constants as zlib } from 'node:zlib';
 
 /** Decoded, and on the wire: what comes after this is dropped. */
-export const MAX_READ_BYTES = 16_384;
+const MAX_READ_BYTES = 16_384;
 /** Of the text kept, as UTF-8. */
-export const MAX_KEPT_BYTES = 4_096;
+const MAX_KEPT_BYTES = 4_096;
 
 export interface BodyReader {
   push(chunk: Buffer): void;

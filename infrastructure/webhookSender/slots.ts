@@ -1,7 +1,7 @@
 // At most so many attempts at once of one account to one origin. The rest wait here, in order, before their deadline starts: a full
 // sender must not be written down as an endpoint that did not answer.
 
-export interface Slots {
+interface Slots {
   /** Resolves with true when a slot is held, with false when the slots were closed. Each true needs one `release`. */
   acquire(key: string): boolean | Promise<boolean>;
   release(key: string): void;

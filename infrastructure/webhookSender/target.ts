@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { classifyAddress, mayDial } from './addressPolicy.ts';
 
-export const MAX_URL_LENGTH = 2_048;
+const MAX_URL_LENGTH = 2_048;
 const MAX_HOST_LENGTH = 253;
 const LOWEST_FREE_PORT = 1_024;
 
@@ -18,7 +18,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-export interface TargetPolicy {
+interface TargetPolicy {
   readonly mode: 'test' | 'live';
   readonly privateAllowed: boolean;
 }

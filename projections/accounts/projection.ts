@@ -3,7 +3,7 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { ACCOUNT_GROUPS, type AccountEvent } from '../../domain/account/account.ts';
+import { ACCOUNT, ACCOUNT_GROUPS, type AccountEvent } from '../../domain/account/account.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Projection } from '../engine/projection.ts';
@@ -28,7 +28,7 @@ const suspendedSince = (event: AccountEvent): Timestamp | null | undefined => {
   }
 };
 
-export const accountsProjection: Projection = {
+export const accountsProjection: Projection<'accounts'> = {
   name: 'accounts',
   version: 2,
   categories: ['account'],
@@ -41,7 +41,7 @@ export const accountsProjection: Projection = {
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const ofAccounts = events.filter((logged) => isOf(logged, 'account'));
+      const ofAccounts = events.filter((logged) => isOf(logged, ACCOUNT));
       const opened = ofAccounts.flatMap(({ event }) => (event.type === 'AccountOpened' ? [event.data] : []));
       if (opened.length > 0)
         await tx.query(

@@ -23,7 +23,7 @@ const findOwn = async (db: Sql, { accountId, mode }: Tenant, id: MedCaseId): Pro
 };
 
 /** The statement of a page; `after`: the last case of the page before. */
-export const listStatement = (
+const listStatement = (
   { accountId, mode }: Tenant,
   { status, type, chargeId, createdAfter, createdBefore }: CaseFilter,
   after: { readonly id: MedCaseId; readonly createdAt: Timestamp } | null,

@@ -32,7 +32,7 @@ export interface Column<State> {
 /** A row as it is read back: instants as timestamps. */
 export type ColumnValues = { readonly [column: string]: string | number | null };
 
-export interface AggregateTable<State, Event extends Fact<string, unknown>> {
+interface AggregateTable<State, Event extends Fact<string, unknown>> {
   readonly name: string;
   readonly version: number;
   readonly aggregate: Aggregate<State, Event>;
@@ -100,7 +100,7 @@ export const hashOf = (text: string): string => `hashtextextended(${text}, 0)`;
 const asMillis = (column: string): string => `(date_part('epoch', ${column}) * 1000)::bigint`;
 
 /** How a state is read from the columns of a row. */
-export interface RowReader<State> {
+interface RowReader<State> {
   /** The row's identity and columns, of the table in `schema` that is called `alias`. */
   readonly select: (schema: string, alias: string) => string;
   /** Takes a row of what was selected, which it changes. */
@@ -166,9 +166,9 @@ const storedState = <State, Event extends Fact<string, unknown>>({
   };
 };
 
-export const aggregateTable = <State, Event extends Fact<string, unknown>>(
-  spec: AggregateTable<State, Event>,
-): Projection => {
+export const aggregateTable = <State, Event extends Fact<string, unknown>, Name extends string>(
+  spec: AggregateTable<State, Event> & { readonly name: Name },
+): Projection<Name> => {
   const beside = spec.derived ?? [];
   const { stored, textOf } = storedState(spec);
   return {

@@ -50,7 +50,7 @@ export interface Member {
 export const standingOf = ({ consumer: { name }, position, swaps }: Member): Standing => ({ name, position, swaps });
 
 /** Returns the events of a batch that the member has to take. `categories`: of each recorded event. */
-export const eventsFor = (
+const eventsFor = (
   codec: EventCodec,
   { categories: wanted, position, leftOut }: Member,
   recorded: readonly RecordedEvent[],
@@ -64,7 +64,7 @@ export const eventsFor = (
     leftOut,
   );
 
-export const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
+const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
   recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
 
 /** What the leader reports about its work. */
@@ -76,7 +76,7 @@ export interface LeaderHooks extends EventLog {
   readonly onParked?: (streams: readonly ParkedStream[]) => void;
 }
 
-export interface Took {
+interface Took {
   readonly member: Member;
   readonly poisoned: readonly Poison[];
   /** Whether it took any event. */
@@ -100,7 +100,7 @@ export const conclude = async (
 };
 
 /** Updates the members and reports the progress. To be called once the transaction is committed. */
-export const announceTaken = (
+const announceTaken = (
   { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
   { position: to, eventId }: Reached,
@@ -139,7 +139,7 @@ export class Turns {
 // --- The shared lane: one transaction a batch for all consumers at the same position. One that can't take it leaves, and the others take
 // the batch again ---
 
-export interface SharedLaneOptions extends LeaderHooks {
+interface SharedLaneOptions extends LeaderHooks {
   readonly turns: Turns;
   readonly batchSize: number;
   /** The member left the lane because of the error. */
@@ -244,7 +244,7 @@ export class SharedLane {
 // --- The lone lane: a subscription of its own for a consumer that can't go on with the others or is behind them. There it parks what it
 // can't take, is retried while it fails as a whole, and joins the others when it has caught up with them ---
 
-export interface LoneLaneOptions extends LeaderHooks {
+interface LoneLaneOptions extends LeaderHooks {
   readonly side: SideSession;
   readonly batchSize: number;
   /** Lets the member go on with the others when it has caught up with them. Returns whether it does. */

@@ -43,7 +43,7 @@ export const readSkips = async (log: EventLog, name: string, into: LeftOut): Pro
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
-      if (isOf(logged, 'logConsumer')) into.skip(logged.event.data.stream, logged.event.data.revision);
+      if (isOf(logged, LOG_CONSUMER)) into.skip(logged.event.data.stream, logged.event.data.revision);
     }
 };
 
@@ -267,7 +267,7 @@ const sqlStateOf = (error: unknown): string | null => {
 export const isTransient = (error: unknown): boolean => /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
 
 /** An exception of data or a constraint, or of the code that read the event; not a missing table, a right, or the server itself. */
-export const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');
+const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');
 
 const ERROR_LENGTH_MAX = 300;
 /** So much of a message is looked through for personal data: it may quote what a merchant sent. */

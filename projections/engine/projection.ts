@@ -37,8 +37,8 @@ export interface OperationalCheck {
   readonly text: string;
 }
 
-export interface Projection {
-  readonly name: string;
+export interface Projection<Name extends string = string> {
+  readonly name: Name;
   /** A change of tables or rows is a new version: the next start rebuilds it beside the live copy. */
   readonly version: number;
   readonly categories: readonly string[];

@@ -24,7 +24,7 @@ export const createSchema = async (db: Sql, projection: Projection, schema: stri
 
 export const nextName = (projection: Projection): string => `${projection.name}/next`;
 
-export type LiveCondition = 'current' | 'created' | 'outdated';
+type LiveCondition = 'current' | 'created' | 'outdated';
 
 /** First start: empty tables. Outdated: tables of another version, to be rebuilt while they are read. */
 export const ensureLive = async (tx: Sql, projection: Projection, storeId: string): Promise<LiveCondition> => {

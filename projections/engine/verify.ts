@@ -22,7 +22,7 @@ export interface Difference {
   readonly live: string | null;
   readonly replayed: string | null;
 }
-export interface VerifyReport {
+interface VerifyReport {
   readonly position: Position | null;
   readonly rows: number;
   /** The first hundred. */

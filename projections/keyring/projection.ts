@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { KeyId } from '../../domain/kernel/ids.ts';
-import type { ApiKey, KeyringEvent } from '../../domain/keyring/keyring.ts';
+import { type ApiKey, KEYRING, type KeyringEvent } from '../../domain/keyring/keyring.ts';
 import type { Projection } from '../engine/projection.ts';
 
 interface KeyChange {
@@ -23,7 +23,7 @@ const changeOf = (event: KeyringEvent): KeyChange => {
   }
 };
 
-export const keyringProjection: Projection = {
+export const keyringProjection: Projection<'keyring'> = {
   name: 'keyring',
   version: 2,
   categories: ['keyring'],
@@ -34,7 +34,7 @@ export const keyringProjection: Projection = {
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const changes = events.flatMap((logged) => (isOf(logged, 'keyring') ? [changeOf(logged.event)] : []));
+      const changes = events.flatMap((logged) => (isOf(logged, KEYRING) ? [changeOf(logged.event)] : []));
       // A key that has ended is never issued again, so that what ended in this batch need not be written first.
       const ended = new Set(changes.flatMap(({ ended: id }) => id ?? []));
       const keys = changes.flatMap(({ issued }) => (issued && !ended.has(issued.keyId) ? [issued] : []));

@@ -168,7 +168,7 @@ export const listPage = async (
 // of the newest rows when these are sorted. Then an older row whose field is not before `bound` comes after k newer ones, and is on
 // none of the pages up to this one: among equals the newest come first.
 
-export interface FieldOrder {
+interface FieldOrder {
   /** SQL over the columns of `rm_payments.payments`. Nulls come last in either direction, ties newest first, then by id. */
   readonly field: string;
   readonly direction: 'asc' | 'desc';

@@ -6,11 +6,8 @@ import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment, PaymentState } from '../../domain/payment/payment.ts';
-import type {
-  IncomingPayment,
-  IncomingPaymentRecord,
-  SettledTransaction,
-} from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment, IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
+import type { SettledTransaction } from '../../domain/transaction/transaction.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 
 /** The columns that tell the state. Those of a part that the payment does not have are null. */

@@ -2,7 +2,7 @@
 // (rule Y2).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { PAYOUT, type PayoutState } from '../../domain/payout/payout.ts';
 import { maskedPixKey, payoutStatus } from '../../domain/presentation/payout.ts';
 import { feeOfMerchant } from '../../domain/transaction/refunds.ts';
@@ -48,7 +48,7 @@ const PIX_OUTS = (schema: string) => `
     CREATE INDEX ON ${schema}.pix_outs (account_id, mode, created_at DESC, id);
     CREATE INDEX ON ${schema}.pix_outs (account_id, mode, status, created_at DESC, id);`;
 
-export const payoutsProjection: Projection = {
+export const payoutsProjection: Projection<'payouts'> = {
   ...requested,
   categories: ['payout', 'payment'],
   tables: [...requested.tables, { name: 'pix_outs', key: ['id'] }],
@@ -58,7 +58,7 @@ export const payoutsProjection: Projection = {
     return {
       reset: () => ofRequested.reset(),
       apply: async (events, tx) => {
-        const payouts = events.filter((event) => event.category === 'payout');
+        const payouts = events.filter((logged) => isOf(logged, PAYOUT));
         if (payouts.length > 0) await ofRequested.apply(payouts, tx);
         await writePixOuts(schema, events, tx);
       },
@@ -66,7 +66,7 @@ export const payoutsProjection: Projection = {
   },
 };
 
-type OfPayment = LoggedEvent<'payment'>;
+type OfPayment = LoggedEvent & { readonly event: PaymentEvent };
 type Reserved = Extract<PaymentEvent, { type: 'TransactionRefundReserved' }>;
 type Ended = Extract<PaymentEvent, { type: 'TransactionRefundCompleted' | 'TransactionRefundReleased' }>;
 
@@ -74,7 +74,7 @@ const writePixOuts = async (schema: string, events: readonly LoggedEvent[], tx: 
   const begun: [OfPayment, Reserved['data']][] = [];
   const ended: Ended[] = [];
   for (const logged of events) {
-    if (!isOf(logged, 'payment')) continue;
+    if (!isOf(logged, PAYMENT)) continue;
     const { event } = logged;
     if (event.type === 'TransactionRefundReserved') {
       if (event.data.strategy === 'cashout') begun.push([logged, event.data]);

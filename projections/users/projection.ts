@@ -4,7 +4,7 @@ import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
-import { type KnownUser, USER_GROUPS, type UserEvent } from '../../domain/user/user.ts';
+import { type KnownUser, USER, USER_GROUPS, type UserEvent } from '../../domain/user/user.ts';
 import type { Projection } from '../engine/projection.ts';
 
 // The password and second factor in force are not shown.
@@ -24,7 +24,7 @@ const statusOf = (event: UserEvent): KnownUser['status'] | null => {
   }
 };
 
-export const usersProjection: Projection = {
+export const usersProjection: Projection<'users'> = {
   name: 'users',
   version: 2,
   categories: ['user'],
@@ -38,7 +38,7 @@ export const usersProjection: Projection = {
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const ofUsers = events.filter((logged) => isOf(logged, 'user'));
+      const ofUsers = events.filter((logged) => isOf(logged, USER));
       const added = ofUsers.flatMap(({ event }) => (event.type === 'UserAdded' ? [event.data] : []));
       if (added.length > 0)
         await tx.query(

@@ -14,7 +14,7 @@ const TABLES: Projection['tables'] = [
 ];
 
 export const walletOf = <L extends Ledger>(ledger: L) => ({
-  name: 'wallet',
+  name: 'wallet' as const,
   version: 5,
   categories: Object.keys(ledger) as (keyof L & string)[],
   tables: TABLES,
@@ -35,7 +35,7 @@ export const walletOf = <L extends Ledger>(ledger: L) => ({
   writer: (schema: string) => new WalletWriter(schema, ledger),
 });
 
-export const walletProjection: Projection = walletOf(LEDGER);
+export const walletProjection: Projection<'wallet'> = walletOf(LEDGER);
 
 interface EntryRow {
   readonly logged: StreamEvent;

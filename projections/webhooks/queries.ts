@@ -15,7 +15,7 @@ import { asTimestamp } from '../engine/aggregateTable.ts';
 import { hasNoTimer, IS_UNTRIED } from './untried.ts';
 
 /** Those that were not deleted, oldest first. */
-export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ExistingEndpoint[]> => {
+const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ExistingEndpoint[]> => {
   const { rows } = await db.query<{ state: string }>(
     `SELECT state FROM rm_webhook_endpoints.endpoints WHERE account_id = $1 AND mode = $2 AND status <> 'deleted' ORDER BY created_at, id`,
     [accountId, mode],

@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 import { countEvents, type LogName, startEventStoreDb } from './logUnderTest.ts';
 
 const WRITERS = 32;
@@ -15,7 +15,7 @@ const ROUND_MS = 2_000;
 const ROUNDS = 4;
 const WARM_UP_MS = 500;
 
-export interface AppendBench {
+interface AppendBench {
   /** What held our log. */
   readonly what: string;
   /** Medians over the rounds, events per second. */

@@ -76,11 +76,11 @@ const arrows = (): { imports: number; pairs: number } => {
 /** Files and functions of ours that run for one creation, from the socket to the append and back. */
 const creationPath = async (): Promise<{ files: number; functions: number }> => {
   const { TestGateway } = (await import(
-    pathToFileURL(join(ROOT, 'test/support/gateway.ts')).href
-  )) as typeof import('../support/gateway.ts');
+    pathToFileURL(join(ROOT, 'test/world/gateway.ts')).href
+  )) as typeof import('../world/gateway.ts');
   const { migratedDatabase } = (await import(
-    pathToFileURL(join(ROOT, 'test/support/postgres.ts')).href
-  )) as typeof import('../support/postgres.ts');
+    pathToFileURL(join(ROOT, 'test/world/postgres.ts')).href
+  )) as typeof import('../world/postgres.ts');
   const database = await migratedDatabase();
   const projecting = await TestGateway.open({ database, roles: { serves: true, projects: true, works: false } });
   // Only what serves is traced: no projector and no worker beside it.

@@ -1,7 +1,7 @@
 // The CRUD baseline as a process, and its pool at its best size.
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { newDataDir, removeDataDir } from '../support/program.ts';
+import { newDataDir, removeDataDir } from '../world/program.ts';
 import type { BaselineOrder, BaselineReady } from './crudBaseline.ts';
 
 const reply = <T>(child: ChildProcess): Promise<T> =>

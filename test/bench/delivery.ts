@@ -9,7 +9,7 @@ import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
-import { freePort } from '../support/program.ts';
+import { freePort } from '../world/program.ts';
 import type { BareOrder } from './bareLoop.ts';
 import { cpuMsOf } from './cpu.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';

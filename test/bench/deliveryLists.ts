@@ -18,7 +18,7 @@ import { liveSchema } from '../../projections/engine/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../projections/webhooks/projection.ts';
-import { migratedDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import { rowOf, timesOf } from './lists.ts';
 import type { BenchRow } from './row.ts';
 import { appendAll, paidPayment } from './seed.ts';

@@ -11,7 +11,7 @@ import { connectionConfig } from '../../infrastructure/postgres/session.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { runWordsIn } from '../support/cli.ts';
-import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 import type { EventStoreDbUnderTest } from './logUnderTest.ts';
 

@@ -20,7 +20,7 @@ import { paymentsProjection } from '../../projections/payments/projection.ts';
 import { findDayRows, findTimeToPay } from '../../projections/stats/queries.ts';
 import { walletProjection } from '../../projections/wallet/projection.ts';
 import { findBalances } from '../../projections/wallet/queries.ts';
-import { migratedDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import { HISTORY_ACCOUNT, paymentHistory } from './paymentHistory.ts';
 import type { BenchRow, Row } from './row.ts';
 import { quantile } from './statistics.ts';

@@ -9,7 +9,7 @@ import type { BenchOptions, Row } from './row.ts';
 import { type Cpu, Side } from './side.ts';
 import { median } from './statistics.ts';
 
-export type PairedRow = (other: Checkout, options: BenchOptions) => Promise<Row>;
+type PairedRow = (other: Checkout, options: BenchOptions) => Promise<Row>;
 type Sides<T> = readonly [ours: T, theirs: T];
 
 /** Issue 19: not slower than the commit before. */

@@ -11,7 +11,7 @@ import { liveSchema } from '../../projections/engine/projection.ts';
 import { rebuild as rebuildOne } from '../../projections/engine/rebuild.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { migratedDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import type { BenchRow } from './row.ts';
 import { seed } from './seed.ts';
 import { median } from './statistics.ts';

@@ -8,7 +8,7 @@ import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../projections/webhooks/projection.ts';
-import { migratedDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import { cpuMsOf } from './cpu.ts';
 import { median, quantile } from './statistics.ts';
 

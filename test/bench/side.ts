@@ -10,7 +10,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import type { Checkout } from './checkout.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 

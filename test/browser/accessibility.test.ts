@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { GUIDES } from '../../http/site/docs/guides.ts';
-import { rawIdOf } from '../http/support.ts';
 import { findings, LOOKS, openBrowser, openPage, overflow } from '../support/browser.ts';
-import { newKey, TestGateway } from '../support/gateway.ts';
+import { newKey, TestGateway } from '../world/gateway.ts';
+import { rawIdOf } from '../world/http.ts';
 
 const OPENED = ['createCharge', 'createPayment', 'listCharges', 'uploadLogo', 'onChargePaid'];
 /** A processor four times as slow as this one. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { API_ROUTES } from '../../http/api/routes.ts';
 import { findings, openBrowser, openPage } from '../support/browser.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { TestGateway } from '../world/gateway.ts';
 
 const textOf = async (locator: Locator): Promise<string> => (await locator.textContent()) ?? '';
 

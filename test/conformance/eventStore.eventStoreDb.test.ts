@@ -5,7 +5,7 @@ import type { EventStore } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { givenEventStoreDb, throughPort } from '../support/eventStoreDb/given.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { startTcpProxy } from '../support/tcpProxy.ts';
+import { startTcpProxy } from '../world/tcpProxy.ts';
 import { appending } from './eventStore/appending.ts';
 import { deleting } from './eventStore/deleting.ts';
 import { faults } from './eventStore/faults.ts';

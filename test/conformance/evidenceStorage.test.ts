@@ -17,7 +17,7 @@ import { FileEvidenceStorage } from '../../infrastructure/evidence/fileStorage.t
 import { S3EvidenceStorage } from '../../infrastructure/evidence/s3Storage.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import { systemRandomness as randomness } from '../../infrastructure/system/randomness.ts';
-import { BUCKET, openSignedS3, S3_CREDENTIALS } from '../support/signedS3.ts';
+import { BUCKET, openSignedS3, S3_CREDENTIALS } from '../world/signedS3.ts';
 import { evidenceStorageConformance, sendTo } from './evidenceStorage.ts';
 
 const openFiles = async () => {

@@ -10,7 +10,7 @@ import type { AccountId, EvidenceId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { jpegImage, pngImage } from '../support/images.ts';
 
-export interface EvidenceStorageUnderTest {
+interface EvidenceStorageUnderTest {
   readonly storage: EvidenceStorage;
   /** By which URLs expire. */
   advance(seconds: number): void;

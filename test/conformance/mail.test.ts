@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { outboxMail } from '../../infrastructure/mail/outbox.ts';
 import { smtpMail } from '../../infrastructure/mail/smtp.ts';
-import { openSmtpServer } from '../support/smtpServer.ts';
+import { openSmtpServer } from '../world/smtpServer.ts';
 import { FROM, MAIL, mailConformance } from './mail.ts';
 
 mailConformance('SMTP', async () => {

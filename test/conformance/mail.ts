@@ -11,7 +11,7 @@ export const MAIL: Mail = {
 };
 export const FROM = 'quita@pay.quita.example';
 
-export interface MailUnderTest {
+interface MailUnderTest {
   readonly sender: MailSender;
   /** The messages that arrived, as they were sent (RFC 5322), in order; one that was sent again under its id may stand there again. */
   received(): Promise<readonly string[]>;

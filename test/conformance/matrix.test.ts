@@ -15,7 +15,7 @@ const BY_FILE = {
   },
   mail: {
     folder: 'infrastructure/mail',
-    isAdapter: (name: string) => !['message.ts', 'transport.ts'].includes(name),
+    isAdapter: (name: string) => !['mail.ts', 'message.ts', 'transport.ts'].includes(name),
     adapters: { 'outbox.ts': 'outboxMail', 'smtp.ts': 'smtpMail' },
   },
 } as const;

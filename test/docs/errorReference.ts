@@ -1,9 +1,10 @@
-// The reference page of error codes, made from the one table; docs/errors.md must be exactly this (test/http/errorReference.test.ts).
-import { ERRORS } from '../../http/kernel/errors.ts';
+// The reference page of error codes, made from the one table; docs/errors.md must be exactly this
+// (test/http/kernel/errorReference.test.ts).
+import { ERRORS, errorType } from '../../http/kernel/errors.ts';
 
 export const errorReference = (): string => {
   const rows = Object.entries(ERRORS).map(
-    ([code, { status, type, when }]) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`,
+    ([code, { status, when }]) => `| ${status} | \`${errorType(status)}\` | \`${code}\` | ${when} |`,
   );
   return `# Errors
 

@@ -4,12 +4,12 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { Receivers } from '../http/deliveryFacts.ts';
-import { Merchant } from '../http/merchant.ts';
-import { openReady } from '../http/support.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { freePort } from '../support/program.ts';
-import { type Hit, typeOf } from '../support/receiver.ts';
+import { Receivers } from '../world/deliveryFacts.ts';
+import type { TestGateway } from '../world/gateway.ts';
+import { openReady } from '../world/http.ts';
+import { Merchant } from '../world/merchant.ts';
+import { freePort } from '../world/program.ts';
+import { type Hit, typeOf } from '../world/receiver.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/receivers/', import.meta.url));
 

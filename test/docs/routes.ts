@@ -2,7 +2,8 @@
 
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ROUTES } from '../../http/api/routes.ts';
-import type { Principal, Route } from '../../http/kernel/route.ts';
+import type { Principal } from '../../http/kernel/callers.ts';
+import type { Route } from '../../http/kernel/route.ts';
 import { cell, code, listed } from './markdown.ts';
 
 const WHO: { readonly [P in Principal]: string } = {
@@ -60,7 +61,7 @@ const rowOf = (route: Route): string => {
 };
 
 export const routesPage = (): string => {
-  const groups = [...Map.groupBy(ROUTES, ({ tag }) => tag)].map(
+  const groups = [...Map.groupBy(ROUTES, ({ tag }) => tag.name)].map(
     ([tag, routes]) => `## ${tag}
 
 | route | | for | headers, query | body | answers | waits for | errors |

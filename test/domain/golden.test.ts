@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
-import type { EventSerde, Json } from '../../domain/kernel/serde.ts';
+import type { Json } from '../../domain/kernel/json.ts';
+import type { EventSerde } from '../../domain/kernel/serde.ts';
 
 interface Golden {
   /** As it stands in the store, of that version. */

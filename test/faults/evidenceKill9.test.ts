@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FILE, put, type Upload } from '../http/evidenceDesk.ts';
-import { KillableGateway } from '../support/killableGateway.ts';
+import { FILE, put, type Upload } from '../world/evidenceDesk.ts';
+import { KillableGateway } from '../world/killableGateway.ts';
 
 const ROUNDS_MS = 240_000;
 

@@ -1,8 +1,8 @@
 // Payouts of one wallet over four processes at once (rule Y4): 40 requests over a balance for 10, and exactly 10 are granted.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 
 const REQUESTS = 40;
 const GRANTED = 10;

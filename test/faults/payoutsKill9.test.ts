@@ -1,7 +1,7 @@
 // Payouts under kill -9 of the whole process group: each request is granted once, and no centavo is lost or paid twice.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { KillableGateway } from '../support/killableGateway.ts';
+import { KillableGateway } from '../world/killableGateway.ts';
 
 const KILLS = 3;
 const CLIENTS = 8;

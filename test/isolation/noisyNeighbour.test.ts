@@ -1,9 +1,9 @@
 // One tenant does its worst, and the others do not notice: payments whose webhookUrl is at a silent host, payments whose provider is slow.
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { Merchant } from '../http/merchant.ts';
-import { newKey, TestGateway } from '../support/gateway.ts';
-import { Receiver } from '../support/receiver.ts';
+import { newKey, TestGateway } from '../world/gateway.ts';
+import { Merchant } from '../world/merchant.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const SILENT_HOSTS = 120;
 /** So many silent hosts were enough to stand in everybody's way. */

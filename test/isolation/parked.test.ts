@@ -11,12 +11,12 @@ import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { expectError, openReady, rawIdOf } from '../http/support.ts';
 import { runWords } from '../support/cli.ts';
-import { TestGateway, type TestTenant } from '../support/gateway.ts';
 import { loseFacts } from '../support/lostFacts.ts';
-import { paymentStream, playPoisoned, poison, UNKNOWN } from '../support/poison.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { TestGateway, type TestTenant } from '../world/gateway.ts';
+import { expectError, openReady, rawIdOf } from '../world/http.ts';
+import { paymentStream, playPoisoned, poison, UNKNOWN } from '../world/poison.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 
 const CONSUMERS = [
   ...PROJECTIONS.filter(({ categories }) => categories.includes('payment')).map(({ name }) => name),

@@ -4,8 +4,8 @@
 import { expect } from 'chai';
 import { frozenBy, type KeyDeployment, startKeyDeployment } from '../support/keyDeployment.ts';
 import { type Frozen, rotateUnderLoad } from '../support/keyRotations.ts';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { cli } from '../support/program.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { cli } from '../world/program.ts';
 
 describe('revocation on two API processes, one of them deaf', () => {
   let database: TestDatabase;

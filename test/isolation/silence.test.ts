@@ -1,10 +1,10 @@
 // Processes that stand still (SIGSTOP) and networks that swallow: the others go on within 10 s, and nothing happens twice.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
-import { Receiver, typeOf } from '../support/receiver.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
+import { Receiver, typeOf } from '../world/receiver.ts';
+import { startTcpProxy, type TcpProxy } from '../world/tcpProxy.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const TAKEOVER_MS_MAX = 10_000;

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
-import { expectError, openReady } from '../http/support.ts';
 import { runWords } from '../support/cli.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { TestGateway } from '../world/gateway.ts';
+import { expectError, openReady } from '../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 
 describe('a read model that stands still', function suite() {
   let database: TestDatabase;

@@ -15,8 +15,8 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/postgres.ts';
-import { freePort } from '../support/program.ts';
+import { emptyDatabase, migratedDatabase, type TestDatabase } from '../world/postgres.ts';
+import { freePort } from '../world/program.ts';
 
 const BOOT = join(import.meta.dirname, '../../infrastructure/boot');
 const SECRETS_KEY = randomBytes(32).toString('base64');

@@ -14,8 +14,8 @@ import {
   webhookDelivery,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
-import { deliveryOf, REFUSED, TAKEN, TARGET } from '../support/deliveries.ts';
 import { CREATED_AT } from '../support/samples.ts';
+import { deliveryOf, REFUSED, TAKEN, TARGET } from '../world/deliveries.ts';
 
 type Step = Decision<WebhookDeliveryState, WebhookDeliveryEvent, unknown>;
 const of = { delivery: deliveryOf(), target: TARGET };

@@ -22,8 +22,8 @@ import { assertExists, type PaymentEvent, type PaymentState, payment } from '../
 import { journalEntry } from '../../domain/payment/postings.ts';
 import { completeRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
-import { caseTerms } from '../support/medCases.ts';
 import { at, created, disputeReport, issued, LOCKED_TO, returned, sentBack, settled } from '../support/samples.ts';
+import { caseTerms } from '../world/medCases.ts';
 
 const PAID = 12_345;
 /** What of it reaches the wallet. */

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../world/gateway.ts';
 import { operation } from './operations.ts';
 import { Player } from './player.ts';
 
-export interface Histories {
+interface Histories {
   readonly merchants: number;
   readonly operationsEach: number;
   readonly seed: number;

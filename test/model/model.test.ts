@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TestGateway } from '../support/gateway.ts';
+import { TestGateway } from '../world/gateway.ts';
 import { expectVerified, playHistories } from './histories.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);

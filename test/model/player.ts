@@ -1,7 +1,7 @@
 // Plays random operations against the gateway over HTTP and holds every answer against the model.
 import { config, expect } from 'chai';
-import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { pollUntil } from '../support/pollUntil.ts';
+import { newKey, type TestGateway, type TestTenant } from '../world/gateway.ts';
+import { pollUntil } from '../world/pollUntil.ts';
 import type { AcquirerMove, Operation } from './operations.ts';
 import { type Payment, PIX_OUT_FEE, type Refund, Shop } from './shop.ts';
 

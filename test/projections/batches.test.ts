@@ -12,8 +12,8 @@ import { accountsProjection } from '../../projections/accounts/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { keyringProjection } from '../../projections/keyring/projection.ts';
 import { usersProjection } from '../../projections/users/projection.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { CREATED_AT } from '../support/samples.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 
 const T = (seconds: number) => addSeconds(CREATED_AT, seconds);
 const idOf = <Id extends string>(n: number): Id => String(n).padStart(26, '0') as Id;

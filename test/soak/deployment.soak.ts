@@ -8,7 +8,7 @@ import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/e
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
-import { cli, newDataDir, removeDataDir } from '../support/program.ts';
+import { cli, newDataDir, removeDataDir } from '../world/program.ts';
 import { Inbox } from './deployment/inbox.ts';
 import { Apis, type Merchant, newMerchant, Till } from './deployment/merchants.ts';
 import { startOwnPostgres } from './deployment/ownPostgres.ts';

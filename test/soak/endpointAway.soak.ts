@@ -1,9 +1,9 @@
 // An endpoint that is away for 3 minutes of real time, while it is told of a charge a second. MINUTES changes it. By the test clock:
-// test/http/failingEndpoints.test.ts.
+// test/http/api/webhooks/failingEndpoints.test.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
-import { Receiver } from '../support/receiver.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const MINUTES = Number(process.env['MINUTES'] ?? 3);
 const AWAY_MS = MINUTES * 60_000;

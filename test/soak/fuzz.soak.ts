@@ -1,3 +1,3 @@
-// 20,000 hostile requests over every declared route (test/http/fuzz.test.ts). REQUESTS and SEED change the run.
+// 20,000 hostile requests over every declared route (test/http/kernel/fuzz.test.ts). REQUESTS and SEED change the run.
 process.env['REQUESTS'] ??= '20000';
-await import('../http/fuzz.test.ts');
+await import('../http/kernel/fuzz.test.ts');

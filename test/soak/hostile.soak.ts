@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { quantile } from '../bench/statistics.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import type { AttackOrder } from './hostile/attacks.ts';
 import { Caller } from './hostile/requests.ts';
 

@@ -1,7 +1,7 @@
 // Ten thousand random operations of twenty merchants against the independent model. `npm run soak:model`; OPERATIONS and SEED change it.
 
 import { expectVerified, playHistories } from '../model/histories.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { TestGateway } from '../world/gateway.ts';
 
 const OPERATIONS = Number(process.env['OPERATIONS'] ?? 10_000);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);

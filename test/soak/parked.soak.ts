@@ -1,7 +1,7 @@
 // A hundred poisoned payments among ten thousand. `mocha --no-config --exit test/soak/parked.soak.ts`; PAYMENTS and POISONED change it.
 import { expect } from 'chai';
-import { TestGateway } from '../support/gateway.ts';
-import { playPoisoned } from '../support/poison.ts';
+import { TestGateway } from '../world/gateway.ts';
+import { playPoisoned } from '../world/poison.ts';
 
 const PAYMENTS = Number(process.env['PAYMENTS'] ?? 10_000);
 const POISONED = Number(process.env['POISONED'] ?? 100);

@@ -18,9 +18,9 @@ import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { appendAll, paidPayment } from '../bench/seed.ts';
 import { quantile } from '../bench/statistics.ts';
-import { CountingReceiver } from '../support/countingReceiver.ts';
-import { KillableGateway } from '../support/killableGateway.ts';
-import { Receiver } from '../support/receiver.ts';
+import { CountingReceiver } from '../world/countingReceiver.ts';
+import { KillableGateway } from '../world/killableGateway.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const LETTERS = Number(process.env['LETTERS'] ?? 100_000);
 const PATIENCE_MS = 3_600_000;

@@ -19,13 +19,13 @@ import type {
   SecondFactorId,
   UserId,
 } from '../../domain/kernel/ids.ts';
+import type { Json } from '../../domain/kernel/json.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import type { Json } from '../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
-import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { ACCOUNT_ROLES, ROLES } from '../../domain/user/user.ts';
 import { anyAmount, anyText, anyTime, count, mode, optional, orNull, rawId, share } from './arbitraryValues.ts';
 import { CASE_DATA } from './caseArbitraries.ts';

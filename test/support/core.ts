@@ -16,11 +16,11 @@ import { PAYMENT } from '../../domain/payment/payment.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
-import { FakeProvider } from './fakeProvider.ts';
-import { migratedDatabase } from './postgres.ts';
+import { FakeProvider } from '../world/fakeProvider.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 
-export interface Spies {
+interface Spies {
   /** Before each append of the commands: it may throw instead. */
   beforeAppend: ((stream: StreamName, events: readonly NewEvent[]) => Promise<void>) | null;
   /** After each append that the store answered: it may throw the answer away. */

@@ -1,9 +1,9 @@
 // One account pays with webhookUrls of dead hosts, while another one has an endpoint that answers: how long that one waits for its events.
-import { DeadHosts } from './deadHosts.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
-import { Receiver } from './receiver.ts';
+import { DeadHosts } from '../world/deadHosts.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { Receiver } from '../world/receiver.ts';
 
-export interface DeadNeighbourReport {
+interface DeadNeighbourReport {
   /** From sending the request that creates the payment to the webhook about it, ascending. */
   readonly tookMs: readonly number[];
   /** Of the dead hosts: messages, and how many of these were tried. */
@@ -17,7 +17,7 @@ const AT_ONCE = 16;
 const PATIENCE_MS = 60_000;
 
 /** Takes samples in the order and at the time that it likes: `sample` resolves with the milliseconds of one. */
-export type Sampling = (sample: () => Promise<number>) => Promise<readonly number[]>;
+type Sampling = (sample: () => Promise<number>) => Promise<readonly number[]>;
 
 /** Each sample is a payment of the living account, and one more of the other's, so that there are always first attempts. */
 export const playDeadNeighbour = async (hosts: number, sampling: Sampling): Promise<DeadNeighbourReport> => {

@@ -1,9 +1,9 @@
 // A deployment whose keys change under load: a projector, a worker and two API processes, one of which hears no notification of the
 // database.
 import { randomBytes } from 'node:crypto';
-import { type DeafProxy, startDeafProxy } from './deafProxy.ts';
+import { type DeafProxy, startDeafProxy } from '../world/deafProxy.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
 import type { Frozen } from './keyRotations.ts';
-import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from './program.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const OWNER = { email: 'ana@example.com', password: 'uma senha muito boa' };

@@ -8,7 +8,7 @@ export interface Frozen {
   thaw(): void;
 }
 
-export interface KeyLoad {
+interface KeyLoad {
   /** Of the processes; each has its share of the connections, and of the rotations. */
   readonly baseUrls: readonly string[];
   /** One of them that is frozen during each rotation and revocation, which the others answer meanwhile. */

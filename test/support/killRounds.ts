@@ -5,8 +5,8 @@ import { add, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
-import { KillableGateway } from './killableGateway.ts';
-import { Receiver, typeOf } from './receiver.ts';
+import { KillableGateway } from '../world/killableGateway.ts';
+import { Receiver, typeOf } from '../world/receiver.ts';
 
 const CLIENTS = 40;
 /** For each round: what takes longer fails by itself, below the time-out of its test, so that nothing goes on beside later ones. */

@@ -1,8 +1,8 @@
 // Charges of 40 clients, created, paid and told of to one endpoint, while the whole process group is killed with kill -9 at random points
 // of the deliveries. What must hold afterwards is in the returned report, to be asserted by whoever calls it.
 import { randomBytes } from 'node:crypto';
-import { CountingReceiver } from './countingReceiver.ts';
-import { KillableGateway } from './killableGateway.ts';
+import { CountingReceiver } from '../world/countingReceiver.ts';
+import { KillableGateway } from '../world/killableGateway.ts';
 
 const CLIENTS = 40;
 const GIVE_UP_MS = 60_000;

@@ -6,7 +6,7 @@ import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.
 import { createFirstCheckpoint } from '../../projections/engine/checkpoints.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
-import { migratedDatabase } from './postgres.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 
 /** What a read model takes of an event. */
 export type Taken = Pick<LoggedEvent, 'account' | 'mode' | 'position'> & {

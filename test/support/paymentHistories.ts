@@ -16,9 +16,9 @@ import { type PaymentEvent, type PaymentState, payment } from '../../domain/paym
 import { completeRefund, type ReserveRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
 import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
+import { boleto, card } from '../world/instruments.ts';
+import { ruledCase } from '../world/medCases.ts';
 import { deepFreeze } from './deepFreeze.ts';
-import { boleto, card } from './instruments.ts';
-import { ruledCase } from './medCases.ts';
 import {
   CASE_ID,
   CREATED_AT,

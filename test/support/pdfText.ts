@@ -14,7 +14,7 @@ const drawing = (pdf: Buffer): string => {
 
 const windows1252 = new TextDecoder('windows-1252');
 
-export interface PdfLine {
+interface PdfLine {
   /** Points from the left and from the upper edge of the page to the line's beginning and base line. */
   readonly x: number;
   readonly y: number;
@@ -33,7 +33,7 @@ export const pdfLines = (pdf: Buffer): readonly PdfLine[] =>
 
 export const pdfText = (pdf: Buffer): readonly string[] => pdfLines(pdf).map(({ text }) => text);
 
-export interface PdfRectangle {
+interface PdfRectangle {
   readonly x: number;
   readonly y: number;
   readonly width: number;

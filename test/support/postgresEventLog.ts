@@ -5,8 +5,8 @@ import type { EventStore } from '../../application/ports/eventStore.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { connectionConfig, PgSession } from '../../infrastructure/postgres/session.ts';
 import type { EventStoreHarness, LogUnderTest } from '../conformance/eventStore.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 import { loseFacts } from './lostFacts.ts';
-import { migratedDatabase } from './postgres.ts';
 
 export interface PostgresEventLog extends LogUnderTest {
   readonly connectionString: string;

@@ -18,8 +18,8 @@ import {
   unknown as payoutUnknown,
   WAITING,
 } from '../domain/payout/samples.ts';
+import { card, otherIssued } from '../world/instruments.ts';
 import { deepFreeze } from './deepFreeze.ts';
-import { card, otherIssued } from './instruments.ts';
 import {
   ACCOUNT_ID,
   at,
@@ -61,7 +61,7 @@ export const DELIVERY = '2delivery00000000000000000';
 export const [DEADLINE, DAY_BEFORE] = ['2026-11-24T15:00:00.000Z', '2026-11-23T15:00:00.000Z'];
 export const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
 
-export const SUBJECTS = {
+const SUBJECTS = {
   payment: PAYMENT_ID,
   refund: REFUND_ID,
   medCase: CASE_ID,
@@ -86,7 +86,7 @@ export const logged = (category: Category, event: unknown, mode = 'test'): Logge
     event: event as AnyEvent,
   }) as unknown as LoggedEvent;
 
-export const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
 /** What it answers, twice. */
 export const reactions = (
   process: ProcessManager,
@@ -125,12 +125,12 @@ export const attemptFailed = (nextAttemptAt: string | null) => ({
 });
 export const registered = { type: 'WebhookEndpointRegistered', data: { endpointId: ENDPOINT, events: ['*'] } };
 export const deleted = { type: 'WebhookEndpointDeleted', data: { at: CREATED_AT } };
-export const endpointChanged = (change: object) => {
+const endpointChanged = (change: object) => {
   const data = { url: null, events: null, status: null, ...change };
   return logged('webhookEndpoint', { type: 'WebhookEndpointChanged', data });
 };
-export const secretRotated = { type: 'WebhookEndpointSecretRotated', data: { secretVersion: 2, at: LATER } };
-export const sandboxChanged = (autoConfirmRefunds: boolean) => ({
+const secretRotated = { type: 'WebhookEndpointSecretRotated', data: { secretVersion: 2, at: LATER } };
+const sandboxChanged = (autoConfirmRefunds: boolean) => ({
   type: 'AccountSandboxSettingsChanged',
   data: { sandbox: { autoConfirmRefunds, autoConfirmPayouts: autoConfirmRefunds }, at: CREATED_AT },
 });

@@ -1,7 +1,6 @@
 // One payment and its surroundings, as tests of the domain tell stories about it. Every part can be changed where a test needs it.
 
-import type { AccountSettings } from '../../domain/account/account.ts';
-import { defaultSettings } from '../../domain/account/account.ts';
+import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { PixInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
@@ -14,8 +13,9 @@ import type { DisputeReport } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import type { Allegation, DisputeRecord } from '../../domain/transaction/disputes.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
+import type { IncomingPayment, RejectionReason } from '../../domain/transaction/incomingPayment.ts';
 import type { RefundTerms } from '../../domain/transaction/refunds.ts';
-import type { IncomingPayment, RejectionReason, Settlement } from '../../domain/transaction/transaction.ts';
+import type { Settlement } from '../../domain/transaction/transaction.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /** An instant of the day on which the samples happen: `at('13:00:00')`. */

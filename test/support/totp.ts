@@ -1,6 +1,6 @@
 // An authenticator app, and a user who enrols it.
 import { TOTP } from 'otpauth';
-import type { TestGateway } from './gateway.ts';
+import type { TestGateway } from '../world/gateway.ts';
 
 /** The code of a secret `steps` times 30 seconds from now. */
 export const codeOf = (secret: string, steps = 0, now: number = Date.now()): string =>

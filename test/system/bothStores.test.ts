@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import type { Sql } from '../../application/ports/sql.ts';
 import { toMillis } from '../../domain/kernel/time.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { TestGateway, untilServed } from '../support/gateway.ts';
 import { parseTimestamp } from '../support/timestamp.ts';
+import { TestGateway, untilServed } from '../world/gateway.ts';
 
 const COMMANDS = 500;
 const DAY_SECONDS = 86_400;

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { newKey, type Reply, TestGateway, untilServed } from '../support/gateway.ts';
+import { newKey, type Reply, TestGateway, untilServed } from '../world/gateway.ts';
 
 type Charge = { id: string; status: string; error: { code: string } };
 

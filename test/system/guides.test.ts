@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 
 const run = promisify(execFile);
 /** In the order in which they are read: the first one begins with an empty wallet. */

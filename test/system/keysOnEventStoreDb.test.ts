@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { runWordsIn } from '../support/cli.ts';
 import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
-import { untilServed } from '../support/gateway.ts';
 import { rotateUnderLoad } from '../support/keyRotations.ts';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
+import { untilServed } from '../world/gateway.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const OWNER = { email: 'ana@example.com', password: 'uma senha muito boa' };

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
-import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 
 describe('npm run migrate-events on the embedded database', function suite() {
   let server: ServerProcess;

@@ -8,10 +8,10 @@ import { runMigrateEvents } from '../../infrastructure/logMigration/migrateEvent
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { TestGateway, type TestTenant } from '../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
-import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
-import { Receiver, typeOf } from '../support/receiver.ts';
+import { TestGateway, type TestTenant } from '../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { Receiver, typeOf } from '../world/receiver.ts';
 
 const SECRETS_KEY = randomBytes(32);
 const SEEN = ['/v1/wallets/balance', '/v1/wallets', '/v1/webhooks/endpoints', '/v1/webhooks/deliveries'];

@@ -5,9 +5,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
-import { Receiver } from '../support/receiver.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const METRICS_TOKEN = 'metrics-token-that-nobody-guesses';

@@ -1,9 +1,9 @@
 // The listener of operators in real programs: which roles open it, in production (rules S4, S7, D4).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
 import { codeOf } from '../support/totp.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const METRICS_TOKEN = randomBytes(24).toString('hex');

@@ -3,12 +3,12 @@
 import { expect } from 'chai';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../http/deliveryFacts.ts';
-import { Merchant } from '../http/merchant.ts';
-import { openReady, rawIdOf } from '../http/support.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { Receiver } from '../support/receiver.ts';
+import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../world/deliveryFacts.ts';
+import type { TestGateway } from '../world/gateway.ts';
+import { openReady, rawIdOf } from '../world/http.ts';
+import { Merchant } from '../world/merchant.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const COUNT = 4;
 

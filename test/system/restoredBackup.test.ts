@@ -12,8 +12,8 @@ import {
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { loseFacts } from '../support/lostFacts.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
-import { Receiver, typeOf } from '../support/receiver.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { Receiver, typeOf } from '../world/receiver.ts';
 
 const run = promisify(execFile);
 

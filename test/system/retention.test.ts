@@ -13,12 +13,12 @@ import { rebuild } from '../../projections/engine/rebuild.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { webhookDeliveriesProjection } from '../../projections/webhooks/projection.ts';
-import { Merchant } from '../http/merchant.ts';
-import { eventTypes, openReady, rawIdOf } from '../http/support.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
-import { Receiver } from '../support/receiver.ts';
+import type { TestGateway } from '../world/gateway.ts';
+import { eventTypes, openReady, rawIdOf } from '../world/http.ts';
+import { Merchant } from '../world/merchant.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const DAYS = 30;
 

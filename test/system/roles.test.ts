@@ -1,9 +1,9 @@
 // Several processes on one database: API, projector and worker apart, and a second of each.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
-import { Receiver, typeOf } from '../support/receiver.ts';
+import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
+import { Receiver, typeOf } from '../world/receiver.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 

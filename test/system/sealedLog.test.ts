@@ -6,8 +6,8 @@ import { IN_USE } from '../../infrastructure/eventStore/logState.ts';
 import { openMigratablePostgresLog } from '../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { TestGateway, untilServed } from '../support/gateway.ts';
-import { migratedDatabase } from '../support/postgres.ts';
+import { TestGateway, untilServed } from '../world/gateway.ts';
+import { migratedDatabase } from '../world/postgres.ts';
 
 const nobody = (): void => undefined;
 const SEALED = { kind: 'sealed', other: { storeId: 'other', address: 'esdb://elsewhere:2113' } } as const;

@@ -5,11 +5,11 @@ import pino from 'pino';
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import { countSealed, resealSecrets } from '../../infrastructure/secrets/resealing.ts';
-import { expectSigned } from '../http/deliveryFacts.ts';
-import { Merchant } from '../http/merchant.ts';
-import { newKey, TestGateway, untilServed } from '../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
-import { Receiver } from '../support/receiver.ts';
+import { expectSigned } from '../world/deliveryFacts.ts';
+import { newKey, TestGateway, untilServed } from '../world/gateway.ts';
+import { Merchant } from '../world/merchant.ts';
+import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
+import { Receiver } from '../world/receiver.ts';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
 const OTHER_SECRETS = 300;

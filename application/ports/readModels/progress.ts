@@ -4,17 +4,10 @@ import type { StreamName } from '../../../domain/kernel/event.ts';
 import type { Position } from '../eventStore.ts';
 import type { Tenant } from '../paymentProvider.ts';
 
-export type ReadModelName =
-  | 'payments'
-  | 'refunds'
-  | 'payouts'
-  | 'disputes'
-  | 'wallet'
-  | 'webhookEndpoints'
-  | 'webhookDeliveries'
-  | 'keyring'
-  | 'accounts'
-  | 'users';
+/** The names of read models by where they are registered; the registry of the projections adds the product's. */
+// biome-ignore lint/suspicious/noEmptyInterface: each registry adds to it
+export interface ReadModels {}
+export type ReadModelName = ReadModels[keyof ReadModels];
 
 /** A read model that must be up to date did not catch up in time. A repeat may succeed. */
 export class ReadModelsBehind extends Error {

@@ -109,7 +109,7 @@ export interface KeyViews {
   find(fingerprint: string): Promise<KnownKey | null>;
 }
 
-export interface ListedAccount {
+interface ListedAccount {
   readonly accountId: AccountId;
   readonly name: string;
   /** Of its owner. */
@@ -120,7 +120,7 @@ export interface ListedAccount {
 }
 
 /** A part of a list; without one it is the whole. */
-export interface ListPage<Id> {
+interface ListPage<Id> {
   /** The last one of the part before; null: from the first one on. One that is not there: nothing. */
   readonly after: Id | null;
   readonly limit: number;

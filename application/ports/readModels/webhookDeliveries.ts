@@ -37,7 +37,7 @@ export interface DeadLetter {
 }
 
 /** Dead letters that fit, of one endpoint; null: those to payments' own URLs. */
-export interface DeadLetterCount {
+interface DeadLetterCount {
   readonly endpointId: EndpointId | null;
   readonly deliveries: number;
   /** Of these, those that no re-drive under way has yet to come to. */

@@ -1,10 +1,12 @@
 // API keys, as the people of an account see to them in the dashboard (contract.md API key management).
+
 import type { NewKey } from '../../../application/accounts/manageKeys.ts';
 import { shownFingerprint } from '../../../application/accounts/newKey.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../domain/keyring/keyring.ts';
 import { mayManageKeys } from '../../../domain/user/user.ts';
+import type { SessionCaller } from '../../kernel/callers.ts';
 import {
   accepting,
   boolean,
@@ -18,7 +20,8 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { DASHBOARD } from './tags.ts';
 
 export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
 export const listedKey = {
@@ -76,7 +79,7 @@ export const issueApiKeyRoute = route({
   path: '/v1/api-keys',
   operationId: 'issueApiKey',
   summary: 'Issue an API key; it is shown once',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({
@@ -97,7 +100,7 @@ export const listApiKeysRoute = route({
   path: '/v1/api-keys',
   operationId: 'listApiKeys',
   summary: 'The API keys that work, in the order of their issue',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   responses: {
     200: {
@@ -119,7 +122,7 @@ export const rotateApiKeyRoute = route({
   operationId: 'rotateApiKey',
   params: keyParam,
   summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
@@ -140,7 +143,7 @@ export const revokeApiKeyRoute = route({
   operationId: 'revokeApiKey',
   params: keyParam,
   summary: 'Revoke an API key for good',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   responses: {

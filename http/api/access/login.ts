@@ -18,6 +18,7 @@ import {
   string,
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { DASHBOARD } from './tags.ts';
 
 const EMAIL_LENGTH_MAX = 254;
 /** Longer texts are no passwords; a bound in UTF-16 units that every password stays below. */
@@ -43,7 +44,7 @@ export const logInRoute = route({
   path: '/v1/auth/login',
   operationId: 'logIn',
   summary: 'Log in to the dashboard',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
   body: jsonBody({
@@ -87,7 +88,7 @@ export const logOutRoute = route({
   path: '/v1/auth/logout',
   operationId: 'logOut',
   summary: 'Log out: the token is dead at once',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'anySession',
   limit: 'logOut',
   responses: { 204: { kind: 'empty', description: 'The session has ended.' } },
@@ -103,7 +104,7 @@ export const changePasswordRoute = route({
   path: '/v1/auth/password',
   operationId: 'changePassword',
   summary: 'Change one’s password; every other session of the user ends',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
     schema: accepting({
@@ -133,7 +134,7 @@ export const requestPasswordResetRoute = route({
   path: '/v1/auth/password-reset',
   operationId: 'requestPasswordReset',
   summary: 'Have a link sent by which a new password is set',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
   body: jsonBody({ schema: accepting({ email: string(EMAIL_LENGTH_MAX) }) }),

@@ -1,15 +1,17 @@
 // A user's second factor: enrolling and confirming it (rule D4).
+
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { accepting, described, exactly, listOf, optional, string } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { CODE_LENGTH_MAX } from './login.ts';
+import { DASHBOARD } from './tags.ts';
 
 const enrolTotpRoute = route({
   method: 'POST',
   path: '/v1/auth/totp/enroll',
   operationId: 'enrolTotp',
   summary: 'Begin to enrol an authenticator app as a second factor; nothing changes until it is confirmed',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
     schema: accepting({
@@ -43,7 +45,7 @@ const confirmTotpRoute = route({
   path: '/v1/auth/totp/confirm',
   operationId: 'confirmTotp',
   summary: 'Put the second factor in force by a code of it; every other session of the user ends',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
     schema: accepting({

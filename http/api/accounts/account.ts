@@ -1,12 +1,15 @@
 // The account for whoever is logged in to its dashboard: any member reads it, an OWNER or ADMIN changes what is the merchant's own, an
 // OWNER alone the guards on refunds (rules D2, M7a, M7b, O3).
+
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings, type OpenAccount } from '../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { actorOf, type Frozen, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
+import type { SessionCaller } from '../../kernel/callers.ts';
+import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
+import { DASHBOARD } from '../access/tags.ts';
 import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
 import { OWNERS_SETTINGS, refundGuardChange } from './refundGuards.ts';
 
@@ -27,7 +30,7 @@ export const getAccountRoute = route({
   path: '/v1/account',
   operationId: 'getAccount',
   summary: 'The account and what is agreed with it',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   responses: { 200: { kind: 'json', description: 'The account.', schema: accountSchema } },
   errors: [],
@@ -58,7 +61,7 @@ export const changeAccountSettingsRoute = route({
   path: '/v1/account/settings',
   operationId: 'changeAccountSettings',
   summary: 'Change the settings that are the merchant’s own; what is not sent stays',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({ schema: settingsBody }),
@@ -94,7 +97,7 @@ export const uploadLogoRoute = route({
   path: '/v1/account/logo',
   operationId: 'uploadLogo',
   summary: 'The logo on the checkout and on receipts: a PNG or JPEG of 16 to 512 pixels a side',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
@@ -112,7 +115,7 @@ export const removeLogoRoute = route({
   path: '/v1/account/logo',
   operationId: 'removeLogo',
   summary: 'Take the logo away: it is not served any more',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   responses: { 200: SETTINGS_NOW },

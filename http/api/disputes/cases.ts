@@ -12,6 +12,7 @@ import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { actorOf, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
+import { DISPUTES } from './tags.ts';
 
 /** The case that a path names. */
 export const caseParam = {
@@ -41,7 +42,7 @@ const listRoute = ({ path, named, note }: CasePaths): Route =>
     path,
     operationId: named('listMedCases'),
     summary: `The dispute cases, newest first, by cursor${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     reads: ['disputes'],
     query: {
@@ -89,7 +90,7 @@ const getRoute = ({ path, named, note }: CasePaths): Route =>
     path: `${path}/{id}`,
     operationId: named('getMedCase'),
     summary: `Read a dispute case${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     reads: ['disputes'],
@@ -118,7 +119,7 @@ const appealRoute = ({ path, named, note }: CasePaths): Route =>
     path: `${path}/{id}/appeal`,
     operationId: named('appealMedCase'),
     summary: `Object to a dispute${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
@@ -133,7 +134,7 @@ const acceptRoute = ({ path, named, note }: CasePaths): Route =>
     path: `${path}/{id}/accept`,
     operationId: named('acceptMedCase'),
     summary: `Give in to a dispute: final${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     responses: { 200: { kind: 'json', description: 'The case, accepted and lost.', schema: medCaseSchema } },

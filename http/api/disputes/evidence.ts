@@ -1,9 +1,10 @@
 // Evidence in dispute cases: a grant, an upload to its URL, and its confirmation (contract.md Dispute case, rule Q6).
+
 import type { Static } from 'typebox';
 import { evidenceOf } from '../../../application/disputes/evidence.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
-import type { Evidence } from '../../../domain/dispute/evidence.ts';
 import { fitsType, isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
+import type { Evidence } from '../../../domain/dispute/medCase.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';
@@ -11,6 +12,7 @@ import { actorOf, type Frozen, jsonBody, type KeyContext, type Route, route } fr
 import { assertShownCase } from '../../kernel/upToDate.ts';
 import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
+import { DISPUTES } from './tags.ts';
 
 /** The evidence that a path names. */
 export const evidenceParam = {
@@ -28,7 +30,7 @@ const listRoute = ({ path, named, note }: CasePaths): Route =>
     path: `${path}/{id}/evidence`,
     operationId: named('listMedCaseEvidence'),
     summary: `The confirmed evidence of a case, newest first${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     reads: ['disputes'],
@@ -66,7 +68,7 @@ const grantRoute = ({ path, named, note }: CasePaths): Route =>
     path: `${path}/{id}/evidence`,
     operationId: named('grantMedCaseEvidence'),
     summary: `Ask for an upload of evidence${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
@@ -91,7 +93,7 @@ const completeRoute = ({ path, named, note }: CasePaths): Route =>
     path: `${path}/{id}/evidence/{evidence_id}/complete`,
     operationId: named('completeMedCaseEvidence'),
     summary: `Confirm an uploaded file; again: the same evidence${note}`,
-    tag: 'Disputes',
+    tag: DISPUTES,
     principal: 'apiKey',
     params: { ...caseParam, evidence_id: evidenceParam },
     responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceSchema } },

@@ -1,8 +1,10 @@
 // The files of dispute cases themselves: sent to and seen at signed URLs of this service, which are their own credentials (rule Q6).
+
 import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES } from '../../../domain/dispute/evidenceFile.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { type QueryRule, type Route, route } from '../../kernel/route.ts';
 import { evidenceParam } from './evidence.ts';
+import { DISPUTES } from './tags.ts';
 
 const params = { id: evidenceParam } as const;
 
@@ -20,7 +22,7 @@ const receiveRoute = route({
   path: '/evidence/{id}',
   operationId: 'receiveEvidence',
   summary: 'Where a granted file is sent, once, with just the granted type and size',
-  tag: 'Disputes',
+  tag: DISPUTES,
   principal: 'public',
   params,
   query: { token: TOKEN },
@@ -59,7 +61,7 @@ const showRoute = route({
   path: '/evidence/{id}',
   operationId: 'showEvidence',
   summary: 'A confirmed file, by the link of a list of evidence',
-  tag: 'Disputes',
+  tag: DISPUTES,
   principal: 'public',
   params,
   query: { token: TOKEN },

@@ -1,4 +1,5 @@
 // Accounts, as operators of the platform see to them (rule O1).
+
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
@@ -14,6 +15,7 @@ import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from '../acco
 import { accountProperties } from '../accounts/accountSchema.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
 import { operatorsChangeOf, operatorsSettingsBody } from './settingsBody.ts';
+import { PLATFORM } from './tags.ts';
 
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
@@ -75,12 +77,12 @@ const createBody = accepting({
   password: optional(passwordSchema),
 });
 
-export const createAccountRoute = route({
+const createAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts',
   operationId: 'createAccount',
   summary: 'Open an account with its OWNER, a test key and a live key; what is secret is shown once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: createBody, refine: loginProblems }),
   responses: {
@@ -114,12 +116,12 @@ export const createAccountRoute = route({
   },
 });
 
-export const listAccountsRoute = route({
+const listAccountsRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts',
   operationId: 'listAccounts',
   summary: 'Every account, in the order of their opening, and which are suspended',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
   refusesUnknownQuery: true,
@@ -140,13 +142,13 @@ export const listAccountsRoute = route({
   },
 });
 
-export const showAccountRoute = route({
+const showAccountRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts/{id}',
   operationId: 'showAccount',
   params: accountParam,
   summary: 'An account, what is agreed with it, and whether it is suspended',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'The account.', schema: operatorsAccountSchema } },
   errors: ['not_found'],
@@ -156,13 +158,13 @@ export const showAccountRoute = route({
   },
 });
 
-export const suspendAccountRoute = route({
+const suspendAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/suspend',
   operationId: 'suspendAccount',
   params: accountParam,
   summary: 'Refuse the keys and logins of an account, and end its sessions; its payments go on, its cash-outs wait',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: { kind: 'json', description: 'Since when it is. No process takes its keys.', schema: suspensionSchema },
@@ -176,13 +178,13 @@ export const suspendAccountRoute = route({
   },
 });
 
-export const reopenAccountRoute = route({
+const reopenAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/reopen',
   operationId: 'reopenAccount',
   params: accountParam,
   summary: 'Take the keys and logins of a suspended account again; its users log in anew',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'It is open, in every process.', schema: suspensionSchema } },
   errors: ['not_found'],
@@ -193,13 +195,13 @@ export const reopenAccountRoute = route({
   },
 });
 
-export const operatorsSettingsRoute = route({
+const operatorsSettingsRoute = route({
   method: 'PATCH',
   path: '/ops/v1/accounts/{id}/settings',
   operationId: 'changeSettingsOfAccount',
   params: accountParam,
   summary: 'Change what is agreed with an account; what is not sent stays',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: operatorsSettingsBody }),
   responses: { 200: SETTINGS_NOW },
@@ -211,13 +213,13 @@ export const operatorsSettingsRoute = route({
   },
 });
 
-export const operatorsLogoRoute = route({
+const operatorsLogoRoute = route({
   method: 'PUT',
   path: '/ops/v1/accounts/{id}/logo',
   operationId: 'uploadLogoOfAccount',
   params: accountParam,
   summary: 'The logo of an account: a PNG or JPEG of 16 to 512 pixels a side',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
   responses: { 200: SETTINGS_NOW },
@@ -228,13 +230,13 @@ export const operatorsLogoRoute = route({
   },
 });
 
-export const operatorsLogoRemovalRoute = route({
+const operatorsLogoRemovalRoute = route({
   method: 'DELETE',
   path: '/ops/v1/accounts/{id}/logo',
   operationId: 'removeLogoOfAccount',
   params: accountParam,
   summary: 'Take the logo of an account away: it is not served any more',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: SETTINGS_NOW },
   errors: ['not_found'],

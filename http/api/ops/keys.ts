@@ -1,4 +1,5 @@
 // API keys of any account, as operators of the platform see to them (rule O1).
+
 import { shownFingerprint } from '../../../application/accounts/newKey.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from '../access/apiKeys.ts';
 import { accountParam, NO_ACCOUNT } from './accounts.ts';
+import { PLATFORM } from './tags.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };
 
@@ -24,13 +26,13 @@ const operatorsKeySchema = exactly({
   lastUsedAt: described('To the minute; null: never.', orNull(timestamp)),
 });
 
-export const listKeysOfAccountRoute = route({
+const listKeysOfAccountRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts/{id}/api-keys',
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
@@ -49,13 +51,13 @@ export const listKeysOfAccountRoute = route({
   },
 });
 
-export const issueKeyOfAccountRoute = route({
+const issueKeyOfAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/api-keys',
   operationId: 'issueKeyOfAccount',
   params: accountParam,
   summary: 'Issue an API key to an account; it is shown once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: issueBody }),
   responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
@@ -68,13 +70,13 @@ export const issueKeyOfAccountRoute = route({
   },
 });
 
-export const rotateKeyOfAccountRoute = route({
+const rotateKeyOfAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate',
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
@@ -88,13 +90,13 @@ export const rotateKeyOfAccountRoute = route({
   },
 });
 
-export const revokeKeyOfAccountRoute = route({
+const revokeKeyOfAccountRoute = route({
   method: 'DELETE',
   path: '/ops/v1/accounts/{id}/api-keys/{keyId}',
   operationId: 'revokeKeyOfAccount',
   params,
   summary: 'Revoke an API key of an account for good',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },

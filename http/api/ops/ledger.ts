@@ -16,6 +16,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
+import { PLATFORM } from './tags.ts';
 import { NO_PAYMENT, paymentParam } from './work.ts';
 
 const ledgerSchema = exactly({
@@ -47,12 +48,12 @@ const ledgerSchema = exactly({
   ),
 });
 
-export const checkLedgerRoute = route({
+const checkLedgerRoute = route({
   method: 'GET',
   path: '/ops/v1/ledger/check',
   operationId: 'checkLedger',
   summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
   errors: [],
@@ -104,14 +105,14 @@ const paymentLedgerSchema = exactly({
   differences: described('Postings that are kept and follow from no event, or the reverse: none.', listOf(string())),
 });
 
-export const showLedgerRoute = route({
+const showLedgerRoute = route({
   method: 'GET',
   path: '/ops/v1/ledger/payments/{id}',
   operationId: 'showLedger',
   params: paymentParam,
   summary:
     'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   reads: ['wallet'],
   responses: {

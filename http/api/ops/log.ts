@@ -24,15 +24,16 @@ import {
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const position = described('In the log; null: nothing yet.', orNull(string()));
 
-export const listProjectionsRoute = route({
+const listProjectionsRoute = route({
   method: 'GET',
   path: '/ops/v1/projections',
   operationId: 'listProjections',
   summary: 'How far each read model and process has followed the log',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: {
@@ -83,7 +84,7 @@ const NO_REQUEST = reject('not_found', 'No request of the last 30 days had this 
 /** Where the log is slow to read. */
 const READING_MS_MAX = 20_000;
 
-export const showRequestRoute = route({
+const showRequestRoute = route({
   method: 'GET',
   path: '/ops/v1/requests/{id}',
   operationId: 'showRequest',
@@ -95,7 +96,7 @@ export const showRequestRoute = route({
     },
   },
   summary: 'What a request id meant: the requests that bore it, newest first, and the events that they caused',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: {
     200: {
@@ -128,13 +129,13 @@ export const streamParam = {
   },
 } as const;
 
-export const showStreamRoute = route({
+const showStreamRoute = route({
   method: 'GET',
   path: '/ops/v1/events/{stream}',
   operationId: 'showStream',
   params: streamParam,
   summary: 'The events of one stream, in order',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
@@ -207,7 +208,7 @@ export const rebuildProjectionRoute = route({
     },
   },
   summary: 'Build a read model anew beside the live copy and swap; cut off, the next one goes on where it was',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: ['not_found'],
@@ -226,7 +227,7 @@ export const verifyProjectionsRoute = route({
   path: '/ops/v1/projections/verify',
   operationId: 'verifyProjections',
   summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
@@ -236,13 +237,13 @@ export const verifyProjectionsRoute = route({
 
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
 
-export const readLogRoute = route({
+const readLogRoute = route({
   method: 'GET',
   path: '/ops/v1/events',
   operationId: 'readLog',
   summary:
     'Every event of the log in order, up to what it holds now; or, followed, those that are recorded from now on',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     follow: yesNo('`true`: go on with what is recorded, until the connection ends.'),

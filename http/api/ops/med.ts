@@ -27,6 +27,7 @@ import { isBadString } from '../../kernel/validation.ts';
 import { oneOfTextsOrNull } from '../disputes/caseSchema.ts';
 import { caseParam } from '../disputes/cases.ts';
 import { total, upToThousand } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const status = oneOfTexts(CASE_STATUSES);
 
@@ -56,7 +57,7 @@ const listCaseReviewsRoute = route({
   path: '/ops/v1/med/review',
   operationId: 'listCaseReviews',
   summary: 'Dispute cases that wait for an operator, oldest first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
@@ -94,7 +95,7 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string): Route =>
     operationId: `${verdict}CaseReview`,
     params: caseParam,
     summary,
-    tag: 'Platform',
+    tag: PLATFORM,
     principal: 'operator',
     responses: DECIDED,
     errors: ['not_found', 'case_not_open'],
@@ -118,7 +119,7 @@ const settleRoute = route({
   operationId: 'settleCase',
   params: caseParam,
   summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: exactly({
@@ -154,7 +155,7 @@ const dismissRoute = route({
     },
   },
   summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],

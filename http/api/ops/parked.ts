@@ -1,4 +1,5 @@
 // Streams that read models and processes do not take any more, for operators of the platform (rule O1).
+
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
@@ -17,6 +18,7 @@ import {
 import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
+import { PLATFORM } from './tags.ts';
 
 const OF_CONSUMER = 'Of this read model or process alone.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);
@@ -34,12 +36,12 @@ const parkedSchema = exactly({
   parkedAt: timestamp,
 });
 
-export const listParkedRoute = route({
+const listParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked',
   operationId: 'listParked',
   summary: 'Streams that a read model or process does not take any more, longest parked first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
@@ -59,13 +61,13 @@ export const listParkedRoute = route({
 
 const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
 
-export const showParkedRoute = route({
+const showParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked/{stream}',
   operationId: 'showParked',
   params: streamParam,
   summary: 'Who has parked a stream and why, and its events from the first that was not taken',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
@@ -109,12 +111,12 @@ const TAKEN_UP = {
   },
 } as const;
 
-export const retryAllParkedRoute = route({
+const retryAllParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/retry',
   operationId: 'retryAllParked',
   summary: 'Have every parked stream taken up again, after the mend; the events of each are applied in order',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
@@ -125,13 +127,13 @@ export const retryAllParkedRoute = route({
   },
 });
 
-export const retryParkedRoute = route({
+const retryParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/{stream}/retry',
   operationId: 'retryParked',
   params: streamParam,
   summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
@@ -146,14 +148,14 @@ const REASON_LENGTH_MAX = 500;
 /** Above the number of those that there are. */
 const CONSUMERS_MAX = 64;
 
-export const skipParkedRoute = route({
+const skipParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/{stream}/skip',
   operationId: 'skipParked',
   params: streamParam,
   summary:
     'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: accepting({

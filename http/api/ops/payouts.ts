@@ -7,6 +7,7 @@ import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { payoutSchema, rejectPayoutBody } from '../payouts/payoutSchema.ts';
 import { payoutParam } from '../payouts/payouts.ts';
 import { ofAccount, total, upToThousand } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const schema = exactly({
   accountId: id(ACCOUNT.idPrefix),
@@ -24,7 +25,7 @@ const listRoute = route({
   path: '/ops/v1/payouts',
   operationId: 'listPayoutReviews',
   summary: 'Payouts that await approval, oldest first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
@@ -39,7 +40,7 @@ const listRoute = route({
 
 const ONE = {
   params: payoutParam,
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'The payout.', schema } },
 } as const;

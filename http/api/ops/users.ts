@@ -23,6 +23,7 @@ import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 
@@ -90,12 +91,12 @@ const viewOf = async ({ findUser }: Platform, userId: UserId) => {
   return userView(user);
 };
 
-export const addUserRoute = route({
+const addUserRoute = route({
   method: 'POST',
   path: '/ops/v1/users',
   operationId: 'addUser',
   summary: 'Add a user with a password, which is shown once; nothing is sent',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
@@ -116,12 +117,12 @@ export const addUserRoute = route({
   },
 });
 
-export const inviteUserRoute = route({
+const inviteUserRoute = route({
   method: 'POST',
   path: '/ops/v1/users/invite',
   operationId: 'inviteUser',
   summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
@@ -133,12 +134,12 @@ export const inviteUserRoute = route({
   },
 });
 
-export const listUsersRoute = route({
+const listUsersRoute = route({
   method: 'GET',
   path: '/ops/v1/users',
   operationId: 'listUsers',
   summary: 'Every user, or those of an account, in the order in which they were added',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
@@ -159,13 +160,13 @@ export const listUsersRoute = route({
   },
 });
 
-export const showUserRoute = route({
+const showUserRoute = route({
   method: 'GET',
   path: '/ops/v1/users/{id}',
   operationId: 'showUser',
   params: userParam,
   summary: 'A user',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
   errors: ['not_found'],
@@ -190,7 +191,7 @@ const statusRoute = (
     operationId: `${verb}User`,
     params: userParam,
     summary,
-    tag: 'Platform',
+    tag: PLATFORM,
     principal: 'operator',
     responses: USER_NOW,
     errors: ['not_found'],
@@ -198,22 +199,22 @@ const statusRoute = (
       userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
   });
 
-export const disableUserRoute = statusRoute(
+const disableUserRoute = statusRoute(
   'disable',
   'Shut a user out: logged out everywhere, at once',
   (platform, userId, by) => platform.disableUser(userId, by),
 );
-export const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
+const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
   platform.enableUser(userId, by),
 );
 
-export const changeRoleRoute = route({
+const changeRoleRoute = route({
   method: 'POST',
   path: '/ops/v1/users/{id}/role',
   operationId: 'changeUserRole',
   params: userParam,
   summary: 'Give a user of an account another role: it counts in every session, at once',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
@@ -225,13 +226,13 @@ export const changeRoleRoute = route({
   },
 });
 
-export const resetSecondFactorRoute = route({
+const resetSecondFactorRoute = route({
   method: 'POST',
   path: '/ops/v1/users/{id}/reset-second-factor',
   operationId: 'resetSecondFactor',
   params: userParam,
   summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: USER_NOW,
   errors: ['not_found'],

@@ -28,6 +28,7 @@ import { redriveBody } from '../webhooks/deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from '../webhooks/retries.ts';
 import { NO_ACCOUNT } from './accounts.ts';
 import { ofAccount, total, upToThousand } from './paging.ts';
+import { PLATFORM } from './tags.ts';
 
 const mode = oneOfTexts(['test', 'live']);
 
@@ -51,12 +52,12 @@ const heldSchema = exactly({
   heldSince: string(),
 });
 
-export const listHeldRoute = route({
+const listHeldRoute = route({
   method: 'GET',
   path: '/ops/v1/held',
   operationId: 'listHeld',
   summary: 'Pix held for review, refused when sent back, or confirmed after a refusal, longest held first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
@@ -93,13 +94,13 @@ const REVIEWED = {
   },
 } as const;
 
-export const releaseHeldRoute = route({
+const releaseHeldRoute = route({
   method: 'POST',
   path: '/ops/v1/held/{id}/release',
   operationId: 'releaseHeld',
   params: paymentParam,
   summary: 'Let a held Pix pass: it is credited, and the payment is paid',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   responses: REVIEWED,
   errors: ['not_found', 'held_already_settled'],
@@ -109,13 +110,13 @@ export const releaseHeldRoute = route({
   },
 });
 
-export const returnHeldRoute = route({
+const returnHeldRoute = route({
   method: 'POST',
   path: '/ops/v1/held/{id}/return',
   operationId: 'returnHeld',
   params: paymentParam,
   summary: 'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: accepting({
@@ -132,13 +133,13 @@ export const returnHeldRoute = route({
   },
 });
 
-export const settleHeldRoute = route({
+const settleHeldRoute = route({
   method: 'POST',
   path: '/ops/v1/held/{id}/settle',
   operationId: 'settleHeld',
   params: paymentParam,
   summary: 'Pay out or write off money whose return the bank refuses for good',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: exactly({
@@ -174,12 +175,12 @@ const deadLetterSchema = exactly({
   createdAt: string(),
 });
 
-export const listDeadLettersRoute = route({
+const listDeadLettersRoute = route({
   method: 'GET',
   path: '/ops/v1/dlq',
   operationId: 'listDeadLetters',
   summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
@@ -205,12 +206,12 @@ const redriveAllBody = accepting({
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
-export const redriveDeadLettersRoute = route({
+const redriveDeadLettersRoute = route({
   method: 'POST',
   path: '/ops/v1/dlq/redrive',
   operationId: 'redriveDeadLetters',
   summary: 'Have deliveries sent again that were given up, of every account or those that fit; a job sends them',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: redriveAllBody,
@@ -254,12 +255,12 @@ const jobSchema = exactly({
   nextAttemptAt: orNull(string()),
 });
 
-export const listFailedJobsRoute = route({
+const listFailedJobsRoute = route({
   method: 'GET',
   path: '/ops/v1/jobs',
   operationId: 'listFailedJobs',
   summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   query: {
     limit: upToThousand,
@@ -279,12 +280,12 @@ export const listFailedJobsRoute = route({
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const WHICH = reject('invalid_request', 'Say which: id, queue, or all: true.', { param: 'id' });
 
-export const redriveJobsRoute = route({
+const redriveJobsRoute = route({
   method: 'POST',
   path: '/ops/v1/jobs/redrive',
   operationId: 'redriveJobs',
   summary: 'Begin work that failed for good again, at once: one job, a queue, or all; what is done already stays',
-  tag: 'Platform',
+  tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
     schema: accepting({

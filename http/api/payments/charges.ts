@@ -12,8 +12,9 @@ import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryR
 import { created, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
+import { CHARGES } from './tags.ts';
 
-export const NO_CHARGE = reject('not_found', 'There is no such charge.');
+const NO_CHARGE = reject('not_found', 'There is no such charge.');
 /** The charge that a path names. */
 export const chargeParam = {
   id: {
@@ -59,7 +60,7 @@ const create = async (context: KeyContext, body: ChargeBody) => {
 
 const creating = {
   method: 'POST',
-  tag: 'Charges',
+  tag: CHARGES,
   principal: 'apiKey',
   needsIdempotencyKey: true,
   responses: { 201: { kind: 'json', description: 'The charge, with its Pix code.', schema: chargeSchema } },
@@ -99,7 +100,7 @@ export const getChargeRoute = route({
   path: '/v1/charges/{id}',
   operationId: 'getCharge',
   summary: 'Read a charge by its ch_ id or its raw id',
-  tag: 'Charges',
+  tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
   responses: { 200: { kind: 'json', description: 'The charge.', schema: chargeSchema } },
@@ -126,7 +127,7 @@ export const listChargesRoute = route({
   path: '/v1/charges',
   operationId: 'listCharges',
   summary: 'The charges, newest first, by cursor',
-  tag: 'Charges',
+  tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
   query: {

@@ -1,5 +1,6 @@
 // One payment in the transaction format: what a path names, and what a merchant reads of it and does with it besides paying it back
 // (contract.md Payments, rules I2, I6, W7, W8).
+
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
@@ -22,6 +23,7 @@ import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
 import { renderReceipt } from '../../site/receiptPdf.ts';
+import { PAYMENTS } from './tags.ts';
 import { transactionSchema } from './transactionSchema.ts';
 
 /** The payment that a path names. */
@@ -51,7 +53,7 @@ export const getPaymentRoute = route({
   path: '/v1/payments/{id}',
   operationId: 'getPayment',
   summary: 'Read a payment by its raw id, its tx_ id or its ch_ id',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
@@ -70,7 +72,7 @@ export const cancelPaymentRoute = route({
   path: '/v1/payments/{id}/cancel',
   operationId: 'cancelPayment',
   summary: 'Cancel a payment that is not settled and has not ended',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   responses: { 200: { kind: 'json', description: 'The cancelled payment.', schema: transactionSchema } },
@@ -93,7 +95,7 @@ export const resendWebhookRoute = route({
   path: '/v1/payments/{id}/resend-webhook',
   operationId: 'resendWebhook',
   summary: 'Send the webhooks of the present status again, as fresh deliveries',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['webhookEndpoints'],
@@ -134,7 +136,7 @@ export const providerStatusRoute = route({
   path: '/v1/payments/{id}/provider-status',
   operationId: 'getProviderStatus',
   summary: 'What the provider says of a payment',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
@@ -163,7 +165,7 @@ export const getReceiptRoute = route({
   path: '/v1/payments/{id}/receipt',
   operationId: 'getReceipt',
   summary: 'The receipt of a settled payment as a PDF; it stays after a refund and tells of it',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],

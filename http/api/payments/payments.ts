@@ -10,6 +10,7 @@ import { createdTransactionView, transactionView } from '../../../domain/present
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { created, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
+import { PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
 
 /** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
@@ -27,7 +28,7 @@ export const createPaymentRoute = route({
   path: '/v1/payments',
   operationId: 'createPayment',
   summary: 'Create a payment by one or several methods; a job finalises it with the acquirers',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   body: jsonBody({
     schema: createPaymentBody,
@@ -81,7 +82,7 @@ export const listPaymentsRoute = route({
   path: '/v1/payments',
   operationId: 'listPayments',
   summary: 'The payments, by page, sorted by any of their fields',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
   query: {

@@ -22,7 +22,7 @@ import { drawFactTable, type FactRow } from '../../site/pdf/factTable.ts';
 import { shownTaxId } from '../../site/pdf/maskedTaxId.ts';
 import { printable } from '../../site/pdf/printable.ts';
 
-export interface PayoutReceiptFacts {
+interface PayoutReceiptFacts {
   readonly mode: Mode;
   readonly merchant: Pick<AccountSettings, 'merchantName' | 'taxId'>;
   /** The merchant's image, a PNG or JPEG that was checked; null: Quita's mark stands there. */

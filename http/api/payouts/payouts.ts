@@ -9,22 +9,15 @@ import { NO_PAYOUT, NOT_AWAITING_APPROVAL, NOT_CANCELLABLE, type Review } from '
 import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
 import { payoutProblems } from '../../../domain/payout/request.ts';
 import { PAYOUT_STATUSES, type PayoutView, requestedPayoutView } from '../../../domain/presentation/payout.ts';
+import type { Caller, SessionCaller } from '../../kernel/callers.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import {
-  actorOf,
-  type Caller,
-  created,
-  jsonBody,
-  type KeyContext,
-  type Route,
-  route,
-  type SessionCaller,
-} from '../../kernel/route.ts';
+import { actorOf, created, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertCaughtUp } from '../../kernel/upToDate.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
+import { PAYOUTS } from './tags.ts';
 
 /** The payout that a path names. */
 export const payoutParam = {
@@ -59,7 +52,7 @@ const requestPayoutRoute = route({
   path: '/v1/payouts',
   operationId: 'requestPayout',
   summary: 'Request a payout from the wallet to a Pix key',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   needsIdempotencyKey: true,
   body: jsonBody({
@@ -102,7 +95,7 @@ const getPayoutRoute = route({
   path: '/v1/payouts/{id}',
   operationId: 'getPayout',
   summary: 'Read a payout',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
   reads: ['payouts'],
@@ -122,7 +115,7 @@ const listPayoutsRoute = route({
   path: '/v1/payouts',
   operationId: 'listPayouts',
   summary: 'List the payouts, newest first, by cursor',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   reads: ['payouts'],
   query: {
@@ -174,7 +167,7 @@ const cancelPayoutRoute = route({
   path: '/v1/payouts/{id}/cancel',
   operationId: 'cancelPayout',
   summary: 'Cancel a pending payout: its money returns to the wallet',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
   responses: { 200: ONE },
@@ -194,7 +187,7 @@ const receiptRoute = route({
   path: '/v1/payouts/{id}/receipt',
   operationId: 'getPayoutReceipt',
   summary: 'The receipt of a paid payout as a PDF',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
   reads: ['payouts'],
@@ -224,7 +217,7 @@ const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role ===
 
 const reviewing = {
   method: 'POST',
-  tag: 'Payouts',
+  tag: PAYOUTS,
   principal: 'session',
   refusalOf: unlessManager,
   params: payoutParam,

@@ -1,7 +1,9 @@
 // The sandbox: how its bank decides a payout (rule Y6).
+
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
 import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { SANDBOX } from '../sandbox/tags.ts';
 import { confirmPayoutBody, failPayoutBody, payoutSchema } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
@@ -39,7 +41,7 @@ const decide = async (
 
 const deciding = {
   method: 'POST',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   params: payoutParam,
   responses: {

@@ -1,4 +1,5 @@
 // Refunds (contract.md Payments).
+
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
@@ -7,13 +8,14 @@ import { created, jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { paymentParam } from '../payments/payment.ts';
 import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
+import { REFUNDS } from './tags.ts';
 
 export const refundPaymentRoute = route({
   method: 'POST',
   path: '/v1/payments/{id}/refund',
   operationId: 'refundPayment',
   summary: 'Give a settled payment back, in full or in part',
-  tag: 'Refunds',
+  tag: REFUNDS,
   principal: 'apiKey',
   params: paymentParam,
   body: jsonBody({
@@ -55,7 +57,7 @@ export const listRefundsRoute = route({
   path: '/v1/payments/{id}/refunds',
   operationId: 'listRefunds',
   summary: 'The refunds of a payment, newest first',
-  tag: 'Refunds',
+  tag: REFUNDS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments', 'refunds'],

@@ -1,4 +1,5 @@
 // The requests of an account, for its dashboard (rule D3).
+
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
+import { DASHBOARD } from '../access/tags.ts';
 
 const loggedRequestSchema = exactly({
   id: id(PREFIX.requestLog),
@@ -63,7 +65,7 @@ export const listRequestLogsRoute = route({
   path: '/v1/request-logs',
   operationId: 'listRequestLogs',
   summary: 'The requests of the last 30 days with the account’s keys and users, both modes, newest first',
-  tag: 'Dashboard',
+  tag: DASHBOARD,
   principal: 'session',
   query: {
     limit: wholeNumber('How many requests at most.', 1, 100, 25),

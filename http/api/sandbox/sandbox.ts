@@ -1,4 +1,5 @@
 // The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
+
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
@@ -11,6 +12,7 @@ import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
 import { advanceBody, clockSchema, flushSchema, paidSchema, payBody } from './sandboxSchema.ts';
+import { SANDBOX } from './tags.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -87,7 +89,7 @@ export const sandboxPayRoute = route({
   path: '/v1/sandbox/charges/{id}/pay',
   operationId: 'sandboxPay',
   summary: 'A payer pays the charge',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   params: chargeParam,
   body: jsonBody({
@@ -118,7 +120,7 @@ export const getClockRoute = route({
   path: '/v1/sandbox/clock',
   operationId: 'getSandboxClock',
   summary: 'The time of the account’s test mode',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   responses: {
     200: { kind: 'json', description: 'Account time and how far it is ahead of real time.', schema: clockSchema },
@@ -132,7 +134,7 @@ export const advanceClockRoute = route({
   path: '/v1/sandbox/clock/advance',
   operationId: 'advanceSandboxClock',
   summary: 'Move the test clock forward; what falls due happens first',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   body: jsonBody({ schema: advanceBody }),
   responses: {
@@ -161,7 +163,7 @@ export const flushDeliveriesRoute = route({
   path: '/v1/sandbox/deliveries/flush',
   operationId: 'flushSandboxDeliveries',
   summary: 'Wait until no delivery is due',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   responses: {
     200: {

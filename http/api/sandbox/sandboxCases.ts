@@ -16,6 +16,7 @@ import { medCaseSchema } from '../disputes/caseSchema.ts';
 import { answer, caseParam } from '../disputes/cases.ts';
 import { chargeParam } from '../payments/charges.ts';
 import { decideCaseBody, medBody, owedSchema, reviewBody } from './sandboxSchema.ts';
+import { SANDBOX } from './tags.ts';
 
 const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: this charge can’t be disputed now.');
 
@@ -47,7 +48,7 @@ export const sandboxMedRoute = route({
   path: '/v1/sandbox/charges/{id}/med',
   operationId: 'sandboxOpenMedCase',
   summary: 'The payer’s bank opens a dispute',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   params: chargeParam,
   body: jsonBody({
@@ -114,7 +115,7 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
 
 const onCase = {
   method: 'POST',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   params: caseParam,
   responses: {

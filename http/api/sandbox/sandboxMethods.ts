@@ -8,6 +8,7 @@ import { assertFollowed } from '../../kernel/upToDate.ts';
 import { paymentParam, transactionBody } from '../payments/payment.ts';
 import { transactionSchema } from '../payments/transactionSchema.ts';
 import { authorizeBody, refuseBody } from './sandboxSchema.ts';
+import { SANDBOX } from './tags.ts';
 
 /** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -39,7 +40,7 @@ const acting = (name: string, summary: string) =>
     path: `/v1/sandbox/payments/{id}/${name}`,
     operationId: `sandbox${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     summary,
-    tag: 'Sandbox',
+    tag: SANDBOX,
     principal: 'testKey',
     params: paymentParam,
     responses: {

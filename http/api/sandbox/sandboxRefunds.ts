@@ -8,6 +8,7 @@ import { REFUND } from '../../../domain/refund/refund.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { refundSchema } from '../refunds/refundSchema.ts';
 import { confirmRefundBody, failRefundBody } from './sandboxSchema.ts';
+import { SANDBOX } from './tags.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -55,7 +56,7 @@ const decide = async (
 
 const deciding = {
   method: 'POST',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   params: refundParam,
   responses: {

@@ -97,7 +97,7 @@ export const confirmRefundBody = accepting({
 export const failRefundBody = accepting({ reason: optional(described('The bank’s.', string(500))) });
 
 /** One year (rule X5). */
-export const ADVANCE_SECONDS_MAX = 31_536_000;
+const ADVANCE_SECONDS_MAX = 31_536_000;
 export const advanceBody = accepting({ seconds: integer(1, ADVANCE_SECONDS_MAX, 'How far.') });
 export const clockSchema = exactly({
   now: described('Account time.', timestamp),

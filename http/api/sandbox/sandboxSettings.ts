@@ -1,10 +1,12 @@
 // The sandbox: how it behaves for the account's test keys (rule X3).
+
 import type { Static } from 'typebox';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
+import { SANDBOX } from './tags.ts';
 
 type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;
 
@@ -32,7 +34,7 @@ export const sandboxSettingsRoute = route({
   path: '/v1/sandbox/settings',
   operationId: 'changeSandboxSettings',
   summary: 'Change how the sandbox behaves; what is not sent stays',
-  tag: 'Sandbox',
+  tag: SANDBOX,
   principal: 'testKey',
   limit: 'keyApartFromSandbox',
   body: jsonBody({ schema: sandboxSettingsBody }),

@@ -1,9 +1,11 @@
 // Statistics and metrics of payments (contract.md Stats and Metrics, rules T1–T3).
+
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
+import { PAYMENTS } from '../payments/tags.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
 
 /** Ten years (T1). */
@@ -21,7 +23,7 @@ export const paymentStatsRoute = route({
   path: '/v1/payments/stats',
   operationId: 'getPaymentStats',
   summary: 'How many payments, how many of them paid, and volumes of the last days',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
   query: { days },
@@ -40,7 +42,7 @@ export const paymentMetricsRoute = route({
   path: '/v1/payments/metrics',
   operationId: 'getPaymentMetrics',
   summary: 'The conversion funnel and volumes of the last days, of all currencies or of one',
-  tag: 'Payments',
+  tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
   query: { days, currency: currencyCode('Payments in this currency only.') },

@@ -4,6 +4,7 @@ import { StreamParked } from '../../../application/ports/readModels/progress.ts'
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
+import { WALLETS } from './tags.ts';
 import { balanceSchema, walletsSchema } from './walletSchema.ts';
 
 const PRIMARY = 'BRL';
@@ -39,7 +40,7 @@ export const getBalanceRoute = route({
   path: '/v1/wallets/balance',
   operationId: 'getBalance',
   summary: 'The balance of all currencies, or of one',
-  tag: 'Wallets',
+  tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
   query: { currency: currencyCode('This currency alone.') },
@@ -73,7 +74,7 @@ export const listWalletsRoute = route({
   path: '/v1/wallets',
   operationId: 'listWallets',
   summary: 'One wallet per currency',
-  tag: 'Wallets',
+  tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
   responses: { 200: { kind: 'json', description: 'The wallets.', schema: walletsSchema } },

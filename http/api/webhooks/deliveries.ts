@@ -12,6 +12,7 @@ import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
+import { WEBHOOKS } from './tags.ts';
 
 export const shown = async (
   { accounts, bodiesOf }: Pick<GatewayServices, 'accounts' | 'bodiesOf'>,
@@ -28,7 +29,7 @@ export const listDeliveriesRoute = route({
   path: '/v1/webhooks/deliveries',
   operationId: 'listWebhookDeliveries',
   summary: 'The deliveries, newest first',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   query: {
@@ -73,7 +74,7 @@ export const getDeliveryRoute = route({
   operationId: 'getWebhookDelivery',
   params: deliveryParam,
   summary: 'One delivery, with what came of each attempt',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   responses: { 200: { kind: 'json', description: 'The delivery.', schema: deliveryWithAttemptsSchema } },
@@ -95,7 +96,7 @@ export const deliveryStatsRoute = route({
   path: '/v1/webhooks/stats',
   operationId: 'getWebhookStats',
   summary: 'How many deliveries there are, in all and in each status',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookDeliveries'],
   responses: { 200: { kind: 'json', description: 'The numbers.', schema: deliveryStatsSchema } },

@@ -16,6 +16,7 @@ import {
   rotatedSecretSchema,
   rotateSecretBody,
 } from './endpointSchema.ts';
+import { WEBHOOKS } from './tags.ts';
 
 const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
 
@@ -24,7 +25,7 @@ export const registerEndpointRoute = route({
   path: '/v1/webhooks/endpoints',
   operationId: 'registerWebhookEndpoint',
   summary: 'Register an endpoint; its secret is shown once',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
   responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
@@ -42,7 +43,7 @@ export const listEndpointsRoute = route({
   path: '/v1/webhooks/endpoints',
   operationId: 'listWebhookEndpoints',
   summary: 'The endpoints, oldest first, without their secrets',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookEndpoints'],
   responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
@@ -77,7 +78,7 @@ export const changeEndpointRoute = route({
   operationId: 'changeWebhookEndpoint',
   params: endpointParam,
   summary: 'Change an endpoint; what is not sent stays',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
   responses: { 200: { kind: 'json', description: 'The endpoint as it is now.', schema: changedEndpointSchema } },
@@ -97,7 +98,7 @@ export const rotateSecretRoute = route({
   operationId: 'rotateWebhookSecret',
   params: endpointParam,
   summary: 'Replace the secret of an endpoint, at once and with no overlap; it is shown once',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: rotateSecretBody }),
   responses: { 200: { kind: 'json', description: 'The new secret.', schema: rotatedSecretSchema } },
@@ -119,7 +120,7 @@ export const pingEndpointRoute = route({
   operationId: 'pingWebhookEndpoint',
   params: endpointParam,
   summary: 'Send a signed `ping` and say what came of it; it is no event, and no delivery',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   responses: {
     200: { kind: 'json', description: 'What came of it; of a silent endpoint after 30 s.', schema: pingSchema },
@@ -139,7 +140,7 @@ export const deleteEndpointRoute = route({
   operationId: 'deleteWebhookEndpoint',
   params: endpointParam,
   summary: 'Delete an endpoint; its pending deliveries are abandoned',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'It is gone.', schema: deletedSchema } },
   errors: ['not_found'],

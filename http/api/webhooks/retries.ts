@@ -11,6 +11,7 @@ import { EXPECTED, lowerBound, upperBound } from '../../kernel/isoDates.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { deliveryParam, shown } from './deliveries.ts';
 import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';
+import { WEBHOOKS } from './tags.ts';
 
 export const retryDeliveryRoute = route({
   method: 'POST',
@@ -18,7 +19,7 @@ export const retryDeliveryRoute = route({
   operationId: 'retryWebhookDelivery',
   params: deliveryParam,
   summary: 'Send a delivery again at once, whatever has become of it',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'The delivery as it is now.', schema: deliveryWithAttemptsSchema } },
   errors: ['not_found', 'endpoint_not_active'],
@@ -77,7 +78,7 @@ export const redriveDeliveriesRoute = route({
   path: '/v1/webhooks/deliveries/redrive',
   operationId: 'redriveWebhookDeliveries',
   summary: 'Send all deliveries again that were given up, or those that fit; the first one to each endpoint goes ahead',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
   responses: { 202: { kind: 'json', description: 'How many fit, and how many are sent.', schema: redriveSchema } },

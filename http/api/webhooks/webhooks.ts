@@ -1,7 +1,9 @@
 // The catalogue of events, and the secret of payments' own URLs (contract.md Webhook management, rule W7).
+
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { actorOf, route } from '../../kernel/route.ts';
+import { WEBHOOKS } from './tags.ts';
 import { catalogueSchema, overrideSecretSchema } from './webhookSchema.ts';
 
 export const eventCatalogueRoute = route({
@@ -9,7 +11,7 @@ export const eventCatalogueRoute = route({
   path: '/v1/webhooks/event-catalog',
   operationId: 'listEventCatalogue',
   summary: 'The names that an endpoint can subscribe to',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'public',
   limit: 'catalogue',
   responses: { 200: { kind: 'json', description: 'The catalogue.', schema: catalogueSchema } },
@@ -22,7 +24,7 @@ export const rotateOverrideSecretRoute = route({
   path: '/v1/webhooks/override-secret/rotate',
   operationId: 'rotateOverrideSecret',
   summary: 'Replace the secret that signs deliveries to a payment’s webhookUrl; it is shown once',
-  tag: 'Webhooks',
+  tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },
   errors: [],

@@ -9,7 +9,7 @@ import { isLive, pageState } from './states.ts';
 import { statusPage } from './statusPage.ts';
 import { type CheckoutView, pagePath } from './view.ts';
 
-export interface CardPageView extends CheckoutView {
+interface CardPageView extends CheckoutView {
   readonly card: CardInstrument;
 }
 

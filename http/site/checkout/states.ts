@@ -17,7 +17,7 @@ export type CheckoutStatus =
  * State of the page: the status, and what `pending` can be besides payable. `verifying`: the due time has passed and the
  * provider has not been asked yet whether money came in time (rule M4). `preparing`: no provider has said yet how to pay.
  */
-export type PageState = CheckoutStatus | 'verifying' | 'preparing';
+type PageState = CheckoutStatus | 'verifying' | 'preparing';
 
 interface StateText {
   readonly icon: Markup | null;

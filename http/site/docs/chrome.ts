@@ -1,7 +1,7 @@
 // The texts around a page under /docs: navigation, buttons, footer.
 import type { Language } from '../../../domain/presentation/amount.ts';
 
-export interface Chrome {
+interface Chrome {
   readonly skip: string;
   /** Names of the navigations, for screen readers. */
   readonly site: string;

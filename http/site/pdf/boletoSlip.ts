@@ -14,7 +14,7 @@ import {
 import { interleavedTwoOfFive, symbolWidth } from './interleavedTwoOfFive.ts';
 
 /** All texts in WinAnsi (printable.ts). */
-export interface Slip {
+interface Slip {
   /** 44 digits. */
   readonly barcode: string;
   readonly line: string;

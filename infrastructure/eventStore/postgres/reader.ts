@@ -8,9 +8,9 @@ import { PoolConnections, watchedClient } from '../../postgres/poolConnections.t
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
+import type { CategoryFilter } from './categoryFilter.ts';
 import { positionOf } from './position.ts';
 import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
-import type { CategoryFilter } from './subscription.ts';
 
 interface ReaderOptions {
   readonly connectionString: string;
@@ -269,7 +269,7 @@ export class StreamReads {
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
-export const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
+const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
 
 /** $1 a place. */
 const LOOK_TEXT = `SELECT coalesce(max(position), 0), (SELECT e.id FROM event_store.events e WHERE e.position = $1)

@@ -35,7 +35,7 @@ const issuedOf = (request: InstrumentRequest): Issued => {
     : { method, instrument: sandboxAcquirerInstrument({ ...request, method }) };
 };
 
-export interface SandboxBankNeeds {
+interface SandboxBankNeeds {
   readonly db: SqlPool;
   readonly wait: (ms: number) => Promise<void>;
   /** Whether refunds of the account are paid without anybody asking for it (X3). */

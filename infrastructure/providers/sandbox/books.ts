@@ -5,7 +5,7 @@ import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 
 interface PaymentRow {
   txid: string;

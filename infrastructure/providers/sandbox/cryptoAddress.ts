@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { base58, bech32, createBase58check } from '@scure/base';
 
-export interface CryptoAddress {
+interface CryptoAddress {
   readonly address: string;
   readonly network: 'BITCOIN' | 'TRON' | 'SOLANA';
 }

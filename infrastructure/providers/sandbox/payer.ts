@@ -5,7 +5,7 @@ import type { ProviderNotifications } from '../../../application/ports/providerN
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 import { amountText } from '../../../domain/pix/amountText.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { isCancelled } from './books.ts';
 import { lockForPaying } from './cancel.ts';
 import { bookCase, bookRuling, caseReference, findCase } from './cases.ts';

@@ -13,7 +13,7 @@ import { SANDBOX_ISPB } from '../../../domain/pix/sandboxPeople.ts';
 
 type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
 
-export interface SandboxPayoutNeeds {
+interface SandboxPayoutNeeds {
   readonly db: SqlPool;
   readonly wait: (ms: number) => Promise<void>;
   /** Whether payouts of the account are paid without anybody asking for it. */
@@ -97,7 +97,7 @@ const decide = async (
 };
 
 /** How the gateway hears of a payout that moved: in the transaction that moved it, and once that is committed. */
-export interface PayoutNotices {
+interface PayoutNotices {
   readonly moved: (tenant: Tenant, payoutId: PayoutId, tx: Sql) => Promise<void>;
   readonly wake: (tenant: Tenant) => void;
 }

@@ -2,7 +2,7 @@
 import type { InstrumentRequest, ProviderStatus } from '../../../application/ports/paymentProvider.ts';
 import { secondsBetween } from '../../../domain/kernel/time.ts';
 import { amountText } from '../../../domain/pix/amountText.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 
 export const standardStatus = (
   request: InstrumentRequest,

@@ -11,9 +11,9 @@ import type { SettingChanged } from '../../../application/ports/securityEvents.t
 import { reject } from '../../../domain/kernel/rejection.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import { knownQueues } from '../../../infrastructure/jobs/payloads.ts';
-import { memoryTimers } from '../../support/memoryTimers.ts';
 import { RecordingJobs } from '../../support/operations.ts';
 import { ACCOUNT_ID, at, END_TO_END_ID, PAYMENT_ID, REFUND_ID } from '../../support/samples.ts';
+import { memoryTimers } from '../../world/memoryTimers.ts';
 
 const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;
 

@@ -21,7 +21,8 @@ import {
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
 import { type Category, SERDE } from '../../../domain/aggregates.ts';
 import { readStreamName, type StreamName } from '../../../domain/kernel/event.ts';
-import type { EventSerde, Json } from '../../../domain/kernel/serde.ts';
+import type { Json } from '../../../domain/kernel/json.ts';
+import type { EventSerde } from '../../../domain/kernel/serde.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
 import { exists, PAYMENT } from '../../../domain/payment/payment.ts';
 import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';

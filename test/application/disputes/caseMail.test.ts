@@ -6,9 +6,9 @@ import type { DisputedCharge } from '../../../application/disputes/caseFacts.ts'
 import { caseMail } from '../../../application/disputes/caseMail.ts';
 import type { CaseTerms, MedCase, MedCaseEvent, MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
-import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { caseAfter, caseOpened } from '../../world/medCases.ts';
 
 const OF_OTHER_AMOUNT: Partial<CaseTerms> = { amountMismatch: true, held: ZERO };
 const opened = (over: Partial<CaseTerms> = {}): MedCase => caseAfter(caseOpened(over));

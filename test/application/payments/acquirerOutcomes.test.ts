@@ -15,10 +15,10 @@ import { createCharge, recordIssuances } from '../../../domain/payment/create.ts
 import { assertExists, PAYMENT } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { boleto, card } from '../../support/instruments.ts';
-import { memoryTimers } from '../../support/memoryTimers.ts';
 import { at, CREATED_AT, incoming, SETTLED_AT, terms } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';
+import { boleto, card } from '../../world/instruments.ts';
+import { memoryTimers } from '../../world/memoryTimers.ts';
 
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(

@@ -25,8 +25,6 @@ import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { why } from '../../support/core.ts';
-import { FakeProvider } from '../../support/fakeProvider.ts';
-import { memoryEventStore } from '../../support/memoryEventStore.ts';
 import {
   ACCOUNT_ID,
   CREATED_AT,
@@ -38,6 +36,8 @@ import {
   TXID,
   terms,
 } from '../../support/samples.ts';
+import { FakeProvider } from '../../world/fakeProvider.ts';
+import { memoryEventStore } from '../../world/memoryEventStore.ts';
 
 const RUNS = 1_000;
 /** Of one interleaving; most have a hundred, and a few wait for a command that lost an append and pauses. */

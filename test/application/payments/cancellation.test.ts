@@ -17,7 +17,7 @@ import { requestCancel } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
 import { assertExists, PAYMENT } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { CANCELLED_AT, EXPIRES_AT, incoming, LOCKED_TO, SOMEBODY_ELSE } from '../../support/samples.ts';
 

@@ -12,8 +12,8 @@ import { addSeconds, MINUTE_MS, type Timestamp, toMillis } from '../../../domain
 import { expire } from '../../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
-import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT } from '../../support/samples.ts';
+import { memoryTimers } from '../../world/memoryTimers.ts';
 
 const BODY: ChargeBody = { amount: 1_234, payment_method: 'pix', metadata: { order: 'A-1' } };
 let keys = 0;
@@ -23,7 +23,7 @@ const created = (answer: Answer) => {
   if (isRejection(answer)) throw new Error(answer.message);
   return answer;
 };
-/** Nothing is ever too much: the guard has a test of its own (test/http/velocity.test.ts). */
+/** Nothing is ever too much: the guard has a test of its own (test/http/api/payments/velocity.test.ts). */
 const velocity = { reserve: async () => 'reserved' as const };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(

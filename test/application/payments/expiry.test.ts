@@ -9,10 +9,10 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { recordIssuances } from '../../../domain/payment/create.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { crypto } from '../../support/instruments.ts';
 import { at, CREATED_AT, EXPIRES_AT, incoming, SETTLED_AT } from '../../support/samples.ts';
+import { crypto } from '../../world/instruments.ts';
 
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 const thrown = (work: Promise<unknown>): Promise<Error> =>

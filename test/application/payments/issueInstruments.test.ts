@@ -14,10 +14,10 @@ import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.t
 import { createCharge } from '../../../domain/payment/create.ts';
 import { PAYMENT, type PaymentEvent, type PaymentState } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { sampleInstrument } from '../../support/instruments.ts';
-import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';
+import { sampleInstrument } from '../../world/instruments.ts';
+import { memoryTimers } from '../../world/memoryTimers.ts';
 
 const NOW = CREATED_AT;
 const REFUSAL = { kind: 'refused', reason: 'no such merchant', providerErrorCode: 'declined' } as const;

@@ -19,7 +19,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';

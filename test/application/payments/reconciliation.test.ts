@@ -8,10 +8,10 @@ import type { DisputesRest } from '../../../application/ports/readModels/ledger.
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../domain/kernel/time.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
-import { FakeProvider } from '../../support/fakeProvider.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { incoming } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { FakeProvider } from '../../world/fakeProvider.ts';
 
 const NOON = parseTimestamp('2026-11-21T12:00:00.000Z');
 const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };

@@ -14,10 +14,10 @@ import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { why } from '../../support/core.ts';
-import { FakeRail } from '../../support/fakeRail.ts';
-import { memoryEventStore } from '../../support/memoryEventStore.ts';
-import { memoryTimers } from '../../support/memoryTimers.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
+import { FakeRail } from '../../world/fakeRail.ts';
+import { memoryEventStore } from '../../world/memoryEventStore.ts';
+import { memoryTimers } from '../../world/memoryTimers.ts';
 
 class Killed extends Error {}
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Settler } from '../../../application/payments/settle.ts';
 import { payInSandbox, type SandboxPayment } from '../../../application/sandbox/payInSandbox.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 import { CREATED_AT, LOCKED_TO, OTHER_END_TO_END_ID, SOMEBODY_ELSE } from '../../support/samples.ts';

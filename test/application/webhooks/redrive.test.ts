@@ -9,14 +9,14 @@ import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
 import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliveryFacts.ts';
-import { deliveryScene } from '../../http/deliveryScene.ts';
-import type { Merchant } from '../../http/merchant.ts';
-import { rawIdOf } from '../../http/support.ts';
-import type { TestGateway } from '../../support/gateway.ts';
-import type { Receiver } from '../../support/receiver.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
+import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../world/deliveryFacts.ts';
+import { deliveryScene } from '../../world/deliveryScene.ts';
+import type { TestGateway } from '../../world/gateway.ts';
+import { rawIdOf } from '../../world/http.ts';
+import type { Merchant } from '../../world/merchant.ts';
+import type { Receiver } from '../../world/receiver.ts';
+import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const COUNT = 5;
 

@@ -1,6 +1,6 @@
 // What the merchant, payers, banks and acquirers of the recorded day do, over HTTP, under fixed idempotency keys.
 import { setTimeout as pause } from 'node:timers/promises';
-import { Receiver } from '../../support/receiver.ts';
+import { Receiver } from '../../world/receiver.ts';
 import type { Side } from '../side.ts';
 
 const LOOK_EVERY_MS = 75;

@@ -114,7 +114,7 @@ const deliveriesOf = async (side: Side): Promise<readonly string[]> => {
 };
 
 /** As it is, before ids, secrets and times are taken out. */
-export interface Recording {
+interface Recording {
   /** Addresses of this run, and what stands for them. */
   readonly addresses: readonly (readonly [string, string])[];
   readonly streams: readonly string[];

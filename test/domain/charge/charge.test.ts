@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { type ChargeEvent, type ChargeState, charge, pendingMethods } from '../../../domain/charge/charge.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   CANCELLED_AT,
@@ -20,6 +19,7 @@ import {
   resendRequested,
   terms,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const METHODS = { methods: ['CREDIT_CARD', 'BOLETO', 'PIX'] as const };
 const THREE = created(METHODS);

@@ -8,8 +8,8 @@ import {
   NO_INSTRUMENTS,
 } from '../../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
-import { boleto, card, crypto, mbWay, multibanco } from '../../support/instruments.ts';
 import { at, EXPIRES_AT, instrument } from '../../support/samples.ts';
+import { boleto, card, crypto, mbWay, multibanco } from '../../world/instruments.ts';
 
 const ALL: Instruments = {
   pix: instrument(),

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { keptMetadata, METADATA_BYTES_MAX, metadataProblems } from '../../../domain/charge/metadata.ts';
-import type { Json } from '../../../domain/kernel/serde.ts';
+import type { Json } from '../../../domain/kernel/json.ts';
 
 type Metadata = { readonly [key: string]: Json };
 const TOO_LARGE = `must not be larger than ${METADATA_BYTES_MAX} bytes as JSON`;

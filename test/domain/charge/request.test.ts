@@ -7,7 +7,7 @@ import {
   chargeProblems,
   chargeRequest,
 } from '../../../domain/charge/request.ts';
-import type { Json } from '../../../domain/kernel/serde.ts';
+import type { Json } from '../../../domain/kernel/json.ts';
 
 const CPF = '99991111140';
 const OTHER_CPF = '99992222263';

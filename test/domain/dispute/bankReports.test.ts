@@ -12,7 +12,7 @@ import {
 import { type LateReport, type MedCase, type MedCaseEvent, medCase } from '../../../domain/dispute/medCase.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
 import { given } from '../../support/given.ts';
-import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../support/medCases.ts';
+import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../world/medCases.ts';
 
 import {
   ACCEPTED,

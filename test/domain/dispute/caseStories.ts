@@ -10,8 +10,8 @@ import {
 } from '../../../domain/dispute/medCase.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
-import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
+import { caseAfter, caseOpened } from '../../world/medCases.ts';
 
 export const AT = at('17:00:00');
 export const HELD = toMinor(12_345);

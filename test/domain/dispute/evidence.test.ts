@@ -6,8 +6,8 @@ import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { given } from '../../support/given.ts';
-import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
+import { caseAfter, caseOpened } from '../../world/medCases.ts';
 
 const AT = at('17:00:00');
 const OPEN = [caseOpened()];

@@ -17,9 +17,9 @@ import type { EvidenceId } from '../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import { given } from '../../support/given.ts';
-import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../world/medCases.ts';
 
 import {
   ACCEPTED,

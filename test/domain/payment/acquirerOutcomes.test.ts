@@ -1,7 +1,6 @@
 import { type Refusal, recordProcessing, recordRefusal } from '../../../domain/payment/acquirerOutcomes.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   cancelled,
@@ -19,6 +18,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];

@@ -1,7 +1,6 @@
 import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
-import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   CANCELLED_AT,
@@ -25,6 +24,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];

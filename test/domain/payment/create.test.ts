@@ -3,7 +3,6 @@ import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { type CreateCharge, createCharge, type Issuance, recordIssuances } from '../../../domain/payment/create.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   CREATED_AT,
@@ -18,6 +17,7 @@ import {
   settled,
   terms,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const creation = (over: Partial<CreateCharge> = {}): CreateCharge => ({
   terms: terms(),

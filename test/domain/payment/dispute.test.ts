@@ -9,8 +9,6 @@ import { notTaken, openDispute, recordCaseStep, settleDispute } from '../../../d
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { publicStatus } from '../../../domain/presentation/status.ts';
 import { given } from '../../support/given.ts';
-import { card, multibanco, otherIssued } from '../../support/instruments.ts';
-import { casePlayed, ruledCase } from '../../support/medCases.ts';
 import {
   at,
   CASE_ID,
@@ -34,6 +32,8 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { card, multibanco, otherIssued } from '../../world/instruments.ts';
+import { casePlayed, ruledCase } from '../../world/medCases.ts';
 
 const OPEN = [created(), issued()];
 const PAID = [...OPEN, settled()];

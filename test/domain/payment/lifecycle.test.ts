@@ -2,7 +2,6 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
-import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   cancelled,
@@ -26,6 +25,7 @@ import {
   sentBack,
   settled,
 } from '../../support/samples.ts';
+import { card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { type PendingWork, pendingSince, pendingWork } from '../../../domain/payment/pendingWork.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   cancelled,
   cancelRequested,
@@ -27,6 +26,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];

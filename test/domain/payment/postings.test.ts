@@ -4,7 +4,6 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { journalEntry, trancheChange } from '../../../domain/payment/postings.ts';
-import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   CASE_ID,
@@ -36,6 +35,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { card, otherIssued } from '../../world/instruments.ts';
 
 const entry = (when: string, ...lines: readonly (readonly [string, number])[]) => ({
   at: when,

@@ -7,7 +7,6 @@ import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { PIX_OUT_FEE, REFUNDS_MAX, type ReserveRefund, reserveRefund } from '../../../domain/payment/refund.ts';
 import type { RefundRecord, RefundTerms } from '../../../domain/transaction/refunds.ts';
 import { given } from '../../support/given.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   created,
   disputeOpened,
@@ -31,6 +30,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const PAID = [...OPEN, settled()];

@@ -5,7 +5,6 @@ import { addMillis, DAY_MS } from '../../../domain/kernel/time.ts';
 import { payment } from '../../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../../domain/payment/refund.ts';
 import { given } from '../../support/given.ts';
-import { card, otherIssued } from '../../support/instruments.ts';
 import {
   created,
   disputeOpened,
@@ -20,6 +19,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const PAID = [...OPEN, settled()];

@@ -8,9 +8,8 @@ import {
   settleIncomingPayment,
 } from '../../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { given } from '../../support/given.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   cancelled,
@@ -35,6 +34,7 @@ import {
   settled,
 } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const arriving = (
   over: Partial<IncomingPayment> = {},

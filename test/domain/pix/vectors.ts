@@ -10,11 +10,11 @@ export interface BrCodeVector {
   readonly tlv: readonly (readonly [string, string])[];
   readonly sub: Readonly<Record<string, readonly (readonly [string, string])[]>>;
 }
-export interface EndToEndVectors {
+interface EndToEndVectors {
   readonly regex: string;
   readonly vectors: readonly { readonly v: string; readonly strict: boolean }[];
 }
-export interface TaxIdVectors {
+interface TaxIdVectors {
   readonly cpf: readonly { readonly v: string; readonly valid: boolean }[];
   readonly cnpj: readonly { readonly v: string; readonly valid: boolean }[];
 }

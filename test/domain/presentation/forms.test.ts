@@ -12,8 +12,6 @@ import { recordCaseStep } from '../../../domain/payment/dispute.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { paymentPublisher } from '../../../domain/presentation/messages.ts';
 import { MESSAGE_FORM, messagesInForm } from '../../../domain/presentation/publisher.ts';
-import { card, otherIssued } from '../../support/instruments.ts';
-import { casePlayed } from '../../support/medCases.ts';
 import {
   at,
   cancelled,
@@ -34,6 +32,8 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { card, otherIssued } from '../../world/instruments.ts';
+import { casePlayed } from '../../world/medCases.ts';
 
 /** What the payment is told of a case that opens, is appealed, and ends so. */
 const disputed = (ruling: Ruling | 'withdrawn', announced: boolean): readonly PaymentEvent[] => {

@@ -7,7 +7,6 @@ import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { API_VERSION } from '../../../domain/presentation/envelope.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   cancelled,
   cancelRequested,
@@ -38,6 +37,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const EVENT_ID = '00000000000000000000000005' as EventId;
 const OPEN = [created(), issued()];

@@ -9,7 +9,6 @@ import {
   transactionStatus,
   transactionStatusesOf,
 } from '../../../domain/presentation/status.ts';
-import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   cancelled,
@@ -39,6 +38,7 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];

@@ -20,8 +20,7 @@ import { chargeView } from '../../../domain/presentation/charge.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
-import { card, otherIssued } from '../../support/instruments.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import {
   at,
   CANCELLED_AT,
@@ -43,6 +42,7 @@ import {
   settledByCard,
   terms,
 } from '../../support/samples.ts';
+import { card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];

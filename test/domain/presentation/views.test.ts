@@ -4,7 +4,6 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { type ChargeView, chargeView, checkoutUrl } from '../../../domain/presentation/charge.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import { boleto, card, crypto, mbWay, multibanco, otherIssued } from '../../support/instruments.ts';
 import {
   cancelled,
   cancelRequested,
@@ -32,6 +31,7 @@ import {
   TXID,
   terms,
 } from '../../support/samples.ts';
+import { boleto, card, crypto, mbWay, multibanco, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const customer = { name: 'Maria', document: '999.911.111-40', email: 'maria@example.com', phone: null };

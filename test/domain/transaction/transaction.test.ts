@@ -3,12 +3,8 @@ import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
-import {
-  type IncomingPaymentRecord,
-  type TransactionEvent,
-  type TransactionState,
-  transaction,
-} from '../../../domain/transaction/transaction.ts';
+import type { IncomingPaymentRecord } from '../../../domain/transaction/incomingPayment.ts';
+import { type TransactionEvent, type TransactionState, transaction } from '../../../domain/transaction/transaction.ts';
 import {
   ALLEGATION,
   at,

@@ -9,8 +9,8 @@ import {
   scheduled,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { deliveryOf, REFUSED, TARGET } from '../../support/deliveries.ts';
 import { at } from '../../support/samples.ts';
+import { deliveryOf, REFUSED, TARGET } from '../../world/deliveries.ts';
 
 /** W3, written out: seconds after attempt 1, 2, … 14. */
 const W3_SECONDS = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];

@@ -16,9 +16,9 @@ import {
   type WebhookDeliveryEvent,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { deliveryOf, REFUSED, TAKEN, TARGET } from '../../support/deliveries.ts';
 import { given } from '../../support/given.ts';
 import { at } from '../../support/samples.ts';
+import { deliveryOf, REFUSED, TAKEN, TARGET } from '../../world/deliveries.ts';
 
 const HALF = 0.5; // no jitter
 const START = at('13:00:00');

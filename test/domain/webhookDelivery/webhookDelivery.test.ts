@@ -10,9 +10,9 @@ import {
   type WebhookDeliveryState,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { deliveryOf, TARGET } from '../../support/deliveries.ts';
 import { type Given, given } from '../../support/given.ts';
 import { at } from '../../support/samples.ts';
+import { deliveryOf, TARGET } from '../../world/deliveries.ts';
 
 const HALF = 0.5; // no jitter
 const START = at('13:00:00');

@@ -9,8 +9,8 @@ import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { API_ROUTES } from '../../../http/api/routes.ts';
 import { DESCRIPTIONS } from '../../../http/openapi/descriptions.ts';
 import { openApiDocument } from '../../../http/openapi/document.ts';
-import { TestGateway } from '../../support/gateway.ts';
 import { cpuMsHere, longestTurnOf } from '../../support/longestTurn.ts';
+import { TestGateway } from '../../world/gateway.ts';
 
 interface Operation {
   readonly operationId: string;

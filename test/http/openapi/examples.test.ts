@@ -42,7 +42,7 @@ describe('the examples of the OpenAPI document', () => {
       expectValid(webhookSchema(event), EXAMPLES.webhooks[event]);
       expect(shapeOf(EXAMPLES.webhooks[event]), 'npm run docs').to.equal(shapeOf(played.webhooks[event]));
     });
-  // That their shapes are those of today is seen where each is provoked (test/http/errors.test.ts).
+  // That their shapes are those of today is seen where each is provoked (test/http/kernel/errors.test.ts).
   it('has every error', () => {
     expect(Object.keys(EXAMPLES.errors).sort()).to.deep.equal(Object.keys(ERRORS).sort());
     for (const [code, body] of Object.entries(EXAMPLES.errors))

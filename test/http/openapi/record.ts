@@ -5,8 +5,8 @@ import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { API_ROUTES } from '../../../http/api/routes.ts';
 import type { Examples } from '../../../http/openapi/examples.ts';
-import { PROVOKED } from '../provokedErrors.ts';
-import { openReady } from '../support.ts';
+import { openReady } from '../../world/http.ts';
+import { PROVOKED } from '../examples/provokedErrors.ts';
 import { playStory } from './scenario.ts';
 
 const REQUEST_ID = 'req_6m2v8k4c1q9x7z5d3f0b8n2h4j';

@@ -4,13 +4,13 @@
 import { expect } from 'chai';
 import { API_ROUTES } from '../../../http/api/routes.ts';
 import type { OperationExamples } from '../../../http/openapi/examples.ts';
-import { type CallOptions, type Reply, TestGateway } from '../../support/gateway.ts';
 import { pngImage } from '../../support/images.ts';
-import { paymentStream, poison } from '../../support/poison.ts';
-import { type Hit, Receiver } from '../../support/receiver.ts';
 import { codeOf } from '../../support/totp.ts';
-import { untilContradicted } from '../caseExamples.ts';
-import { refusedReturn } from '../refusedReturn.ts';
+import { type CallOptions, type Reply, TestGateway } from '../../world/gateway.ts';
+import { paymentStream, poison } from '../../world/poison.ts';
+import { type Hit, Receiver } from '../../world/receiver.ts';
+import { refusedReturn } from '../../world/refusedReturn.ts';
+import { untilContradicted } from '../examples/caseExamples.ts';
 import { steadied } from './steadied.ts';
 
 type Body = Readonly<Record<string, unknown>>;

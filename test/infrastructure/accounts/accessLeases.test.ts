@@ -7,7 +7,7 @@ import { type AccessLeaseTimings, PostgresAccessLeases } from '../../../infrastr
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const ACCOUNT = '0'.repeat(26) as AccountId;
 /** No renewal comes by itself, and no lease runs out while a test runs, unless the test moves the clock. */

@@ -3,8 +3,8 @@ import type { KeyId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../../domain/kernel/time.ts';
 import { keyUseReads, PostgresKeyUses } from '../../../infrastructure/accounts/keyUses.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const [ONE, TWO, NEVER] = ['1', '2', '3'].map((end) => end.padStart(26, '0')) as [KeyId, KeyId, KeyId];
 const NOON = toMillis(parseTimestamp('2026-11-21T12:00:00.000Z'));

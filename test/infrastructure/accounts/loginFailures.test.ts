@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { loginFailures } from '../../../infrastructure/accounts/sessions.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const [ANA, BIA] = ['Ana@example.com', 'bia@example.com'];
 

@@ -7,7 +7,7 @@ import { passwordLinks } from '../../../infrastructure/accounts/passwordLinks.ts
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { RecordingJobs } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const idOf = (n: number): string => String(n).padStart(26, '0');
 const [ANA, BIA] = [idOf(1), idOf(2)] as [UserId, UserId];

@@ -15,8 +15,8 @@ import { startSchedule } from '../../../infrastructure/system/schedule.ts';
 import { timers } from '../../../infrastructure/timers/timerTable.ts';
 import { paymentReads } from '../../../projections/payments/queries.ts';
 import { PaymentTables } from '../../projections/payments/paymentTables.ts';
-import { FakeProvider } from '../../support/fakeProvider.ts';
 import { RecordingJobs } from '../../support/operations.ts';
+import { FakeProvider } from '../../world/fakeProvider.ts';
 
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 const FIRST_DAY = '2026-10-12';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { DemoAccount } from '../../../infrastructure/demo/demoAccount.ts';
 import { startEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../../world/program.ts';
 
 describe('npm start on a directory that was used before', function suite() {
   let dataDir: string;

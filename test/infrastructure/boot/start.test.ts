@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { emptyDatabase } from '../../support/postgres.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
+import { emptyDatabase } from '../../world/postgres.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../../world/program.ts';
 
 const NOBODY = 65_534;
 

@@ -8,12 +8,12 @@ import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
-import { RefundDesk } from '../../http/refundDesk.ts';
-import { rawIdOf } from '../../http/support.ts';
-import { newKey, TestGateway } from '../../support/gateway.ts';
 import { RecordingJobs } from '../../support/operations.ts';
-import { Receiver } from '../../support/receiver.ts';
-import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
+import { newKey, TestGateway } from '../../world/gateway.ts';
+import { rawIdOf } from '../../world/http.ts';
+import { Receiver } from '../../world/receiver.ts';
+import { RefundDesk } from '../../world/refundDesk.ts';
+import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -2,12 +2,12 @@
 
 import { expect } from 'chai';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
-import { rawIdOf } from '../../http/support.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { TestGateway } from '../../support/gateway.ts';
 import { pdfText } from '../../support/pdfText.ts';
 import { parseBrCode } from '../../support/pix/brCodeParse.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { rawIdOf } from '../../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 type Body = Record<string, unknown>;
 

@@ -5,11 +5,11 @@ import { accountCommands } from '../../../infrastructure/cli/account.ts';
 import { heldCommands } from '../../../infrastructure/cli/held.ts';
 import { ledgerCommands } from '../../../infrastructure/cli/ledger.ts';
 import { operatorOf } from '../../../infrastructure/cli/operator.ts';
-import { refusedReturn } from '../../http/refusedReturn.ts';
-import { rawIdOf } from '../../http/support.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { rawIdOf } from '../../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { refusedReturn } from '../../world/refusedReturn.ts';
 
 type Body = Record<string, unknown>;
 interface Posting {

@@ -10,7 +10,7 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
-import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const typed = async (line: string, env: Record<string, string> = { DATA_DIR: '/nowhere/at/all' }) => {
   let [out, err] = ['', ''];

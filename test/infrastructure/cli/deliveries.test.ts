@@ -5,13 +5,13 @@ import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import type { Delivery } from '../../../infrastructure/cli/deliveries.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
 import { SCENARIOS } from '../../../infrastructure/cli/trigger.ts';
-import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, Receivers, refuses } from '../../http/deliveryFacts.ts';
-import { Merchant } from '../../http/merchant.ts';
-import { openReady } from '../../http/support.ts';
 import { runWords, runWordsIn } from '../../support/cli.ts';
-import type { TestGateway, TestTenant } from '../../support/gateway.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
-import { type Receiver, typeOf } from '../../support/receiver.ts';
+import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, Receivers, refuses } from '../../world/deliveryFacts.ts';
+import type { TestGateway, TestTenant } from '../../world/gateway.ts';
+import { openReady } from '../../world/http.ts';
+import { Merchant } from '../../world/merchant.ts';
+import { migratedDatabase } from '../../world/postgres.ts';
+import { type Receiver, typeOf } from '../../world/receiver.ts';
 
 interface Triggered {
   readonly event: string;

@@ -54,7 +54,7 @@ describe('a fault that stops a program', () => {
       [ofDatabase('23505'), 'Error: no more'],
       [withoutSeverity, 'Error: no more'],
     ] as const) {
-      const place = /at .*?(test\/infrastructure\/boot\/explain\.test\.ts):(\d+)/.exec(error.stack as string);
+      const place = /at .*?(test\/infrastructure\/cli\/explain\.test\.ts):(\d+)/.exec(error.stack as string);
       expect(place?.[1]).to.equal('test/infrastructure/cli/explain.test.ts');
       for (const env of [{}, { LOG_LEVEL: 'info' }, { LOG_LEVEL: 'nonsense' }]) {
         const { says, code } = outcomeOf(error, env);

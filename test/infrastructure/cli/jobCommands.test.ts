@@ -1,10 +1,10 @@
 // `jobs list` and `jobs redrive`: work that failed, shown and done again beside the running program.
 import { expect } from 'chai';
-import { Merchant } from '../../http/merchant.ts';
 import { runWords } from '../../support/cli.ts';
-import { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { Receiver } from '../../support/receiver.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { Merchant } from '../../world/merchant.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { Receiver } from '../../world/receiver.ts';
 
 interface Listed {
   readonly jobs: readonly Record<string, unknown>[];

@@ -5,8 +5,8 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { KEYRING } from '../../../domain/keyring/keyring.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { TestGateway, type TestTenant } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { TestGateway, type TestTenant } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 interface ListedKey {
   readonly keyId: string;

@@ -10,9 +10,9 @@ import { UsageError } from '../../../infrastructure/cli/command.ts';
 import { forward, listenCommand, type Received } from '../../../infrastructure/cli/listen.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
 import type { Webhook } from '../../../infrastructure/demo/merchant.ts';
-import { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { freePort } from '../../support/program.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { freePort } from '../../world/program.ts';
 
 interface Hit {
   readonly method: string;

@@ -1,9 +1,9 @@
 // `med review`: operators let outcomes of disputes count, or not, beside the running program (rules Q3, O1); and all rows still follow.
 import { expect } from 'chai';
-import { CaseDesk, netOf } from '../../http/caseDesk.ts';
 import { runWords } from '../../support/cli.ts';
-import { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { CaseDesk, netOf } from '../../world/caseDesk.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 interface Waiting {
   readonly waiting: readonly { readonly caseId: string; readonly because: string; readonly result: string | null }[];

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { runWordsIn } from '../../support/cli.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
-import { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 interface Shown {
   readonly requests: readonly Record<string, unknown>[];

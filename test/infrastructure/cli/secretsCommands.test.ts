@@ -10,7 +10,7 @@ import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { secondFactors } from '../../../infrastructure/secrets/secondFactors.ts';
 import { isRightKeyring } from '../../../infrastructure/secrets/secretsKey.ts';
 import { webhookSecrets } from '../../../infrastructure/secrets/webhookSecrets.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)];
 const text = (key: Buffer): string => key.toString('base64');

@@ -1,10 +1,10 @@
 // Users at the command line (rules D2, O1), and the read model behind `user list`.
 import { expect } from 'chai';
 import type { UserId } from '../../../domain/kernel/ids.ts';
-import { openReady } from '../../http/support.ts';
 import { type CliRun, runWordsIn } from '../../support/cli.ts';
-import type { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestGateway } from '../../world/gateway.ts';
+import { openReady } from '../../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 interface Listed {
   readonly users: readonly { readonly userId: string; readonly email: string; readonly status: string }[];

@@ -5,7 +5,7 @@ import { failingTargets } from '../../../infrastructure/deliveries/failingTarget
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { timer } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as FirstAttempt['dueAt'];

@@ -13,8 +13,8 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
 import { isShown } from '../../../projections/webhooks/untried.ts';
 import { RecordingJobs } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}): ScheduledDelivery => ({
   deliveryId: id as DeliveryId,

@@ -14,7 +14,7 @@ import {
   query,
   refusal,
   useEmbeddedPostgres,
-} from '../../support/embeddedPostgres.ts';
+} from '../../world/embeddedPostgres.ts';
 
 describe('embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();

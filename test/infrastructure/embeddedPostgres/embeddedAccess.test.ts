@@ -17,7 +17,7 @@ import {
   query,
   refusal,
   useEmbeddedPostgres,
-} from '../../support/embeddedPostgres.ts';
+} from '../../world/embeddedPostgres.ts';
 
 const SOCKET = '.s.PGSQL.5432';
 const folderOf = (connectionString: string): string => decodeURIComponent(new URL(connectionString).hostname);

@@ -17,7 +17,7 @@ import {
   postmasterPidIn,
   query,
   useEmbeddedPostgres,
-} from '../../support/embeddedPostgres.ts';
+} from '../../world/embeddedPostgres.ts';
 
 describe('embedded PostgreSQL after a crash', () => {
   const t = useEmbeddedPostgres();

@@ -10,7 +10,7 @@ import {
   query,
   refusal,
   useEmbeddedPostgres,
-} from '../../support/embeddedPostgres.ts';
+} from '../../world/embeddedPostgres.ts';
 
 const NOBODY = { name: 'nobody', uid: 65_534, gid: 65_534 };
 // Defined for root only, who alone can become an ordinary user, and not in a checkout that is closed to all others.

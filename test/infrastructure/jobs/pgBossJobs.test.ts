@@ -7,7 +7,7 @@ import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { Gate } from '../../projections/engine/scene.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
 import { idOf, QUEUES_UNDER_TEST } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';

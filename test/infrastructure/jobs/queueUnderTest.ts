@@ -7,7 +7,7 @@ import type { JobFailure } from '../../../infrastructure/jobs/claims.ts';
 import { PgBossJobs, type PgBossJobsOptions } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
 
 export const tenant = (name: string, mode: Mode = 'live'): Tenant => ({ accountId: name as AccountId, mode });

@@ -11,7 +11,7 @@ import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { readAllCheckpoints } from '../../../projections/engine/checkpoints.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { movedEvent } from '../eventStore/movedEvents.ts';
 
 export type Direction = 'to' | 'from';

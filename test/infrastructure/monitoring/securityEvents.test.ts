@@ -5,7 +5,7 @@ import { keyFingerprint } from '../../../application/accounts/newKey.ts';
 import type { AttemptOutcome, WebhookSender } from '../../../application/ports/webhookSender.ts';
 import { reportingBlocked, securityLog } from '../../../infrastructure/monitoring/securityLog.ts';
 import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
-import { TestGateway } from '../../support/gateway.ts';
+import { TestGateway } from '../../world/gateway.ts';
 
 type Line = Record<string, unknown>;
 const openLines = () => {

@@ -5,8 +5,8 @@ import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.t
 import { LEASE_TIMINGS, type LeaseTimings, LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startTcpProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const SWIFT: LeaseTimings = { renewMs: 100, leaseMs: 500, lookMs: 50 };

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
-import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startTcpProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'notices under test';

@@ -1,8 +1,8 @@
 // Transactions of held and pooled connections, and what happens when the connection is cut in the middle.
 import { expect } from 'chai';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
-import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.ts';
+import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startTcpProxy, type TcpProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'under test';

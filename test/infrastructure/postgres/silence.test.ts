@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
-import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.ts';
+import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startTcpProxy, type TcpProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'silence under test';

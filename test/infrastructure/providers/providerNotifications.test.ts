@@ -5,9 +5,9 @@ import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
-import { TestGateway } from '../../support/gateway.ts';
 import { account, RecordingJobs } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const PIX = {
   tenant: { accountId: account('acct'), mode: 'test' as const },

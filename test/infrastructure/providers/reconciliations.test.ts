@@ -8,9 +8,9 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { reconciliations } from '../../../infrastructure/providers/reconciliations.ts';
 import { account, RecordingJobs } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { at } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
 const LIVE: Tenant = { ...TENANT, mode: 'live' };

@@ -13,7 +13,7 @@ import { connectionConfig, PgSession } from '../../../infrastructure/postgres/se
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
 import { testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { account, jobOf, logged, RecordingJobs, timer } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const [EARLY, LATE] = ['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'] as const;
 const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({

@@ -6,7 +6,7 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { refundGuard } from '../../../infrastructure/refunds/refundGuard.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
 

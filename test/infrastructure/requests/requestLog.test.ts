@@ -6,7 +6,7 @@ import { addSeconds, type Timestamp, toMillis } from '../../../domain/kernel/tim
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/requests/requestLog.ts';
 import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const ACCOUNT = 'a'.repeat(26) as AccountId;
 const AT = '2031-03-10T23:59:59.999Z' as Timestamp;

@@ -4,7 +4,7 @@ import type { ShareRequest, TakeShares } from '../../../application/ports/reques
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { requestMinutes, requestShares } from '../../../infrastructure/requests/requestShares.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 describe('shares of minutes', () => {
   let database: TestDatabase;

@@ -6,7 +6,7 @@ import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { checkedKeyId, countSealed, resealSecrets } from '../../../infrastructure/secrets/resealing.ts';
 import { isRightKeyring, opensWhatIsSealed } from '../../../infrastructure/secrets/secretsKey.ts';
 import { webhookSecrets } from '../../../infrastructure/secrets/webhookSecrets.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
 const KEY = new SecretsKeyring([OLD]);

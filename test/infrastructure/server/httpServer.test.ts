@@ -9,7 +9,7 @@ import {
   SOCKET_BOUNDS,
   type SocketBounds,
 } from '../../../infrastructure/server/httpServer.ts';
-import { freePort } from '../../support/program.ts';
+import { freePort } from '../../world/program.ts';
 
 const SMALL: SocketBounds = {
   headersMs: 300,

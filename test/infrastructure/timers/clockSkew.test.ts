@@ -5,10 +5,10 @@ import { DatabaseClock } from '../../../infrastructure/postgres/databaseClock.ts
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import { setTimers } from '../../../infrastructure/timers/timerTable.ts';
-import { TestGateway } from '../../support/gateway.ts';
 import { jobOf, RecordingJobs, timer } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { Receiver, typeOf } from '../../support/receiver.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { Receiver, typeOf } from '../../world/receiver.ts';
 
 /** To which a clock of these tests agrees with the database's. */
 const EXACT_MS = 40;

@@ -13,7 +13,7 @@ import {
 } from '../../../infrastructure/timers/timerTable.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { account, jobOf, RecordingJobs, timer } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as ReturnType<typeof timer>['dueAt'];

@@ -11,10 +11,10 @@ import { disputesProjection } from '../../../projections/disputes/projection.ts'
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
-import { caseAfter, caseOpened } from '../../support/medCases.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { caseAfter, caseOpened } from '../../world/medCases.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };

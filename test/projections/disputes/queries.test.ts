@@ -12,10 +12,10 @@ import { disputesProjection, waitsOf } from '../../../projections/disputes/proje
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
-import { caseAfter, caseOpened } from '../../support/medCases.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { caseAfter, caseOpened } from '../../world/medCases.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const OTHER_ACCOUNT = '2acct000000000000000000000' as AccountId;

@@ -5,7 +5,7 @@ import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
-import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { startTcpProxy } from '../../world/tcpProxy.ts';
 import { Followed, Gate, Scene, taker } from './scene.ts';
 
 const SWIFT = { renewMs: 100, leaseMs: 500, lookMs: 50 };

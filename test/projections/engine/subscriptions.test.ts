@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type EventStore, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
-import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { startTcpProxy } from '../../world/tcpProxy.ts';
 import { Followed, Gate, interceptingCommits, interceptingLooks, Scene, taker } from './scene.ts';
 
 describe('subscriptions to the log', () => {

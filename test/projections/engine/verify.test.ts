@@ -9,9 +9,9 @@ import { paymentsProjection } from '../../../projections/payments/projection.ts'
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { walletProjection } from '../../../projections/wallet/projection.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
-import { TestGateway } from '../../support/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { Receiver } from '../../support/receiver.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { Receiver } from '../../world/receiver.ts';
 import { Gate, Scene } from './scene.ts';
 
 const CHARGES = 24;

@@ -8,7 +8,7 @@ import { connectionConfig, PgSession } from '../../../infrastructure/postgres/se
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
 import { createSchema, dropSchema } from '../../../projections/engine/schemaVersions.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const LIVE = 'rm_payments';
 

@@ -10,9 +10,9 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { payoutsProjection } from '../../../projections/payouts/projection.ts';
 import { payoutReads, payoutViews } from '../../../projections/payouts/queries.ts';
 import { FINGERPRINT, TERMS } from '../../domain/payout/samples.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };

@@ -9,8 +9,8 @@ import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webh
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const HOSTILE = [
   '',

@@ -28,10 +28,10 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { expiredDeliveries } from '../../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
-import { deliveryOf, REFUSED, TAKEN } from '../../support/deliveries.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, CREATED_AT, PAYMENT_ID } from '../../support/samples.ts';
+import { deliveryOf, REFUSED, TAKEN } from '../../world/deliveries.ts';
 
 const ENDPOINTS = ['00000000000000000000000003', '00000000000000000000000004'] as EndpointId[];
 const ACTS = ['taken', 'refused', 'refusedForGood', 'cancelled', 'askedFor'] as const;

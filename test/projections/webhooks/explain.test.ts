@@ -11,8 +11,8 @@ import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../../projections/webhooks/projection.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');

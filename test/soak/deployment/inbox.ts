@@ -1,6 +1,6 @@
 // Where the webhooks of all merchants arrive: each is verified with its merchant's secret, told apart by its event id, and counted.
-import { expectSigned } from '../../http/deliveryFacts.ts';
-import { type Hit, Receiver, typeOf } from '../../support/receiver.ts';
+import { expectSigned } from '../../world/deliveryFacts.ts';
+import { type Hit, Receiver, typeOf } from '../../world/receiver.ts';
 
 interface Arrived {
   readonly what: string;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
-import { cli } from '../../support/program.ts';
+import { cli } from '../../world/program.ts';
 import type { Inbox } from './inbox.ts';
 
 const ANSWER_MS = 20_000;

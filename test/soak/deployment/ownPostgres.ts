@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { locateBinaries } from '../../../infrastructure/embeddedPostgres/binaries.ts';
-import { connectionStringOf, loadSettings, openDataDir } from '../../../infrastructure/embeddedPostgres/dataDir.ts';
+import { loadSettings, openDataDir } from '../../../infrastructure/embeddedPostgres/dataDir.ts';
 import { initialiseCluster } from '../../../infrastructure/embeddedPostgres/initdb.ts';
 import { serverArguments } from '../../../infrastructure/embeddedPostgres/launch.ts';
 import { CHILD_ENV, serverUser, spawnAs } from '../../../infrastructure/embeddedPostgres/osUser.ts';
-import { newDataDir, removeDataDir } from '../../support/program.ts';
+import { connectionStringOf } from '../../../infrastructure/embeddedPostgres/socketDir.ts';
+import { newDataDir, removeDataDir } from '../../world/program.ts';
 
 /** Six processes at 20 each, those of killed ones that are still ending, and the tools. */
 const CONNECTIONS_MAX = 200;

@@ -1,6 +1,6 @@
 // Two APIs, two workers, a projector and its standby as processes, which can be killed and start again under the same address.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Exit, freePort, Program } from '../../support/program.ts';
+import { type Exit, freePort, Program } from '../../world/program.ts';
 
 export type Role = 'api' | 'worker' | 'projector';
 /** Whoever is to die; leaders and standbys are told apart when it happens. */

@@ -15,7 +15,7 @@ const forEach = async <T>(list: readonly T[], work: (one: T) => Promise<void>): 
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 };
 
-export interface ByApis {
+interface ByApis {
   /** Keys whose answer is not the first one, byte for byte. */
   readonly otherReplays: readonly string[];
   /** Charges that are not paid by their own Pix. */
@@ -73,7 +73,7 @@ export const readWallets = (
     }),
   );
 
-export interface ByLog {
+interface ByLog {
   /** Payments and deliveries whose events are not what they must be. */
   readonly oddStreams: readonly string[];
   readonly events: Readonly<Record<string, number>>;

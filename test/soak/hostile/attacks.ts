@@ -84,7 +84,7 @@ class Desk {
 }
 
 /** 1: paths that are slow to mask, also where the answer is 429. */
-export const hostilePaths = (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
+const hostilePaths = (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.2');
   const paths = [
     `/v1/charges/${'eyJ'.repeat(5_000)}`,
@@ -98,7 +98,7 @@ export const hostilePaths = (order: AttackOrder, tally: Tally, signal: AbortSign
 };
 
 /** 2: a file that is slow to judge, judged over and over. */
-export const refusedFiles = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
+const refusedFiles = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.2');
   const file = emptyChunks();
   const desk = await Desk.open(caller);
@@ -119,7 +119,7 @@ export const refusedFiles = async (order: AttackOrder, tally: Tally, signal: Abo
 };
 
 /** 3: as many grants as there are, each used by several uploads at once, none completed. */
-export const unboundedUploads = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
+const unboundedUploads = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.2');
   const file = emptyChunks();
   const desks = await Promise.all(Array.from({ length: 4 }, () => Desk.open(caller)));
@@ -135,7 +135,7 @@ export const unboundedUploads = async (order: AttackOrder, tally: Tally, signal:
 };
 
 /** 4: a hundred answers of ten megabytes that nobody reads. */
-export const unreadViews = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
+const unreadViews = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.3');
   const desk = await Desk.open(caller);
   const file = document();
@@ -173,7 +173,7 @@ export const unreadViews = async (order: AttackOrder, tally: Tally, signal: Abor
 };
 
 /** 5: more connections of one address than one needs, each of which sends a little now and then. */
-export const slowConnections = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
+const slowConnections = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const address = '127.0.0.4';
   const caller = new Caller(order, address, 4);
   const desk = await Desk.open(caller);
@@ -200,7 +200,7 @@ export const slowConnections = async (order: AttackOrder, tally: Tally, signal: 
 };
 
 /** 6: sixty guesses at one password in flight, each from another address. */
-export const guessedPasswords = (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> =>
+const guessedPasswords = (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> =>
   beside(60, signal, async () => {
     const caller = new Caller(order, `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`, 1);
     const login = { email: order.guessedEmail, password: randomBytes(12).toString('base64url') };

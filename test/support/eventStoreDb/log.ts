@@ -30,7 +30,7 @@ export type Verdict =
   | { readonly kind: 'streamDeleted' };
 
 /** `open`: the events that can be read. `missing`: never written, or soft-deleted. */
-export type StreamView =
+type StreamView =
   | { readonly kind: 'open'; readonly records: readonly LogRecord[] }
   | { readonly kind: 'missing' }
   | { readonly kind: 'tombstoned' };

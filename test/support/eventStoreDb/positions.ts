@@ -7,7 +7,7 @@ import type { LogRecord, Place } from './record.ts';
 
 type AllOptions = NonNullable<ReturnType<NonNullable<ReturnType<ReadReq['getOptions']>>['getAll']>>;
 
-export type Start = 'start' | 'end' | Place;
+type Start = 'start' | 'end' | Place;
 
 /** Throws for a position that is no record: UNKNOWN (code 2), or INVALID_ARGUMENT from 24.10 on. The prepare position may be 0. */
 export const startOf = ({ log, faults }: Node, options: AllOptions): Start => {

@@ -26,7 +26,7 @@ export interface LogRecord extends ProposedEvent, Place {
 }
 
 /** The numbers that the real server uses for these on its error trailers. */
-export const EXPECTED_NUMBER = { noStream: -1n, any: -2n, streamExists: -4n } as const;
+const EXPECTED_NUMBER = { noStream: -1n, any: -2n, streamExists: -4n } as const;
 export type Expected = 'any' | 'noStream' | 'streamExists' | bigint;
 
 export const expectedNumber = (expected: Expected): bigint =>

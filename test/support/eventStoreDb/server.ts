@@ -62,7 +62,7 @@ const STREAM_ENDS = {
   deleted: () => streamDeleted('payment-1'),
   unavailable: () => unavailable('Server Is Not Ready'),
 } as const;
-export type StreamEnd = keyof typeof STREAM_ENDS;
+type StreamEnd = keyof typeof STREAM_ENDS;
 
 export class EventStoreDbServer {
   readonly #log: Log;

@@ -25,19 +25,17 @@ interface CommonBrCode {
   /** Location of an authorization for recurring payments (field 80 to 99), which a composite code has. */
   readonly recurrenceUrl: string | null;
 }
-export interface StaticBrCode extends CommonBrCode {
+interface StaticBrCode extends CommonBrCode {
   readonly kind: 'static';
   readonly key: string;
   readonly description: string | null;
 }
-export interface DynamicBrCode extends CommonBrCode {
+interface DynamicBrCode extends CommonBrCode {
   readonly kind: 'dynamic';
   readonly url: string;
 }
 export type BrCode = StaticBrCode | DynamicBrCode;
-export type BrCodeParse =
-  | { readonly ok: true; readonly brCode: BrCode }
-  | { readonly ok: false; readonly reason: string };
+type BrCodeParse = { readonly ok: true; readonly brCode: BrCode } | { readonly ok: false; readonly reason: string };
 
 type Fields = ReadonlyMap<string, string>;
 /** Answers why the code is refused, null when this rule has nothing against it. */

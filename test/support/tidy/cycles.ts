@@ -1,33 +1,6 @@
 // Import circles: files of which none can be read, moved or tested without the others. Imports of types count as much as imports of values.
 import { importsOf, type Problem, type Source } from './source.ts';
 
-/** Files that are still in a circle. The list only gets shorter. */
-export const CIRCLES_ALLOWED: readonly string[] = [
-  'domain/dispute/evidence.ts',
-  'domain/dispute/medCase.ts',
-  'domain/kernel/serde.ts',
-  'domain/kernel/unsaid.ts',
-  'domain/transaction/heldSettlement.ts',
-  'domain/transaction/refunds.ts',
-  'domain/transaction/transaction.ts',
-  'application/accounts/login.ts',
-  'application/accounts/secondFactor.ts',
-  'application/ports/jobs.ts',
-  'application/ports/timers.ts',
-  'http/kernel/impliedErrors.ts',
-  'http/kernel/route.ts',
-  'infrastructure/embeddedPostgres/dataDir.ts',
-  'infrastructure/embeddedPostgres/osUser.ts',
-  'infrastructure/embeddedPostgres/socketDir.ts',
-  'infrastructure/eventStore/postgres/footing.ts',
-  'infrastructure/eventStore/postgres/reader.ts',
-  'infrastructure/eventStore/postgres/subscription.ts',
-  'test/http/evidenceExamples.ts',
-  'test/http/payoutExamples.ts',
-  'test/http/opsExamples.ts',
-  'test/http/routeExamples.ts',
-];
-
 type Graph = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the shortest way from a file back to itself, or null if there is none. */
@@ -63,15 +36,5 @@ export const circlesAmong = (sources: readonly Source[]): readonly (readonly str
   return [...rings.values()];
 };
 
-export const cycleProblems = (sources: readonly Source[], allowed = CIRCLES_ALLOWED): readonly Problem[] =>
-  circlesAmong(sources)
-    .filter((ring) => !ring.every((path) => allowed.includes(path)))
-    .map((ring) => `${ring.join(' → ')}: these import each other`);
-
-/** Returns files of the list that are in no circle. */
-export const staleCircles = (sources: readonly Source[], allowed = CIRCLES_ALLOWED): readonly Problem[] => {
-  const left = new Set(circlesAmong(sources).flat());
-  return allowed
-    .filter((path) => !left.has(path))
-    .map((path) => `${path} is in no import circle: remove it from the list in test/support/tidy/cycles.ts`);
-};
+export const cycleProblems = (sources: readonly Source[]): readonly Problem[] =>
+  circlesAmong(sources).map((ring) => `${ring.join(' → ')}: these import each other`);

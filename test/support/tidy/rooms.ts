@@ -84,7 +84,7 @@ const SEALED: readonly { readonly folder: string; readonly entry: string; readon
   {
     folder: 'infrastructure/embeddedPostgres/',
     entry: 'embeddedPostgres.ts',
-    tests: ['test/infrastructure/embeddedPostgres/', 'test/support/embeddedPostgres.ts', 'test/soak/deployment/'],
+    tests: ['test/infrastructure/embeddedPostgres/', 'test/world/embeddedPostgres.ts', 'test/soak/deployment/'],
   },
 ];
 

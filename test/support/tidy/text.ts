@@ -3,9 +3,9 @@ import type { Problem, Source } from './source.ts';
 
 /** Files that must name what they forbid. */
 const ABOUT_THE_RULES = ['test/tidy.test.ts', 'test/support/tidy/'];
-export const COLUMNS_MAX = 140;
+const COLUMNS_MAX = 140;
 /** Of a line with text in it. */
-export const TEXT_COLUMNS_MAX = 240;
+const TEXT_COLUMNS_MAX = 240;
 
 /** The one module with a timer that fires again and again. */
 const TIMER_LOOP = 'application/ports/repeating.ts';
@@ -20,12 +20,13 @@ const isTest = (path: string) => path.startsWith('test/');
 const everywhere = () => true;
 
 /** Files of tests that may hold a timer, and why. */
-export const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
-  'test/http/checkoutBrowser.ts': 'the window that the checkout script believes in: its timers never run by themselves',
-  'test/support/receiver.ts': 'a time-out on a wait for a signal',
-  'test/support/program.ts': 'a time-out on a wait for a line of output',
-  'test/http/hostileRequests.ts': 'a time-out on requests that never end',
-  'test/http/hostileReceivers.ts': 'servers that drip their answers: slowness is what is tested',
+const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
+  'test/http/site/checkoutBrowser.ts':
+    'the window that the checkout script believes in: its timers never run by themselves',
+  'test/world/receiver.ts': 'a time-out on a wait for a signal',
+  'test/world/program.ts': 'a time-out on a wait for a line of output',
+  'test/http/kernel/hostileRequests.ts': 'a time-out on requests that never end',
+  'test/world/hostileReceivers.ts': 'servers that drip their answers: slowness is what is tested',
   'test/infrastructure/server/httpServer.test.ts': 'a client that sends at a rate: slowness is what is tested',
   'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
   'test/support/eventStoreDb/timers.ts': 'delayed answers and the write time-out of the test server',

@@ -3,7 +3,7 @@
 import type { Problem, Source } from './source.ts';
 
 /** Files that still hold switches with an open `default:`, and how many. It only gets shorter. */
-export const OPEN_DEFAULTS: Readonly<Record<string, number>> = {};
+const OPEN_DEFAULTS: Readonly<Record<string, number>> = {};
 
 const SWITCH = /^( *).*\bswitch \((?:[\w.]+\.)?type\) \{$/;
 /** What the end of an exhaustive switch says: the compiler proves it unreachable. */

@@ -12,7 +12,7 @@ import {
   newStream,
 } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
-import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../../world/tcpProxy.ts';
 
 /** The key of event_store.append's advisory lock. */
 const APPEND_LOCK = '5860930411590117';

@@ -5,7 +5,7 @@ import { openPostgresEventStore } from '../../../../infrastructure/eventStore/po
 import { SessionWatch, WATCH_TIMINGS } from '../../../../infrastructure/postgres/sessionWatch.ts';
 import { brief, collect, idsOf, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
-import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../../world/tcpProxy.ts';
 
 describe('the Postgres log whose connections fall silent', () => {
   let log: PostgresEventLog;

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
 import { RARE_CATEGORIES } from '../../../../domain/aggregates.ts';
+import { type CategoryFilter, categoryFilter } from '../../../../infrastructure/eventStore/postgres/categoryFilter.ts';
 import {
   filteredPageText,
   STREAM_PAGE_TEXT,
@@ -10,8 +11,6 @@ import {
   wholePageText,
 } from '../../../../infrastructure/eventStore/postgres/reader.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
-import type { CategoryFilter } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
-import { categoryFilter } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
 import {
   failureOf,
   idsOf,
@@ -20,8 +19,8 @@ import {
   newStream,
   TestSubscription,
 } from '../../../conformance/eventStore/harness.ts';
-import { emptyDatabase } from '../../../support/postgres.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
+import { emptyDatabase } from '../../../world/postgres.ts';
 
 const HISTORY_EVENTS = 100_000;
 

@@ -12,8 +12,8 @@ import {
   takeRefund,
 } from '../../../../infrastructure/providers/sandbox/refunds.ts';
 import { isReturnId } from '../../../support/pix/endToEndId.ts';
-import { migratedDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { ACCOUNT_ID, at, END_TO_END_ID, OTHER_REFUND_ID, PAYMENT_ID, REFUND_ID } from '../../../support/samples.ts';
+import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
 
 const NOON = at('12:00:59');
 const ORDER: RefundOrder = {

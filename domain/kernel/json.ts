@@ -1,0 +1,2 @@
+// JSON that nobody changes.
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,0 +1,287 @@
+// The second factor of users: TOTP and recovery codes (rule D4).
+
+import { expect } from 'chai';
+import { USER } from '../../../../domain/user/user.ts';
+import { beginEnrolment, codeOf, enrol } from '../../../support/totp.ts';
+import { type Reply, TestGateway, type TestUser } from '../../../world/gateway.ts';
+import { eventTypes, expectError, openReady } from '../../../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+
+type Headers = { readonly authorization: string };
+/** In the middle of a step of 30 seconds. */
+const NOON = Date.parse('2026-11-21T12:00:15.000Z');
+const STEP_MS = 30_000;
+
+describe('a second factor, in two processes', () => {
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let other: TestGateway;
+  let now: number;
+  before(async () => {
+    database = await migratedDatabase();
+    now = NOON;
+    const shared = { database, publicUrl: 'https://pay.quita.example', isAlone: false, clock: { now: () => now } };
+    gateway = await openReady(shared);
+    other = await TestGateway.open({ ...shared, roles: { serves: true, projects: false, works: false } });
+  });
+  after(async () => {
+    await other.close();
+    await gateway.close();
+    await database.drop();
+  });
+  beforeEach(() => {
+    now = NOON;
+  });
+  afterEach(() => expect([gateway.faults, other.faults]).to.deep.equal([[], []]));
+
+  const logIn = (user: TestUser, code?: string, at: TestGateway = gateway): Promise<Reply<Record<string, unknown>>> =>
+    at.post(
+      '/v1/auth/login',
+      { email: user.email, password: user.password, ...(code !== undefined && { code }) },
+      {
+        key: null,
+      },
+    );
+  const auth = (path: string, headers: Headers, body?: unknown) =>
+    gateway.call('POST', `/v1/auth/totp/${path}`, { key: null, headers, ...(body !== undefined && { body }) });
+  const isOpen = async (headers: Headers, at: TestGateway = other) =>
+    (await at.get('/v1/request-logs', { key: null, headers })).status === 200;
+  const enrolled = async () => {
+    const user = await gateway.addUser();
+    const headers = await gateway.logIn('OWNER', user);
+    return { user, headers, ...(await enrol(gateway, headers, now)) };
+  };
+
+  it('is enrolled by a secret and a code of it, and then every login takes a code', async () => {
+    const user = await gateway.addUser();
+    const headers = await gateway.logIn('OWNER', user);
+    const begun = await auth('enroll', headers);
+    expect(begun.status).to.equal(200);
+    const { secret, otpauth_url: url } = begun.body as { secret: string; otpauth_url: string };
+    expect(Object.keys(begun.body)).to.deep.equal(['secret', 'otpauth_url']);
+    expect(secret).to.match(/^[A-Z2-7]{32}$/);
+    const { protocol, host, pathname, searchParams } = new URL(url);
+    expect([protocol, host, decodeURIComponent(pathname)]).to.deep.equal(['otpauth:', 'totp', `/Quita:${user.email}`]);
+    expect(searchParams.get('secret')).to.equal(secret);
+    // Not in force before it is confirmed.
+    expect((await logIn(user)).status).to.equal(200);
+    const done = await auth('confirm', headers, { code: codeOf(secret, 0, now) });
+    expect(done.status).to.equal(200);
+    const { recoveryCodes } = done.body as { recoveryCodes: string[] };
+    expect(Object.keys(done.body)).to.deep.equal(['recoveryCodes']);
+    expect(new Set(recoveryCodes).size).to.equal(10);
+    for (const code of recoveryCodes) expect(code).to.match(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);
+    expectError(await logIn(user), 401, 'second_factor_required');
+    expect((await logIn(user, codeOf(secret, 1, now))).status).to.equal(200);
+    const types = ['UserAdded', 'UserSecondFactorEnrolled'];
+    expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
+  });
+  it('tells nothing to who does not have the password', async () => {
+    const { user, secret } = await enrolled();
+    const wrong = { ...user, password: 'outra senha de teste' };
+    const texts = [await logIn(wrong), await logIn(wrong, codeOf(secret, 1, now)), await logIn(wrong, '000000')];
+    for (const reply of texts) expectError(reply, 401, 'unauthorized');
+    expect(new Set(texts.map(({ body }) => (body['error'] as { message: string }).message)).size).to.equal(1);
+    expect((await logIn(user, codeOf(secret, 1, now))).status).to.equal(200);
+  });
+  it('takes the codes of the step before, this one and the next one, no others', async () => {
+    const { user, secret } = await enrolled();
+    now += 10 * STEP_MS;
+    for (const [steps, status] of [
+      [-2, 401],
+      [2, 401],
+      [1, 200],
+      [-1, 200],
+      [0, 200],
+    ] as const)
+      expect((await logIn(user, codeOf(secret, steps, now))).status, `${steps}`).to.equal(status);
+  });
+  it('takes each code once, in whichever process, the one that confirmed it included', async () => {
+    const { user, secret } = await enrolled();
+    expectError(await logIn(user, codeOf(secret, 0, now)), 401, 'unauthorized');
+    const code = codeOf(secret, 1, now);
+    const both = await Promise.all([...Array(8)].map((_, i) => logIn(user, code, i % 2 === 0 ? gateway : other)));
+    expect(both.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(7).fill(401)]);
+    expectError(await logIn(user, code, other), 401, 'unauthorized');
+  });
+  it('takes a code with blanks in it, and no text that is none', async () => {
+    const { user, secret } = await enrolled();
+    for (const code of ['', '0', '12345', '1234567', 'abcdef', '１２３４５６', '1e5', 'x'.repeat(64)])
+      expectError(await logIn(user, code), 401, 'unauthorized');
+    const [a, b] = [codeOf(secret, 1, now).slice(0, 3), codeOf(secret, 1, now).slice(3)];
+    expect((await logIn(user, `${a} ${b}`)).status).to.equal(200);
+    expectError(await logIn(user, 'x'.repeat(65)), 400, 'invalid_request', 'code');
+  });
+  it('takes each recovery code once, in any case and with or without dashes', async () => {
+    const { user, recoveryCodes } = await enrolled();
+    const [one, two, three] = recoveryCodes as [string, string, string];
+    const all = await Promise.all([gateway, other, gateway, other].map((at) => logIn(user, one, at)));
+    expect(all.map(({ status }) => status).sort()).to.deep.equal([200, 401, 401, 401]);
+    expect((await logIn(user, two.toUpperCase().replaceAll('-', ' '))).status).to.equal(200);
+    expect((await logIn(user, three.replaceAll('-', ''))).status).to.equal(200);
+    for (const used of [one, two, three]) expectError(await logIn(user, used), 401, 'unauthorized');
+  });
+  it('takes no code of another user', async () => {
+    const [ana, bia] = [await enrolled(), await enrolled()];
+    expectError(await logIn(ana.user, codeOf(bia.secret, 1, now)), 401, 'unauthorized');
+    expectError(await logIn(ana.user, bia.recoveryCodes[0]), 401, 'unauthorized');
+    expect((await logIn(bia.user, bia.recoveryCodes[0])).status).to.equal(200);
+  });
+  it('counts a wrong code as a guess, and after 20 of them takes recovery codes alone for a while', async () => {
+    const { user, secret, recoveryCodes } = await enrolled();
+    const { failures } = gateway.gateway.needs;
+    for (let i = 0; i < 19; i++) expectError(await logIn(user, '000000'), 401, 'unauthorized');
+    expect(await failures.count(user.email)).to.equal(19);
+    expectError(await logIn(user, codeOf(secret, 5, now)), 401, 'unauthorized');
+    expectError(await logIn(user, codeOf(secret, 1, now)), 401, 'unauthorized');
+    expect((await logIn(user, recoveryCodes[0])).status).to.equal(200);
+  });
+  it('keeps neither its secret nor a recovery code in the clear', async () => {
+    const { secret, recoveryCodes } = await enrolled();
+    const dump = await gateway.storage.operations.query<{ row: string }>(
+      `SELECT f::text AS row FROM operations.second_factors f UNION ALL SELECT c::text FROM operations.recovery_codes c`,
+    );
+    const text = dump.rows.map(({ row }) => row).join('\n');
+    for (const hidden of [
+      secret,
+      Buffer.from(secret).toString('hex'),
+      ...recoveryCodes,
+      ...recoveryCodes.map((code) => code.replaceAll('-', '')),
+    ])
+      expect(text).to.not.contain(hidden);
+  });
+  it('ends every other session with its enrolment, and this one goes on', async () => {
+    const user = await gateway.addUser();
+    const [mine, stolen] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
+    await enrol(gateway, mine, now);
+    expect([await isOpen(mine), await isOpen(stolen)]).to.deep.equal([true, false]);
+  });
+  it('outlives a changed password, in the session that changed it, too', async () => {
+    const { user, headers, secret } = await enrolled();
+    const password = 'outra senha de teste';
+    const body = { current_password: user.password, new_password: password };
+    expect((await gateway.call('POST', '/v1/auth/password', { key: null, headers, body })).status).to.equal(204);
+    expect(await isOpen(headers)).to.equal(true);
+    expectError(await logIn({ ...user, password }), 401, 'second_factor_required');
+    expect((await logIn({ ...user, password }, codeOf(secret, 1, now))).status).to.equal(200);
+  });
+
+  describe('is not enrolled', () => {
+    it('without a session', async () => {
+      for (const path of ['enroll', 'confirm'])
+        expectError(
+          await gateway.post(`/v1/auth/totp/${path}`, { code: '000000' }, { key: null }),
+          401,
+          'unauthorized',
+        );
+    });
+    it('by a wrong code; the right one still confirms it', async () => {
+      const headers = await gateway.logIn();
+      const secret = await beginEnrolment(gateway, headers);
+      expectError(await auth('confirm', headers, { code: codeOf(secret, 7, now) }), 400, 'invalid_request', 'code');
+      expectError(await auth('confirm', headers, {}), 400, 'invalid_request', 'code');
+      expect((await auth('confirm', headers, { code: codeOf(secret, 0, now) })).status).to.equal(200);
+    });
+    it('by a code without an enrolment, and twice by one', async () => {
+      const headers = await gateway.logIn();
+      expectError(await auth('confirm', headers, { code: '000000' }), 400, 'invalid_request');
+      const secret = await beginEnrolment(gateway, headers);
+      const both = await Promise.all(
+        [0, 1].map((steps) => auth('confirm', headers, { code: codeOf(secret, steps, now) })),
+      );
+      expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
+      expectError(await auth('confirm', headers, { code: codeOf(secret, -1, now) }), 400, 'invalid_request');
+    });
+    it('by a secret that another enrolment replaced', async () => {
+      const headers = await gateway.logIn();
+      const [first, second] = [await beginEnrolment(gateway, headers), await beginEnrolment(gateway, headers)];
+      expectError(await auth('confirm', headers, { code: codeOf(first, 0, now) }), 400, 'invalid_request', 'code');
+      expect((await auth('confirm', headers, { code: codeOf(second, 0, now) })).status).to.equal(200);
+    });
+  });
+
+  it('is replaced only by who has a code of it, and stays in force until the new one is confirmed', async () => {
+    const { user, headers, secret, recoveryCodes } = await enrolled();
+    expectError(await auth('enroll', headers), 401, 'second_factor_required');
+    expectError(await auth('enroll', headers, { code: '000000' }), 400, 'invalid_request', 'code');
+    const next = await beginEnrolment(gateway, headers, codeOf(secret, 1, now));
+    expectError(await logIn(user, codeOf(next, 1, now)), 401, 'unauthorized');
+    expect((await logIn(user, recoveryCodes[0])).status).to.equal(200);
+    expect((await auth('confirm', headers, { code: codeOf(next, 0, now) })).status).to.equal(200);
+    for (const old of [codeOf(secret, -1, now), recoveryCodes[1]])
+      expectError(await logIn(user, old), 401, 'unauthorized');
+    expect((await logIn(user, codeOf(next, 1, now))).status).to.equal(200);
+    expect(await isOpen(headers)).to.equal(true);
+  });
+  it('is reset by an operator, once: sessions end, the password alone opens, and it can be enrolled again', async () => {
+    const { user, headers, secret, recoveryCodes } = await enrolled();
+    const operator = await gateway.logIn('OPERATOR');
+    const reset = (userId: string) =>
+      gateway.call(`POST`, `/ops/v1/users/usr_${userId}/reset-second-factor`, { key: null, headers: operator });
+    for (let times = 0; times < 2; times++) {
+      const done = await reset(user.userId);
+      expect([done.status, done.body['id']]).to.deep.equal([200, `usr_${user.userId}`]);
+    }
+    expect(await isOpen(headers)).to.equal(false);
+    const session = await gateway.logIn('OWNER', user);
+    // A user without a second factor may send a code: nobody looks at it.
+    for (const code of [codeOf(secret, 1, now), recoveryCodes[0]])
+      expect((await logIn(user, code)).status).to.equal(200);
+    await enrol(gateway, session, now);
+    expectError(await logIn(user, recoveryCodes[0]), 401, 'unauthorized');
+    const types = ['UserAdded', 'UserSecondFactorEnrolled', 'UserSecondFactorReset', 'UserSecondFactorEnrolled'];
+    expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
+    expectError(await reset('0'.repeat(26)), 404, 'not_found');
+    expectError(
+      await gateway.call('POST', `/ops/v1/users/usr_${user.userId}/reset-second-factor`, {
+        key: null,
+        headers: await gateway.logIn('OWNER'),
+      }),
+      403,
+      'role_required',
+    );
+  });
+  it('is in the security log when it is enrolled and reset, without codes', async () => {
+    const before = gateway.securityEvents.length;
+    const { user } = await enrolled();
+    const operator = await gateway.addUser('OPERATOR');
+    await gateway.call('POST', `/ops/v1/users/usr_${user.userId}/reset-second-factor`, {
+      key: null,
+      headers: { ...(await gateway.logIn('OPERATOR', operator)), 'x-request-id': 'reset' },
+    });
+    const [own, theirs] = gateway.securityEvents.slice(before).filter(({ security }) => security.startsWith('second_'));
+    expect(own).to.include({ security: 'second_factor_enrolled', by: `user:usr_${user.userId}` });
+    expect(theirs).to.deep.equal({
+      security: 'second_factor_reset',
+      by: `user:usr_${operator.userId}`,
+      user: `usr_${user.userId}`,
+      requestId: 'reset',
+    });
+  });
+});
+
+describe('an operator in production', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await openReady({ operatorsNeedSecondFactor: true });
+  });
+  after(() => gateway.close());
+  const accounts = (headers: Headers) => gateway.get('/ops/v1/accounts', { key: null, headers });
+
+  it('operates only with a second factor', async () => {
+    const operator = await gateway.addUser('OPERATOR');
+    const headers = await gateway.logIn('OPERATOR', operator);
+    const early = await gateway.logIn('OPERATOR', operator);
+    expectError(await accounts(headers), 403, 'second_factor_enrolment_required');
+    await enrol(gateway, headers);
+    expect((await accounts(headers)).status).to.equal(200);
+    expectError(await accounts(early), 401, 'unauthorized');
+  });
+  it('without one may still log out and change the password; members need none', async () => {
+    const headers = await gateway.logIn('OPERATOR');
+    expect((await gateway.call('POST', '/v1/auth/logout', { key: null, headers })).status).to.equal(204);
+    const member = await gateway.logIn('VIEWER');
+    expect((await gateway.get('/v1/request-logs', { key: null, headers: member })).status).to.equal(200);
+    expectError(await accounts(member), 403, 'role_required');
+  });
+});

@@ -1,0 +1,82 @@
+// A listener of the operators' own (rule S7).
+import { expect } from 'chai';
+import { OPS_ROUTES } from '../../../../http/api/ops/routes.ts';
+import { enrol } from '../../../support/totp.ts';
+import type { Reply, TestGateway, TestUser } from '../../../world/gateway.ts';
+import { expectError, openReady } from '../../../world/http.ts';
+
+describe('with a listener for operators', () => {
+  let gateway: TestGateway;
+  let operator: TestUser;
+  before(async () => {
+    gateway = await openReady({ hasOpsListener: true });
+    operator = await gateway.addUser('OPERATOR');
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  const logIn = (user: TestUser, at: string, more = {}): Promise<Reply<Record<string, unknown>>> =>
+    gateway.post('/v1/auth/login', { email: user.email, password: user.password, ...more }, { key: null, at });
+  const tokenOf = ({ body }: Reply<Record<string, unknown>>) => ({ authorization: `Bearer ${body['token']}` });
+
+  it('operators log in and operate there', async () => {
+    const reply = await logIn(operator, gateway.opsUrl);
+    expect(reply.status).to.equal(200);
+    const accounts = await gateway.get('/ops/v1/accounts', { key: null, headers: tokenOf(reply), at: gateway.opsUrl });
+    expect(accounts.status).to.equal(200);
+    const out = { key: null, headers: tokenOf(reply), at: gateway.opsUrl };
+    expect((await gateway.call('POST', '/v1/auth/logout', out)).status).to.equal(204);
+  });
+  /** Without the test gateway's own check: the document declares no 404 of a route that is not there. */
+  const codeAt = async (at: string, path: string, method = 'GET', headers: Record<string, string> = {}) => {
+    const response = await fetch(at + path, { method, headers });
+    return [response.status, ((await response.json()) as { error?: { code: string } }).error?.code];
+  };
+  it('the main one has none of their routes, whatever the token', async () => {
+    const headers = tokenOf(await logIn(operator, gateway.opsUrl));
+    for (const { method, path } of OPS_ROUTES)
+      for (const sent of [headers, {}])
+        expect(await codeAt(gateway.baseUrl, path.replaceAll(/\{\w+\}/g, 'x'), method, sent), path).to.deep.equal([
+          404,
+          'not_found',
+        ]);
+    expect(await codeAt(gateway.baseUrl, '/metrics')).to.deep.equal([404, 'not_found']);
+    expect(await codeAt(gateway.baseUrl, '/ops/v1/accounts', 'OPTIONS')).to.deep.equal([404, 'not_found']);
+  });
+  it('the main one refuses their logins, and only with the right password says why', async () => {
+    expectError(await logIn(operator, gateway.baseUrl), 403, 'role_required');
+    expectError(await logIn({ ...operator, password: 'outra senha de teste' }, gateway.baseUrl), 401, 'unauthorized');
+    const { userId, ...rest } = operator;
+    expectError(await logIn({ userId, ...rest, email: `x${rest.email}` }, gateway.baseUrl), 401, 'unauthorized');
+  });
+  it('the main one tells nothing of an operator’s code', async () => {
+    const user = await gateway.addUser('OPERATOR');
+    const { recoveryCodes } = await enrol(gateway, tokenOf(await logIn(user, gateway.opsUrl)));
+    for (const more of [{}, { code: '000000' }, { code: recoveryCodes[0] }])
+      expectError(await logIn(user, gateway.baseUrl, more), 403, 'role_required');
+    expect((await logIn(user, gateway.opsUrl, { code: recoveryCodes[0] })).status).to.equal(200);
+  });
+  it('members of accounts log in on the main one', async () => {
+    expect((await logIn(await gateway.addUser(), gateway.baseUrl)).status).to.equal(200);
+  });
+  it('theirs has metrics and health, and nothing of merchants and payers', async () => {
+    const at = gateway.opsUrl;
+    expect((await gateway.get('/metrics', { key: null, at })).status).to.equal(200);
+    for (const path of ['/health/live', '/health/ready']) {
+      expect((await gateway.get(path, { key: null, at })).status).to.equal(200);
+      expect((await gateway.get(path, { key: null })).status).to.equal(200);
+    }
+    for (const path of ['/v1/wallets', '/v1/charges', '/docs', '/openapi.json', '/', '/account/password'])
+      expect(await codeAt(at, path, 'GET', { apikey: gateway.tenant.testKey }), path).to.deep.equal([404, 'not_found']);
+  });
+});
+
+describe('without a listener for operators', () => {
+  it('the main one serves them', async () => {
+    const gateway = await openReady();
+    const headers = await gateway.logIn('OPERATOR');
+    expect(gateway.opsUrl).to.equal(gateway.baseUrl);
+    expect((await gateway.get('/ops/v1/accounts', { key: null, headers })).status).to.equal(200);
+    await gateway.close();
+  });
+});

@@ -1,0 +1,106 @@
+// What a payer can open beside the page: boleto, receipt, QR of an address, and who may see whose name in it (I7, P3).
+import { expect } from 'chai';
+import { renderQrPng } from '../../../../http/site/qrPng.ts';
+import { pdfText } from '../../../support/pdfText.ts';
+import type { TestGateway } from '../../../world/gateway.ts';
+import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
+import { type Body, Merchant } from '../../../world/merchant.ts';
+import { type Payment, PaymentDesk } from '../../../world/paymentDesk.ts';
+
+const PAYER = { customerName: 'João da Conceição', customerDocument: '123.456.789-09' };
+
+describe('documents for payers', () => {
+  let gateway: TestGateway;
+  let desk: PaymentDesk;
+  before(async () => {
+    gateway = await openReady();
+    desk = await PaymentDesk.open(gateway);
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  const open = (path: string) => gateway.get(path, { key: null });
+  const bytesOf = async (path: string): Promise<Buffer> => {
+    const reply = await fetch(new URL(path, gateway.baseUrl));
+    expect([path, reply.status]).to.deep.equal([path, 200]);
+    return Buffer.from(await reply.arrayBuffer());
+  };
+  /** Taken by the acquirer. */
+  const payment = async (order: Body): Promise<Payment> => desk.read(await desk.waiting({ ...PAYER, ...order }));
+
+  describe('boleto', () => {
+    let boleto: Payment;
+    const pdfUrl = () => new URL(boleto['boletoPdfUrl'] as string);
+    beforeEach(async () => {
+      boleto = await payment({ amount: 10_000, paymentMethods: ['BOLETO'] });
+    });
+
+    it('names the payer to whoever has the link that the merchant got', async () => {
+      const text = pdfText(await bytesOf(pdfUrl().href)).join('\n');
+      expect(text).to.include('João da Conceição · CPF/CNPJ ***.456.789-**');
+    });
+    it('is nowhere without the token, nor with another one', async () => {
+      const { pathname } = pdfUrl();
+      const other = await payment({ amount: 10_000, paymentMethods: ['BOLETO'] });
+      const { search } = new URL(other['boletoPdfUrl'] as string);
+      for (const query of ['', '?token=', '?token=x', search, `${pdfUrl().search}0`, '?token=a&token=b', '?token[a]=b'])
+        expectError(await open(pathname + query), 404, 'not_found');
+    });
+    it('is linked from the page without the payer, with all that it takes to pay', async () => {
+      const page = (await open(`/pay/${boleto.id}`)).text;
+      const [, link] = /href="([^"]*boleto\.pdf[^"]*)"/.exec(page)!;
+      expect(link).to.equal(`/pay/${boleto.id}/public/boleto.pdf`);
+      const lines = pdfText(await bytesOf(link!));
+      expect(lines).to.include('R$ 100,00').and.include('Não informado');
+      expect(lines.join('').replace(/\D/g, '')).to.include(boleto['boletoLine']);
+      expect(lines.join('\n')).to.not.match(/Conceição|456\.789/);
+      expect(page).to.not.include('token=');
+    });
+    it('is gone once it is paid', async () => {
+      await desk.act(boleto.id, 'authorize', 'PAID');
+      for (const path of [pdfUrl().pathname + pdfUrl().search, `/pay/${boleto.id}/public/boleto.pdf`])
+        expectError(await open(path), 404, 'not_found');
+    });
+    it('is gone once it is cancelled', async () => {
+      expect((await gateway.post(`/v1/payments/${boleto.id}/cancel`, undefined, desk.as)).status).to.equal(200);
+      for (const path of [pdfUrl().pathname + pdfUrl().search, `/pay/${boleto.id}/public/boleto.pdf`])
+        expectError(await open(path), 404, 'not_found');
+    });
+  });
+
+  it('a crypto payment has a QR image of its address', async () => {
+    const { id, cryptoAddress } = await payment({ amount: 10_000, currency: 'USDT', paymentMethods: ['CRYPTO'] });
+    const image = await bytesOf(`/pay/${id}/crypto.png`);
+    expect(image.equals(await renderQrPng(cryptoAddress as string))).to.equal(true);
+  });
+
+  it('the receipt names neither payer nor document, is there from the settlement on and stays after a refund', async () => {
+    const shop = await Merchant.open(gateway);
+    const customer = { name: 'Ana Souza', document: '123.456.789-09' };
+    const { id } = await shop.charge({
+      amount: 4_321,
+      customer,
+      metadata: { returnUrl: 'https://loja.example/volta' },
+    });
+    const path = `/pay/${rawIdOf(id)}/receipt.pdf`;
+    expectError(await open(path), 404, 'not_found');
+    await shop.pay(id); // by the customer
+    const page = (await open(`/pay/${rawIdOf(id)}`)).text;
+    expect(page).to.include(`href="${path}"`).and.include('href="https://loja.example/volta"');
+    const lines = pdfText(await bytesOf(path));
+    expect(lines)
+      .to.include('Pagamento confirmado')
+      .and.include(`tx_${rawIdOf(id)}`);
+    expect(lines.join('\n')).to.not.match(/Ana Souza|456\.789/);
+    const refund = await gateway.post(
+      `/v1/payments/${id}/refund`,
+      { amount: 321, idempotencyKey: `refund-${rawIdOf(id)}` },
+      shop,
+    );
+    expect(refund.status, refund.text).to.equal(201);
+    const confirmed = await gateway.post(`/v1/sandbox/refunds/${refund.body['id']}/confirm`, undefined, shop);
+    expect(confirmed.status, confirmed.text).to.equal(200);
+    expect(pdfText(await bytesOf(path))).to.include('Pagamento confirmado e devolvido parcialmente');
+    expect((await open(`/pay/${rawIdOf(id)}`)).text).to.include('Foram devolvidos R$ 3,21 de R$ 43,21.');
+  });
+});

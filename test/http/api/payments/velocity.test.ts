@@ -1,0 +1,251 @@
+// How many live charges an hour (contract.md Errors, rule E6). Live mode has a bank of the test's own here.
+
+import { expect } from 'chai';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
+import { ACCOUNT } from '../../../../domain/account/account.ts';
+import { changeSettings, type SettingsChange } from '../../../../domain/account/settings.ts';
+import type { ChargeEvent } from '../../../../domain/charge/charge.ts';
+import type { PaymentId } from '../../../../domain/kernel/ids.ts';
+import { HOUR_MS } from '../../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { FakeProvider } from '../../../world/fakeProvider.ts';
+import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
+import { eventTypes, expectError, openReady, rawIdOf } from '../../../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+
+const ANA = '123.456.789-09';
+const BRUNO = '52998224725';
+const CUSTOMER = 'fraud.customer_velocity_exceeded';
+const ACCOUNT_CODE = 'fraud.account_velocity_exceeded';
+
+describe('velocity guard (E6)', () => {
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let tenant: TestTenant;
+  const bank = new FakeProvider();
+  const clock = { nowMs: Date.now(), now: () => clock.nowMs };
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await openReady({ database, liveProvider: bank, clock });
+  });
+  after(async () => {
+    await gateway.close();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    tenant = await gateway.newTenant();
+    bank.calls.length = 0;
+  });
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  type Options = { key?: string; idempotencyKey?: string; at?: TestGateway };
+  const charge = (document: string | null = ANA, { key, idempotencyKey = newKey(), at = gateway }: Options = {}) =>
+    at.charge(document === null ? {} : { customer: { document } }, { key: key ?? tenant.liveKey, idempotencyKey });
+  const pay = (customerDocument: string): Promise<Reply> =>
+    gateway.post(
+      '/v1/payments',
+      { amount: 100, currency: 'BRL', paymentMethods: ['PIX'], customerDocument, idempotencyKey: newKey() },
+      { key: tenant.liveKey },
+    );
+  const charges = async (count: number, document: string | null = ANA, options: Options = {}) => {
+    const replies = await Promise.all(Array.from({ length: count }, () => charge(document, options)));
+    expect(replies.map(({ status, text }) => (status === 201 ? '' : text))).to.deep.equal(Array(count).fill(''));
+    return replies.map(({ body }) => rawIdOf(body['id'] as string) as PaymentId);
+  };
+  const limit = async (velocity: SettingsChange['velocity'] & object) => {
+    const { commands, accounts } = gateway.gateway;
+    const why = metadataForProcess(
+      'test',
+      { accountId: tenant.accountId, mode: 'live' },
+      tenant.accountId,
+      tenant.accountId,
+    );
+    const decide = changeSettings({ velocity }, accounts.realNow());
+    await commands.execute(ACCOUNT, ACCOUNT.stream(tenant.accountId), decide, why);
+  };
+  const end = async (id: PaymentId, event: ChargeEvent) => {
+    const why = metadataForProcess('test', { accountId: tenant.accountId, mode: 'live' }, id, id);
+    const decide = () => ({ events: [event], reply: null });
+    await gateway.gateway.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why);
+  };
+  const outcomes = (replies: readonly Reply[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(replies, ({ status }) => status)].map(([status, all]) => [status, all.length] as const),
+    );
+
+  it('50 at once for one customer: 20 are made and 30 refused, before the bank is reached, and nothing is written', async () => {
+    const replies = await Promise.all(Array.from({ length: 50 }, () => charge()));
+    expect(outcomes(replies)).to.deep.equal({ 201: 20, 403: 30 });
+    for (const reply of replies) if (reply.status === 403) expectError(reply, 403, CUSTOMER);
+    expect(bank.calls.filter((call) => call.startsWith('issue'))).to.have.length(20);
+    const head = await gateway.storage.store.head();
+    expectError(await charge(), 403, CUSTOMER);
+    expect(await gateway.storage.store.head()).to.equal(head);
+  });
+  it('50 at once over two processes: 20 are made', async () => {
+    const other = await openReady({ database, liveProvider: bank, clock, isAlone: false });
+    try {
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => charge(ANA, { at: i % 2 === 0 ? gateway : other })),
+      );
+      expect(outcomes(replies)).to.deep.equal({ 201: 20, 403: 30 });
+      expect(other.faults).to.deep.equal([]);
+    } finally {
+      await other.close();
+    }
+  });
+  it('compares documents by their digits and letters, on both routes', async () => {
+    await limit({ customerPerHour: 3 });
+    await charges(1, '123.456.789-09');
+    await charges(1, '12345678909');
+    expect((await pay('123 456 789 09')).status).to.equal(201);
+    expectError(await charge('123.456.789-09'), 403, CUSTOMER);
+    expectError(await pay('12345678909'), 403, CUSTOMER);
+    await charges(1, BRUNO);
+    await charges(1, null);
+  });
+  it('counts each account and its live mode alone', async () => {
+    await limit({ customerPerHour: 1 });
+    const test = tenant.testKey;
+    await charges(3, ANA, { key: test });
+    await charges(1);
+    expectError(await charge(), 403, CUSTOMER);
+    await charges(3, ANA, { key: test });
+    const other = await gateway.newTenant();
+    await charges(2, ANA, { key: other.liveKey });
+  });
+  it('counts all charges of an account, with and without a document', async () => {
+    await limit({ accountPerHour: 3 });
+    await charges(1, null);
+    await charges(1, ANA);
+    await charges(1, BRUNO);
+    for (const document of [null, ANA, '390.533.447-05']) expectError(await charge(document), 403, ACCOUNT_CODE);
+    expectError(await pay(ANA), 403, ACCOUNT_CODE);
+    await limit({ customerPerHour: 1 });
+    expectError(await charge(ANA), 403, CUSTOMER);
+    await limit({ accountPerHour: 4 });
+    await charges(1, null);
+  });
+  it('never refuses a replay, nor what is resumed; a refused key is not burnt (K5)', async () => {
+    await limit({ customerPerHour: 1 });
+    const [made, refused] = [newKey(), newKey()];
+    const first = await charge(ANA, { idempotencyKey: made });
+    expect(first.status).to.equal(201);
+    expectError(await charge(ANA, { idempotencyKey: refused }), 403, CUSTOMER);
+    const again = await charge(ANA, { idempotencyKey: made });
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).to.deep.equal([
+      201,
+      first.text,
+      'true',
+    ]);
+    expectError(await charge(BRUNO, { idempotencyKey: made }), 409, 'idempotency_key_reused', 'Idempotency-Key');
+    const free = await charge(BRUNO, { idempotencyKey: refused });
+    expect([free.status, free.headers.get('idempotent-replayed')]).to.deep.equal([201, null]);
+
+    await limit({ customerPerHour: 2 });
+    const cutOff = newKey();
+    bank.next('issue', 'unknown');
+    expectError(await charge(ANA, { idempotencyKey: cutOff }), 503, 'service_unavailable');
+    expect((await charge(ANA, { idempotencyKey: cutOff })).status).to.equal(201);
+    expectError(await charge(ANA), 403, CUSTOMER);
+  });
+  it('20 at once under one key take one place', async () => {
+    await limit({ customerPerHour: 2 });
+    const idempotencyKey = newKey();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => charge(ANA, { idempotencyKey })));
+    expect(outcomes(replies)).to.deep.equal({ 201: 20 });
+    await charges(1);
+    expectError(await charge(), 403, CUSTOMER);
+  });
+  it('ignores what expired, was cancelled, or failed at the bank; what was paid counts', async () => {
+    await limit({ customerPerHour: 3, accountPerHour: 4 });
+    const [expired, cancelled, open] = (await charges(3)) as [PaymentId, PaymentId, PaymentId];
+    expectError(await charge(), 403, CUSTOMER);
+    const at = gateway.gateway.accounts.realNow();
+    await end(expired, { type: 'ChargeExpired', data: { at } });
+    await charges(1);
+    expectError(await charge(), 403, CUSTOMER);
+    await end(cancelled, { type: 'ChargeCancelled', data: { at } });
+    bank.next('issue', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+    const failed = await charge();
+    expect([failed.status, failed.body['status']]).to.deep.equal([201, 'failed']);
+    await charges(1);
+    expectError(await charge(), 403, CUSTOMER);
+    await charges(1, BRUNO);
+    expectError(await charge(BRUNO), 403, ACCOUNT_CODE);
+    expect(await eventTypes(gateway, PAYMENT.stream(open))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+  it('50 at once when all 20 have expired: 20 are made', async () => {
+    const at = gateway.gateway.accounts.realNow();
+    const ids = await charges(20);
+    await Promise.all(ids.map((id) => end(id, { type: 'ChargeExpired', data: { at } })));
+    const replies = await Promise.all(Array.from({ length: 50 }, () => charge()));
+    expect(outcomes(replies)).to.deep.equal({ 201: 20, 403: 30 });
+  });
+  it('is a sliding hour', async () => {
+    await limit({ customerPerHour: 2 });
+    const start = clock.nowMs;
+    try {
+      await charges(1);
+      clock.nowMs = start + HOUR_MS / 2;
+      await charges(1);
+      clock.nowMs = start + HOUR_MS - 1;
+      expectError(await charge(), 403, CUSTOMER);
+      clock.nowMs = start + HOUR_MS;
+      await charges(1);
+      expectError(await charge(), 403, CUSTOMER);
+    } finally {
+      clock.nowMs = start;
+    }
+  });
+  it('gives the place of a creation that was never stored back after a minute', async () => {
+    await limit({ customerPerHour: 1 });
+    const start = clock.nowMs;
+    const lost = newKey();
+    const { store } = gateway.storage;
+    const append = store.append;
+    store.append = async () => {
+      throw new Error('the log is away');
+    };
+    try {
+      expectError(await charge(ANA, { idempotencyKey: lost }), 500, 'internal_error');
+    } finally {
+      store.append = append;
+    }
+    expect(gateway.faults.splice(0)).to.have.length(1);
+    expectError(await charge(), 403, CUSTOMER);
+    clock.nowMs = start + 61_000;
+    try {
+      await charges(1);
+      expectError(await charge(ANA, { idempotencyKey: lost }), 403, CUSTOMER);
+    } finally {
+      clock.nowMs = start;
+    }
+  });
+  it('keeps no document and nothing of the hours before', async () => {
+    const start = clock.nowMs;
+    await charges(2);
+    clock.nowMs = start + 3 * HOUR_MS;
+    try {
+      await charges(1, BRUNO);
+    } finally {
+      clock.nowMs = start;
+    }
+    const { rows } = await gateway.storage.operations.query<{ customer: string }>(
+      'SELECT customer FROM operations.velocity_reservations WHERE account_id = $1',
+      [tenant.accountId],
+    );
+    expect(rows).to.have.length(1);
+    expect(rows[0]?.customer).to.equal(BRUNO);
+  });
+  it('without a bank for live mode it is 422 before the guard is asked (E5)', async () => {
+    const bare = await openReady({ database, clock, isAlone: false });
+    try {
+      await limit({ customerPerHour: 1 });
+      await charges(1);
+      expectError(await charge(ANA, { at: bare }), 422, 'unprocessable_entity');
+    } finally {
+      await bare.close();
+    }
+  });
+});

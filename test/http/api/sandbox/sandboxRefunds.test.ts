@@ -1,0 +1,218 @@
+// How the sandbox's bank decides refunds, by itself and when it is told to (rules X3, X5).
+import { expect } from 'chai';
+import { newKey, type TestGateway } from '../../../world/gateway.ts';
+import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
+import { Merchant } from '../../../world/merchant.ts';
+import { pollUntil } from '../../../world/pollUntil.ts';
+import { netOf, type Refund, RefundDesk } from '../../../world/refundDesk.ts';
+
+const DEFAULTS = {
+  auto_confirm_refunds: true,
+  auto_confirm_payouts: true,
+  payout_approval_above: null,
+  rate_limit_per_minute: null,
+  dispute_notifications: true,
+};
+
+describe('refunds in the sandbox', () => {
+  let gateway: TestGateway;
+  let desk: RefundDesk;
+
+  before(async () => {
+    gateway = await openReady();
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  /** The bank is asked after a second; nothing but that look would have the refund REFUNDED in reads so soon after `sinceMs`. */
+  const expectConfirmedSoon = async (charge: string, sinceMs: number): Promise<void> => {
+    await desk.untilStatuses(charge, 'REFUNDED');
+    expect(performance.now() - sinceMs).to.be.below(15_000);
+  };
+
+  describe('left to themselves', () => {
+    beforeEach(async () => {
+      desk = await RefundDesk.open(gateway, true);
+    });
+
+    it('are confirmed soon', async () => {
+      const charge = await desk.paid();
+      const startedMs = performance.now();
+      await desk.refund(charge);
+      await expectConfirmedSoon(charge, startedMs);
+    });
+
+    it('are confirmed soon in real time, wherever the test clock stands', async () => {
+      await desk.merchant.advance(86_400);
+      const charge = await desk.paid();
+      const startedMs = performance.now();
+      await desk.refund(charge);
+      await expectConfirmedSoon(charge, startedMs);
+    });
+
+    it('can be failed before that', async () => {
+      const charge = await desk.paid();
+      // A machine that stands still for a second confirms it first.
+      for (let isFailed = false; !isFailed; ) {
+        const { id } = await desk.refund(charge, { amount: 1 });
+        const before = await desk.available();
+        const { status, body } = await desk.decide(id, 'fail');
+        isFailed = status === 200;
+        if (isFailed) expect([body.status, await desk.available()]).to.deep.equal(['FAILED', Number(before) + 1]);
+        else expect((await desk.list(charge))[0]?.status).to.equal('REFUNDED');
+      }
+    });
+
+    it('stay IN_PROGRESS when auto_confirm_refunds is false, and are confirmed soon when it is true again', async () => {
+      expect(await desk.settings({ auto_confirm_refunds: false })).to.deep.equal({
+        ...DEFAULTS,
+        auto_confirm_refunds: false,
+      });
+      const charge = await desk.paid();
+      await desk.refund(charge);
+      await desk.untilStatuses(charge, 'IN_PROGRESS');
+      // It was asked for many times meanwhile, and still is open.
+      await desk.merchant.advance(3_600);
+      await desk.untilStatuses(charge, 'IN_PROGRESS');
+      const startedMs = performance.now();
+      await desk.settings({ auto_confirm_refunds: true });
+      await expectConfirmedSoon(charge, startedMs);
+    });
+
+    it('end at their own instants when the clock is advanced over them', async () => {
+      const [early, late] = [await desk.paid(), await desk.paid()];
+      const refund = await desk.refund(early);
+      await desk.refund(late, { amount: 1 });
+      const clock = await desk.merchant.advance(30 * 86_400);
+      const shown = async (charge: string) => (await desk.list(charge)).map(({ status }) => status);
+      expect([await shown(early), await shown(late)]).to.deep.equal([['REFUNDED'], ['REFUNDED']]);
+      const { rows } = await gateway.storage.reads.query<{ seconds: number }>(
+        `SELECT extract(epoch FROM max(at) - $2::timestamptz)::float8 AS seconds FROM rm_wallet.postings WHERE payment_id = $1`,
+        [rawIdOf(early), refund.createdAt],
+      );
+      expect(rows[0]?.seconds).to.be.within(0, 60);
+      expect(clock.offset_seconds).to.equal(30 * 86_400);
+    });
+  });
+
+  describe('told what to do', () => {
+    beforeEach(async () => {
+      desk = await RefundDesk.open(gateway);
+    });
+
+    it('answer the refund at its end, by its rf_ id and its raw id, in the wallet and the list too', async () => {
+      const charge = await desk.paid();
+      const [one, other] = [await desk.refund(charge, { amount: 100 }), await desk.refund(charge, { amount: 200 })];
+      expect(await desk.ended(one.id, 'confirm')).to.deep.equal({ ...one, status: 'REFUNDED' });
+      expect(await desk.ended(rawIdOf(other.id), 'fail')).to.deep.equal({
+        ...other,
+        status: 'FAILED',
+        failureReason: 'The sandbox bank could not pay the refund.',
+      });
+      expect((await desk.list(charge)).map(({ status }) => status)).to.deep.equal(['FAILED', 'REFUNDED']);
+      expect(await desk.available()).to.equal(netOf(1_000) - 100);
+    });
+
+    for (const how of ['confirm', 'fail'] as const) {
+      const otherwise = how === 'confirm' ? 'fail' : 'confirm';
+      it(`${how} twice answers the same, and ${otherwise} after it is 400`, async () => {
+        const charge = await desk.paid();
+        const { id } = await desk.refund(charge);
+        const first = await desk.decide(id, how, how === 'fail' ? { reason: 'closed' } : {});
+        const again = await desk.decide(id, how, how === 'fail' ? { reason: 'another' } : {});
+        expect([again.status, again.text]).to.deep.equal([200, first.text]);
+        expectError(await desk.decide<unknown>(id, otherwise), 400, 'invalid_request');
+        expect((await desk.list(charge)).map(({ status }) => status)).to.deep.equal([first.body.status]);
+      });
+    }
+
+    it('take one decision of many at once', async () => {
+      const charge = await desk.paid();
+      const { id } = await desk.refund(charge);
+      const replies = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => desk.decide(id, i % 2 === 0 ? 'confirm' : 'fail')),
+      );
+      const [refund] = await desk.list(charge);
+      const won = refund?.status === 'REFUNDED' ? 0 : 1;
+      expect(replies.map(({ status }) => status)).to.deep.equal(
+        Array.from({ length: 8 }, (_, i) => (i % 2 === won ? 200 : 400)),
+      );
+    });
+
+    it('are not found when they never were, or are another account’s', async () => {
+      const { id } = await desk.refund(await desk.paid());
+      const stranger = await RefundDesk.open(gateway);
+      for (const how of ['confirm', 'fail'] as const) {
+        expectError(await desk.decide<unknown>(`rf_${'0'.repeat(26)}`, how), 404, 'not_found');
+        expectError(await desk.decide<unknown>('x', how), 404, 'not_found');
+        expectError(await desk.decide<unknown>(`ch_${rawIdOf(id)}`, how), 404, 'not_found');
+        expectError(await stranger.decide<unknown>(id, how), 404, 'not_found');
+      }
+      await desk.ended(id, 'confirm');
+    });
+
+    it('take a reason of 500 characters and no longer one', async () => {
+      const { id } = await desk.refund(await desk.paid());
+      expectError(
+        await desk.decide<unknown>(id, 'fail', { reason: 'x'.repeat(501) }),
+        400,
+        'invalid_request',
+        'reason',
+      );
+      expectError(await desk.decide<unknown>(id, 'fail', { reason: 1 }), 400, 'invalid_request', 'reason');
+      await desk.ended(id, 'fail', { reason: 'x'.repeat(500) });
+    });
+  });
+
+  describe('settings', () => {
+    beforeEach(async () => {
+      desk = await RefundDesk.open(gateway, true);
+    });
+
+    it('are answered as they are; what is not sent stays', async () => {
+      expect(await desk.settings({})).to.deep.equal(DEFAULTS);
+      expect(await desk.settings({ rate_limit_per_minute: 100 })).to.deep.equal({
+        ...DEFAULTS,
+        rate_limit_per_minute: 100,
+      });
+      const changed = { auto_confirm_refunds: false, rate_limit_per_minute: 0, dispute_notifications: false };
+      for (const body of [changed, changed, {}])
+        expect(await desk.settings(body)).to.deep.equal({ ...DEFAULTS, ...changed });
+      expect(await (await RefundDesk.open(gateway, true)).settings({})).to.deep.equal(DEFAULTS);
+    });
+
+    it('of a wrong type are 400, and change nothing', async () => {
+      const bad: readonly (readonly [string, unknown])[] = [
+        ['unknown', 1],
+        ['auto_confirm_refunds', 'true'],
+        ['auto_confirm_refunds', null],
+        ['rate_limit_per_minute', -1],
+        ['rate_limit_per_minute', 1.5],
+        ['rate_limit_per_minute', '60'],
+        ['rate_limit_per_minute', null],
+        ['dispute_notifications', 0],
+      ];
+      for (const [param, value] of bad) {
+        const reply = await desk.post<unknown>('/v1/sandbox/settings', { auto_confirm_refunds: false, [param]: value });
+        expectError(reply, 400, 'invalid_request', param);
+      }
+      expect(await desk.settings({})).to.deep.equal(DEFAULTS);
+    });
+
+    it('and decisions are not for live keys', async () => {
+      const { liveKey } = (await Merchant.open(gateway)).tenant;
+      for (const path of ['settings', `refunds/rf_${'0'.repeat(26)}/confirm`, `refunds/rf_${'0'.repeat(26)}/fail`])
+        expectError(await gateway.post(`/v1/sandbox/${path}`, {}, { key: liveKey }), 403, 'mode_not_allowed');
+    });
+  });
+
+  it('confirm each other’s way through many: a hundred at once are all decided', async () => {
+    desk = await RefundDesk.open(gateway, true);
+    const charge = await desk.paid(100);
+    const ask = () => desk.ask<Refund>(charge, { idempotencyKey: newKey(), amount: 1 });
+    await Promise.all(Array.from({ length: 100 }, ask));
+    const look = async () => ((await desk.list(charge)).every(({ status }) => status === 'REFUNDED') ? true : null);
+    expect(await pollUntil(gateway.gateway.projected, 60_000, look)).to.equal(true);
+    expect(await desk.merchant.statusOf(charge)).to.equal('refunded');
+  });
+});

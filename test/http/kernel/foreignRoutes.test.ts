@@ -1,0 +1,187 @@
+// A route that is not of the product's table, with the kinds of body and principal that no route of the product has yet.
+
+import { expect } from 'chai';
+import { reject } from '../../../domain/kernel/rejection.ts';
+import { OPERATIONS } from '../../../http/kernel/health.ts';
+import { described, exactly, integer, string } from '../../../http/kernel/jsonSchema.ts';
+import { jsonBody, route } from '../../../http/kernel/route.ts';
+import type { TestGateway } from '../../world/gateway.ts';
+import { expectError, openReady, rawCall } from '../../world/http.ts';
+
+const BYTES_MAX = 100_000;
+
+const uploadRoute = route({
+  method: 'PUT',
+  path: '/uploads/{name}',
+  operationId: 'upload',
+  summary: 'Take a file',
+  tag: OPERATIONS,
+  principal: 'public',
+  limit: 'unlimited',
+  params: {
+    name: {
+      description: 'Its name.',
+      schema: { type: 'string' },
+      parse: (text: string) => (text === 'none' ? reject('not_found', 'There is no such file.') : text),
+    },
+  },
+  body: { kind: 'stream', contentTypes: ['image/png', 'application/pdf'], bytesMax: BYTES_MAX },
+  responses: {
+    201: {
+      kind: 'json',
+      description: 'What came.',
+      schema: exactly({ name: string(), bytes: integer(0, BYTES_MAX) }),
+    },
+  },
+  errors: ['not_found'],
+  handle: async ({ params: { name }, body }) => {
+    let bytes = 0;
+    for await (const chunk of body) bytes += chunk.length;
+    return { status: 201, body: { name, bytes } };
+  },
+});
+
+const callbackRoute = route({
+  method: 'POST',
+  path: '/callbacks',
+  operationId: 'callback',
+  summary: 'Hear of a provider',
+  tag: OPERATIONS,
+  principal: 'provider',
+  limit: 'unlimited',
+  responses: {
+    200: { kind: 'json', description: 'Who told.', schema: exactly({ of: described('The provider.', string()) }) },
+  },
+  errors: ['unauthorized'],
+  handle: async ({ caller }) =>
+    caller === 'tired bank'
+      ? { ...reject('service_unavailable', 'Ask in half a minute.'), headers: { 'Retry-After': '30' } }
+      : { status: 200, body: { of: String(caller) } },
+});
+
+/** Tells in which mode its body is judged. */
+const sessionRoute = route({
+  method: 'POST',
+  path: '/sessions',
+  operationId: 'judge',
+  summary: 'Judge a body',
+  tag: OPERATIONS,
+  principal: 'session',
+  limit: 'unlimited',
+  body: jsonBody({
+    schema: exactly({ word: described('Anything.', string()) }),
+    refine: (_, { mode }) => [{ code: 'invalid_request', param: 'word', message: `judged as in ${mode}` }],
+  }),
+  responses: { 200: { kind: 'json', description: 'Never.', schema: exactly({ word: string() }) } },
+  errors: [],
+  handle: async ({ body: { word } }) => ({ status: 200, body: { word } }),
+});
+
+const BROKEN = new Error('broken in the middle');
+const newsRoute = route({
+  method: 'GET',
+  path: '/news',
+  operationId: 'news',
+  summary: 'Tell of one thing, and break',
+  tag: OPERATIONS,
+  principal: 'public',
+  limit: 'unlimited',
+  responses: { 200: { kind: 'eventStream', description: 'News.', schema: integer(0, 1) } },
+  errors: [],
+  handle: async () => ({
+    status: 200,
+    open: (sink) => {
+      sink.send('news', 1);
+      throw BROKEN;
+    },
+  }),
+});
+
+describe('a route beside those of the product', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await openReady({
+      moreRoutes: [uploadRoute, callbackRoute, sessionRoute, newsRoute],
+      authenticators: {
+        provider: async ({ headers }) =>
+          /^(tired )?bank$/.test(String(headers['x-provider']))
+            ? headers['x-provider']
+            : reject('unauthorized', 'No provider that is known.'),
+      },
+    });
+  });
+  after(() => gateway.close());
+
+  const upload = (chunks: readonly string[], headers: Record<string, string> = { 'content-type': 'image/png' }) =>
+    rawCall(gateway, { method: 'PUT', path: '/uploads/a', headers, chunks });
+
+  it('takes a stream up to its size, of its types', async () => {
+    const half = 'x'.repeat(BYTES_MAX / 2);
+    const { status, body } = await upload([half, half]);
+    expect([status, body]).to.deep.equal([201, { name: 'a', bytes: BYTES_MAX }]);
+    expectError(await upload([half], { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
+    expectError(await upload([half], {}), 415, 'unsupported_media_type');
+  });
+  it('refuses more, whether its length is told or not', async () => {
+    const more = 'x'.repeat(BYTES_MAX + 1);
+    expectError(await upload([more, '']), 413, 'payload_too_large');
+    const told = { 'content-type': 'image/png', 'content-length': String(more.length) };
+    expectError(await upload([more], told), 413, 'payload_too_large');
+  });
+  it('takes as much as its size where that is told, too', async () => {
+    const headers = { 'content-type': 'application/pdf', 'content-length': String(BYTES_MAX) };
+    const { status, body } = await upload(['x'.repeat(BYTES_MAX)], headers);
+    expect([status, body]).to.deep.equal([201, { name: 'a', bytes: BYTES_MAX }]);
+  });
+  it('is judged as in live where its caller has no mode', async () => {
+    const details = expectError(
+      await gateway.post('/sessions', { word: 'a' }, { headers: await gateway.logIn() }),
+      400,
+      'invalid_request',
+      'word',
+    );
+    expect(details).to.deep.equal([{ param: 'word', message: 'judged as in live' }]);
+  });
+  it('that fails in the middle of its answer ends the connection, and the log is told of it once', async () => {
+    gateway.faults.length = 0;
+    const failure = await fetch(`${gateway.baseUrl}/news`)
+      .then((answer) => answer.text())
+      .then(
+        () => null,
+        (error: Error) => error.message,
+      );
+    expect(failure).to.match(/^(terminated|fetch failed)$/);
+    expect(gateway.faults).to.deep.equal([BROKEN]);
+  });
+  it('says what its path names', async () => {
+    const options = {
+      method: 'PUT',
+      path: '/uploads/none',
+      headers: { 'content-type': 'image/png' },
+      chunks: ['x', ''],
+    };
+    expectError(await rawCall(gateway, options), 404, 'not_found');
+    expectError(await gateway.call('GET', '/uploads/a'), 405, 'method_not_allowed');
+  });
+  it('is for whom its principal is known by', async () => {
+    const call = (headers: Record<string, string>) => gateway.call('POST', '/callbacks', { headers });
+    const { status, body } = await call({ 'x-provider': 'bank' });
+    expect([status, body]).to.deep.equal([200, { of: 'bank' }]);
+    expectError(await call({}), 401, 'unauthorized');
+  });
+  it('says itself when a repeat makes sense', async () => {
+    const reply = await gateway.call('POST', '/callbacks', { headers: { 'x-provider': 'tired bank' } });
+    expectError(reply, 503, 'service_unavailable');
+    expect(reply.headers.get('retry-after')).to.equal('30');
+  });
+  it('declares what follows from its kinds', () => {
+    expect(uploadRoute.errors).to.have.members([
+      'invalid_request',
+      'payload_too_large',
+      'unsupported_media_type',
+      'internal_error',
+      'service_unavailable',
+      'not_found',
+    ]);
+  });
+});

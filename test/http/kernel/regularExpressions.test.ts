@@ -1,0 +1,89 @@
+// No regular expression of the product backtracks without bound: each is tried with pumped inputs (issue 18, point 1).
+import { expect } from 'chai';
+import { ROUTES } from '../../../http/api/routes.ts';
+import { expressionsIn, expressionsOf, type Found, pumpedFor, textOf } from '../../support/regularExpressions.ts';
+import { readSources } from '../../support/tidy/source.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+/** As long as all headers of a request together, which no field of a body that meets an expression exceeds by much. */
+const LENGTH_MAX = 16_000;
+/** What is linear takes less than 1 ms, what is quadratic a hundred; CPU is accounted in steps of 4 ms. */
+const CPU_MS_MAX = 20;
+const TRIES = 3;
+
+/** Those that take more for long inputs, with the longest that they meet, and why it is no longer. */
+const BOUNDED: { readonly [name: string]: readonly [length: number, why: string] } = {
+  'domain/kernel/money.ts /\\B(?=(\\d{3})+$)/g': [16, 'digits of an amount that the gateway holds'],
+  'http/kernel/address.ts /(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)$/': [45, 'an IPv6 address without its zone'],
+  'http/kernel/address.ts /\\d+$/': [15, 'an IPv4 address'],
+  'projections/engine/parking.ts /[^\\s"\'<>]+@[^\\s"\'<>]+/g': [1_000, 'the message of an error, cut before'],
+  'infrastructure/config/config.ts /\\/+$/': [4_000, 'a variable of the environment'],
+  'infrastructure/cli/explain.ts /\\s*\\n\\s*/g': [2_000, 'the message of a database, for its operator'],
+  'infrastructure/embeddedPostgres/error.ts /\\s*\\n\\s*/g': [2_000, 'the output of a program that the start runs'],
+};
+
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+
+/** The least of several tries, for the machine is shared; one that is below the bound is enough. */
+const costOf = (expression: RegExp, text: string): number => {
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < TRIES && least > CPU_MS_MAX; attempt++) {
+    const before = cpuMs();
+    text.replace(expression, '');
+    least = Math.min(least, cpuMs() - before);
+  }
+  return least;
+};
+
+/** The first pumped text that costs too much. Short ones come first: what is exponential ends there. */
+const tooDear = (expression: RegExp, lengthMax: number): string | null => {
+  for (const pumped of pumpedFor(expression))
+    for (const length of [24, 256, 2_000, lengthMax])
+      if (costOf(expression, textOf(pumped, Math.min(length, lengthMax))) > CPU_MS_MAX)
+        return `${JSON.stringify(pumped)} × ${length}`;
+  return null;
+};
+
+describe('regular expressions', () => {
+  const files = readSources(ROOT.pathname).filter(({ path }) => !/^(?:test|migrations)\//.test(path));
+  const all = new Map<string, readonly Found[]>([
+    ...files.map(({ path }) => [path, expressionsIn(path, ROOT)] as const),
+    ['patterns of bodies', expressionsOf(ROUTES)],
+  ]);
+
+  for (const [where, found] of all)
+    if (found.length > 0)
+      it(`${where}: ${found.length} of them bear pumped inputs`, () => {
+        for (const { name, expression } of found)
+          expect(tooDear(expression, BOUNDED[name]?.[0] ?? LENGTH_MAX), name).to.equal(null);
+      });
+
+  it('that are bounded elsewhere are there, and would not bear more', () => {
+    const names = new Map([...all.values()].flat().map(({ name, expression }) => [name, expression]));
+    for (const name of Object.keys(BOUNDED)) {
+      const expression = names.get(name);
+      expect(expression, name).to.not.equal(undefined);
+      expect(tooDear(expression as RegExp, LENGTH_MAX), name).to.not.equal(null);
+    }
+  });
+  it('are found with this method where they are quadratic, cubic or exponential', () => {
+    for (const expression of [
+      /ak_(?:test|live)_[\w-]+|eyJ[\w-]+\.[\w-]+\.[\w-]*/g, // what masked the paths of requests
+      /\s+$/,
+      /^(\w+\s?)*$/,
+      /(a|a)*b/,
+      /(.*)=(.*);!$/,
+    ])
+      expect(tooDear(expression, LENGTH_MAX), String(expression)).to.not.equal(null);
+  });
+  it('are put together at run time in one file, for what the gateway itself has written', () => {
+    const made = files.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path);
+    expect(made).to.deep.equal([
+      'infrastructure/eventStore/eventStoreDb/originalTimestamp.ts',
+      'infrastructure/evidence/pdfActions.ts',
+    ]);
+  });
+});

@@ -1,0 +1,396 @@
+import { expect } from 'chai';
+import { ACCOUNT_ROLES, ROLES, type Role } from '../../../domain/user/user.ts';
+import { ROUTES } from '../../../http/api/routes.ts';
+import { isOfSession } from '../../../http/kernel/callers.ts';
+import type { Route } from '../../../http/kernel/route.ts';
+import {
+  type CallOptions,
+  newKey,
+  type Reply,
+  type TestGateway,
+  type TestTenant,
+  type TestUser,
+} from '../../world/gateway.ts';
+import { type ErrorReply, expectError, openReady } from '../../world/http.ts';
+import type { Owned } from '../examples/exampleParts.ts';
+import { EXAMPLES, exampleOf, type Made, makeKey, makeOnce, NO_ID, OWN_URL } from '../examples/routeExamples.ts';
+import { isAnothersParameter } from '../examples/routePieces.ts';
+
+const KEY_ROLE = 'API_KEY_ROLE_REQUIRED';
+
+/** A page where the route shows one, else the error body. */
+const expectAbsent = (route: Route, reply: Reply<unknown>): void => {
+  if (route.responses[404]?.kind === 'page')
+    expect([reply.status, reply.text.slice(0, 15)]).to.deep.equal([404, '<!doctype html>']);
+  else expectError(reply, 404, 'not_found');
+};
+
+describe('every route of the table', () => {
+  let gateway: TestGateway;
+  let stranger: TestTenant;
+  let owned: Owned;
+  /** Whether something was done with what is owned, so that the next test gets another. */
+  let isSpent = true;
+  let made: Made;
+  /** Of the first tenant's account, and of the platform. */
+  let people: ReadonlyMap<Role, TestUser>;
+  /** The token of the other account's owner. */
+  let strangersToken: { readonly authorization: string };
+
+  const call = (route: Route, path: string, options: CallOptions = {}) => {
+    const { body, upload } = exampleOf(route);
+    const { headers, ...others } = options;
+    return gateway.call<unknown>(route.method, path, {
+      ...(body !== undefined && { body }),
+      ...(Object.hasOwn(route.headers, 'Idempotency-Key') && { idempotencyKey: newKey() }),
+      ...(upload && { raw: upload.bytes }),
+      headers: { ...(upload && { 'content-type': upload.contentType }), ...headers },
+      ...others,
+    });
+  };
+  const pathOf = (route: Route) => exampleOf(route).path?.(owned) ?? route.path;
+
+  before(async () => {
+    gateway = await openReady({ evidence: { viewSeconds: 86_400 } }); // a link made once serves all tests
+    stranger = await gateway.newTenant();
+    made = await makeOnce(gateway);
+    const { password } = made.user;
+    const users = ROLES.map(async (role) => [role, await gateway.addUser(role, { password })] as const);
+    people = new Map(await Promise.all(users));
+    strangersToken = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: stranger }));
+  });
+  after(() => gateway.close());
+  const spend = (): void => {
+    isSpent = true;
+  };
+  beforeEach(async () => {
+    if (!isSpent) return;
+    isSpent = false;
+    const charge = await gateway.charge<{ id: string }>();
+    const endpoint = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
+      url: OWN_URL,
+      events: ['charge.failed'],
+    });
+    owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id, keyId: await makeKey(gateway) };
+  });
+  afterEach(async () => {
+    if (isSpent) await gateway.call('DELETE', `/v1/webhooks/endpoints/${owned.endpointId}`);
+    expect(gateway.faults).to.deep.equal([]);
+  });
+
+  it('has an example here', () => {
+    expect(Object.keys(EXAMPLES).sort()).to.deep.equal(ROUTES.map(({ operationId }) => operationId).sort());
+  });
+
+  it('has its own name and its own method and path', () => {
+    expect(new Set(ROUTES.map(({ operationId }) => operationId)).size).to.equal(ROUTES.length);
+    expect(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)).size).to.equal(ROUTES.length);
+  });
+
+  it('declares what its path names', () => {
+    for (const { path, params } of ROUTES)
+      expect(Object.keys(params), path).to.deep.equal([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  });
+
+  it('that asks for a key or a token can be 401 and 429', () => {
+    for (const { principal, errors, operationId } of ROUTES)
+      if (principal === 'apiKey' || principal === 'testKey' || isOfSession(principal))
+        expect(errors, operationId).to.include.members(['unauthorized', 'rate_limited']);
+  });
+
+  for (const route of ROUTES) {
+    const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
+    const ofSession = isOfSession(route.principal);
+    const { fresh } = exampleOf(route);
+    const ofOperators = route.principal === 'operator';
+    /** Whom the route is for. */
+    const logIn = () =>
+      ofOperators ? gateway.logIn('OPERATOR', people.get('OPERATOR')) : gateway.logIn('OWNER', owned.user);
+    describe(`${route.method} ${route.path}`, () => {
+      if (fresh) {
+        let isFresh = false;
+        beforeEach(async () => {
+          if (!isFresh) owned = { ...owned, ...(await fresh(gateway)) };
+          isFresh = true;
+        });
+        afterEach(() => {
+          isFresh = !isSpent;
+        });
+        after(spend);
+      }
+      const acts = route.method === 'GET' ? () => undefined : spend;
+
+      it('answers whom it is for as declared, with a request id', async () => {
+        acts();
+        const session = ofSession ? await logIn() : {};
+        const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
+        const declared = Object.keys(route.responses).map(Number);
+        // What anybody may ask for is answered as its example says, which may be a refusal.
+        const { refusal } = exampleOf(route);
+        if (refusal !== undefined) expect(reply.status, reply.text).to.equal(refusal);
+        else if (needsKey || ofSession) expect(declared, reply.text).to.include(reply.status);
+        else expect(reply.status, reply.text).to.equal(exampleOf(route).live);
+        expect(reply.headers.get('x-request-id')).to.equal('mine-1');
+      });
+
+      it('answers a live key as declared', async () => {
+        const reply = await call(route, pathOf(route), { key: gateway.tenant.liveKey });
+        expect(reply.status).to.equal(exampleOf(route).live);
+        if (route.principal === 'testKey') expectError(reply, 403, 'mode_not_allowed');
+        const made = reply.body as { id?: string };
+        if (reply.status === 201)
+          await gateway.call('DELETE', `${route.path}/${made.id}`, { key: gateway.tenant.liveKey });
+      });
+
+      if (!needsKey && !ofSession)
+        it('needs no key, and minds no wrong one', async () => {
+          for (const key of [null, 'nonsense']) {
+            const reply = await call(route, pathOf(route), { key });
+            expect(reply.status).to.equal(exampleOf(route).live);
+          }
+        });
+
+      if (needsKey)
+        it('is 401 without a key, with a wrong one, and with a letter more or less', async () => {
+          const { testKey } = gateway.tenant;
+          const wrong = [
+            null,
+            '',
+            'nonsense',
+            `ak_test_${'x'.repeat(32)}`,
+            `${testKey}x`,
+            `${testKey}=`,
+            testKey.slice(0, -1),
+            testKey.toUpperCase(),
+            testKey.replace('ak_test_', 'ak_live_'),
+            `Bearer ${testKey}`,
+            `${testKey}, ${testKey}`,
+          ];
+          for (const key of wrong) {
+            const reply = await call(route, pathOf(route), { key });
+            expectError(reply, 401, 'unauthorized');
+          }
+          const asBearer = await call(route, pathOf(route), {
+            key: null,
+            headers: { authorization: `Bearer ${testKey}` },
+          });
+          expectError(asBearer, 401, 'unauthorized');
+        });
+
+      if (ofSession)
+        it('is 401 without a token, and with a key or a letter more in its place', async () => {
+          const { authorization } = await logIn();
+          const { testKey, liveKey } = gateway.tenant;
+          const wrong = ['', `Bearer ${testKey}`, `Bearer ${liveKey}`, `${authorization}x`, authorization.slice(7)];
+          for (const sent of wrong) {
+            const reply = await call(route, pathOf(route), { headers: sent === '' ? {} : { authorization: sent } });
+            expectError(reply, 401, 'unauthorized');
+            expect(reply.headers.get('www-authenticate')).to.equal('Bearer');
+          }
+        });
+
+      if (ofSession)
+        it('answers each role as declared, and nobody of another account', async () => {
+          spend();
+          const { roles = ofOperators ? [] : ACCOUNT_ROLES, refusal } = exampleOf(route);
+          const isLetIn = (status: number) => (refusal === undefined ? status < 300 : status === refusal);
+          for (const role of ACCOUNT_ROLES) {
+            owned = { ...owned, keyId: await makeKey(gateway) };
+            const headers = await gateway.logIn(role, people.get(role));
+            const reply = await call(route, pathOf(route), { key: null, headers });
+            if (roles.includes(role)) expect([role, isLetIn(reply.status)]).to.deep.equal([role, true]);
+            else {
+              const code = route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required';
+              expectError(reply, 403, code);
+              // The role is judged before what was sent.
+              const nonsense = await call(route, pathOf(route).replace(owned.keyId, 'none'), {
+                key: null,
+                headers: { ...headers, 'content-type': 'application/json' },
+                ...(route.method !== 'GET' && { raw: '{"label":' }),
+              });
+              expectError(nonsense, 403, code);
+            }
+          }
+          const headers = await gateway.logIn('OPERATOR', people.get('OPERATOR'));
+          const reply = await call(route, pathOf(route), { key: null, headers });
+          if (route.principal === 'session') expectError(reply, 403, 'role_required');
+          else expect(isLetIn(reply.status), reply.text).to.equal(true);
+        });
+      if (ofOperators && exampleOf(route).absent)
+        it('is 404 for what never was', async () => {
+          expectError(
+            await call(route, exampleOf(route).absent as string, { key: null, headers: await logIn() }),
+            404,
+            'not_found',
+          );
+        });
+      if (ofSession && !ofOperators && exampleOf(route).absent)
+        it('is the same 404 for what never was and for another account’s, which stays', async () => {
+          const headers = { ...strangersToken, 'x-request-id': 'same' };
+          const never = await call(route, exampleOf(route).absent as string, { key: null, headers });
+          expectError(never, 404, 'not_found');
+          const others = await call(route, pathOf(route), { key: null, headers });
+          expect([others.status, others.text]).to.deep.equal([404, never.text]);
+          const owner = await gateway.logIn('OWNER', owned.user);
+          const keys = await gateway.get<{ data: { id: string }[] }>('/v1/api-keys', { key: null, headers: owner });
+          expect(keys.body.data.map(({ id }) => id)).to.include(owned.keyId);
+        });
+      if (needsKey)
+        it('is 401 with a token in place of a key', async () => {
+          expectError(await call(route, pathOf(route), { key: null, headers: strangersToken }), 401, 'unauthorized');
+          const asKey = await call(route, pathOf(route), { key: strangersToken.authorization.slice('Bearer '.length) });
+          expectError(asKey, 401, 'unauthorized');
+        });
+
+      it('is 405 for other methods, with Allow', async () => {
+        const there = ROUTES.filter(({ path }) => path === route.path).map(({ method }) => method);
+        const allow = there.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+          (m) => !there.includes(m as 'GET'),
+        )) {
+          const reply = await gateway.call(method, pathOf(route));
+          expectError(reply, 405, 'method_not_allowed');
+          expect(reply.headers.get('allow')).to.equal(allow.join(', '));
+        }
+        const head = await gateway.call('HEAD', pathOf(route));
+        const read = ROUTES.find(({ path, method }) => path === route.path && method === 'GET');
+        expect(head.status).to.equal(read ? (needsKey ? 200 : exampleOf(read).live) : 405);
+        expect(head.text).to.equal('');
+      });
+
+      it('is 404 in any other case of its letters', async () => {
+        for (const [at, piece] of route.path.split('/').entries()) {
+          if (!/^[\w.-]*[a-z][\w.-]*$/.test(piece)) continue;
+          for (const other of [piece.toUpperCase(), piece[0]?.toUpperCase() + piece.slice(1)]) {
+            const path = pathOf(route).split('/').with(at, other).join('/');
+            if (isAnothersParameter(route, at)) continue;
+            for (const key of [null, gateway.tenant.testKey])
+              expectError(await gateway.call(route.method, path, { key }), 404, 'not_found');
+          }
+        }
+      });
+
+      const { path, absent } = exampleOf(route);
+      if (!needsKey && !ofSession && absent)
+        it('is 404 for what never was', async () => expectAbsent(route, await call(route, absent)));
+
+      if (needsKey && path && absent)
+        it('is the same 404 for what never was, another account’s and another mode’s', async () => {
+          acts();
+          const id = { 'x-request-id': 'same' };
+          const never = await call(route, absent, { headers: id });
+          expectError(never, 404, 'not_found');
+          const own = pathOf(route);
+          const others = [
+            await call(route, own, { headers: id, key: stranger.testKey }),
+            ...(route.principal === 'testKey'
+              ? []
+              : [
+                  await call(route, own, { headers: id, key: gateway.tenant.liveKey }),
+                  await call(route, own, { headers: id, key: stranger.liveKey }),
+                ]),
+          ];
+          for (const reply of others) expect([reply.status, reply.text]).to.deep.equal([404, never.text]);
+          // It was only hidden: its owner still reaches it.
+          expect((await call(route, own)).status).to.be.oneOf(Object.keys(route.responses).map(Number));
+        });
+
+      if (absent)
+        it('is 404 for what is no id', async () => {
+          const headers = ofSession ? await logIn() : {};
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|med|acct|usr)_$/, '');
+          const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
+          const rubbish = [
+            'x',
+            'ch_',
+            `ch_${'8'.repeat(26)}`,
+            `xx_${NO_ID}`,
+            `${NO_ID}0`,
+            '%00',
+            '%ED%A0%80',
+            '..%2f',
+            "'--",
+            '%F0%9F%92%A9',
+          ];
+          for (const text of rubbish) {
+            const reply = await call(route, `${head}${text}${tail}`, { headers });
+            if (text === '%ED%A0%80') expectError(reply, 400, 'invalid_request');
+            else expectAbsent(route, reply);
+          }
+        });
+    });
+  }
+
+  describe('two tenants', () => {
+    it('see nothing of each other in lists', async () => {
+      for (const key of [stranger.testKey, stranger.liveKey, gateway.tenant.liveKey]) {
+        expect((await gateway.get('/v1/webhooks/endpoints', { key })).body).to.deep.equal({ data: [] });
+        expect((await gateway.get('/v1/webhooks/deliveries', { key })).body).to.deep.equal({
+          data: [],
+          total: 0,
+          limit: 25,
+          offset: 0,
+        });
+        expect((await gateway.get('/v1/charges', { key })).body).to.deep.equal({
+          object: 'list',
+          data: [],
+          has_more: false,
+          next_cursor: null,
+        });
+        expect((await gateway.get('/v1/payments', { key })).body).to.deep.equal({
+          data: [],
+          total: 0,
+          page: 1,
+          limit: 20,
+        });
+        expect((await gateway.get('/v1/wallets', { key })).body).to.deep.equal([
+          { currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 },
+        ]);
+      }
+    });
+  });
+
+  describe('X-Request-Id', () => {
+    const kept = ['a', 'A.b_c-1', '0'.repeat(128), '...', 'req_x'];
+    const replaced = ['', '0'.repeat(129), 'a b', 'a/b', 'é', 'a,b', '<x>', "'", 'a:b'];
+    for (const id of kept)
+      it(`${id.slice(0, 20)} (${id.length}) is echoed`, async () => {
+        const reply = await gateway.get(`/v1/charges/x`, { headers: { 'x-request-id': id } });
+        expect(reply.headers.get('x-request-id')).to.equal(id);
+        expect((reply.body as unknown as ErrorReply).request_id).to.equal(id);
+      });
+    for (const id of replaced)
+      it(`${JSON.stringify(id.slice(0, 20))} (${id.length}) is replaced`, async () => {
+        const reply = await gateway.get(`/v1/wallets`, { headers: { 'x-request-id': id } });
+        expect(reply.headers.get('x-request-id')).to.match(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
+      });
+    it('is made when there is none, another each time', async () => {
+      const ids = await Promise.all(
+        [1, 2, 3].map(async () => (await gateway.get('/nowhere')).headers.get('x-request-id')),
+      );
+      expect(new Set(ids).size).to.equal(3);
+    });
+  });
+
+  describe('no route', () => {
+    for (const path of [
+      '/v1',
+      '/v1/',
+      '/v1/nothing',
+      '/v2/charges',
+      '/v1/charges/a/b',
+      '/V1%2Fcharges',
+      '/v1//charges',
+      '/pay',
+      '/%2e%2e/etc/passwd',
+    ])
+      it(`${path} is 404 for everybody`, async () => {
+        for (const key of [null, gateway.tenant.testKey])
+          for (const method of ['GET', 'POST', 'PUT'])
+            expectError(await gateway.call(method, path, { key }), 404, 'not_found');
+      });
+    it('a path that can’t be decoded is 400', async () => {
+      expectError(await gateway.get('/v1/charges/%E0%A4%A'), 400, 'invalid_request');
+    });
+  });
+});

@@ -1,0 +1,132 @@
+// Query parameters that a route does not know (rule I12): a mistyped filter must not return everything.
+import { expect } from 'chai';
+import { ROUTES } from '../../../http/api/routes.ts';
+import type { TestGateway } from '../../world/gateway.ts';
+import { expectError, openReady, paramsOf } from '../../world/http.ts';
+
+/** The lists that filter or page, each with a parameter of its own and a good value. */
+const LISTS = {
+  '/v1/charges': 'status=paid',
+  '/v1/payments': 'sortOrder=asc',
+  '/v1/webhooks/deliveries': 'offset=1',
+  '/v1/med/cases': 'status=open',
+  '/v1/infractions': 'type=med',
+  '/v1/payouts': 'status=paid',
+  '/ops/v1/accounts': 'limit=100',
+  '/ops/v1/users': 'limit=100',
+  '/ops/v1/held': 'limit=100',
+  '/ops/v1/med/review': 'limit=100',
+  '/ops/v1/payouts': 'limit=100',
+  '/ops/v1/dlq': 'limit=100',
+  '/ops/v1/jobs': 'limit=100',
+} as const;
+
+/** Statistics, and what else of the log can be filtered or paged. */
+const OTHERS = {
+  '/v1/payments/stats': 'days=3',
+  '/v1/payments/metrics': 'days=3',
+  '/ops/v1/parked': 'consumer=users',
+  '/ops/v1/parked/{stream}': 'consumer=users',
+  '/ops/v1/events': 'follow=false',
+  '/ops/v1/events/{stream}': 'limit=1',
+} as const;
+
+describe('unknown query parameters', () => {
+  let gateway: TestGateway;
+  /** Of a user who may call what keys may not. */
+  let headers: { readonly authorization: string };
+  let operator: typeof headers;
+  before(async () => {
+    gateway = await openReady();
+    headers = await gateway.logIn();
+    operator = await gateway.logIn('OPERATOR');
+    expect((await gateway.charge()).status).to.equal(201);
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  /** As whoever may. */
+  const look = (path: string) => gateway.get(path, { headers: path.startsWith('/ops/') ? operator : headers });
+
+  const UNKNOWN: readonly (readonly [query: string, param: string | undefined])[] = [
+    ['colour=red', 'colour'],
+    ['colour', 'colour'],
+    ['Status=paid', 'Status'],
+    ['status[]=paid', 'status[]'],
+    ['status%5B%5D=paid', 'status[]'],
+    ['status[0]=paid', 'status[0]'],
+    ['status[ne]=paid', 'status[ne]'],
+    ['limit.max=1', 'limit.max'],
+    ['lim%20it=1', 'lim it'],
+    ['__proto__=1', '__proto__'],
+    ['constructor=1', 'constructor'],
+    ['toString=1', 'toString'],
+    ['=1', undefined],
+    ['a%00b=1', 'ab'],
+    ['%F0%9F%92%A0=1', '💠'],
+    ['colour=red&colour=blue', 'colour'],
+    [`${'k'.repeat(9_000)}=1`, `${'k'.repeat(127)}…`],
+  ];
+  for (const [path, known] of Object.entries(LISTS))
+    describe(path, () => {
+      for (const [query, param] of UNKNOWN)
+        it(`${query.slice(0, 40)} is refused by its name`, async () => {
+          for (const text of [query, `${known}&${query}`, `${query}&${known}`])
+            expectError(await look(`${path}?${text}`), 400, 'invalid_filter', param);
+        });
+      it('are all told, after the known ones', async () => {
+        const details = expectError(await look(`${path}?b=1&limit=0&a=2`), 400, 'invalid_filter');
+        expect(paramsOf(details)).to.deep.equal(['limit', 'b', 'a']);
+      });
+      it('are told as far as fifty', async () => {
+        const query = Array.from({ length: 1_500 }, (_, n) => `p${n}=1`).join('&');
+        const details = expectError(await look(`${path}?${query}`), 400, 'invalid_filter');
+        expect(paramsOf(details)).to.deep.equal(Array.from({ length: 50 }, (_, n) => `p${n}`));
+      });
+      it('known ones given twice are refused too, the same or another', async () => {
+        const [name = '', value = ''] = known.split('=');
+        for (const text of [`${known}&${known}`, `${known}&${name}=other`, `${name}=other&${known}&${name}=${value}`])
+          expectError(await look(`${path}?${text}`), 400, 'invalid_filter', name);
+      });
+      it('an empty query is none', async () => {
+        const all = await look(path);
+        for (const query of ['?', '?&', '?&&']) expect((await look(path + query)).text).to.equal(all.text);
+      });
+    });
+  for (const [path, known] of Object.entries(OTHERS))
+    it(`${path} refuses them by their names`, async () => {
+      const asked = path.replace('{stream}', `account-${gateway.tenant.accountId}`);
+      for (const [query, param] of UNKNOWN)
+        for (const text of [query, `${known}&${query}`, `${query}&${known}`])
+          expectError(await look(`${asked}?${text}`), 400, 'invalid_filter', param);
+      const details = expectError(await look(`${asked}?b=1&${known}&a=2`), 400, 'invalid_filter');
+      expect(paramsOf(details)).to.deep.equal(['b', 'a']);
+      const [name = ''] = known.split('=');
+      expectError(await look(`${asked}?${known}&${known}`), 400, 'invalid_filter', name);
+    });
+  it('page and offset are refused on the list of charges, which goes by cursor', async () => {
+    for (const param of ['page', 'offset'])
+      for (const value of ['', '0', '1', 'x'])
+        expectError(await look(`/v1/charges?${param}=${value}`), 400, 'invalid_filter', param);
+  });
+
+  it('every list that filters or pages is tried here, and so are statistics, requests and logs, which take other parameters', async () => {
+    const lists = ROUTES.filter(({ refusesUnknownQuery }) => refusesUnknownQuery).map(({ path }) => path);
+    const tried = [...Object.keys(LISTS), ...Object.keys(OTHERS), '/v1/request-logs'];
+    expect(lists.sort()).to.deep.equal(tried.sort());
+    for (const [query, param] of UNKNOWN)
+      expectError(await look(`/v1/request-logs?${query}`), 400, 'invalid_filter', param);
+  });
+
+  const others = ROUTES.filter(
+    ({ method, path, refusesUnknownQuery }) => method === 'GET' && !path.includes('{') && !refusesUnknownQuery,
+  );
+  for (const { path, query } of others)
+    it(`${path} ignores them`, async () => {
+      const statusOf = async (text: string) => (await look(`${path}?${text}`)).status;
+      for (const text of ['colour=red', 'page=x&offset=-1', 'status[]=a', '__proto__=1', '=1', 'a=1&a=2'])
+        expect(await statusOf(text)).to.equal(200);
+      for (const [param, { code }] of Object.entries(query))
+        expectError(await look(`${path}?${param}=1&${param}=2`), 400, code, param);
+    });
+});

@@ -1,0 +1,128 @@
+// The payer's routes under /pay (rules I6, I7).
+import { expect } from 'chai';
+import type { TestGateway } from '../../world/gateway.ts';
+import { expectError, openReady, rawIdOf } from '../../world/http.ts';
+
+describe('payer’s page', () => {
+  let gateway: TestGateway;
+  let raw: string;
+  before(async () => {
+    gateway = await openReady();
+  });
+  after(() => gateway.close());
+  beforeEach(async () => {
+    raw = rawIdOf((await gateway.charge<{ id: string }>({ customer: { name: 'Ana Souza' } })).body.id);
+  });
+  const open = (path: string) => gateway.get(path, { key: null });
+
+  it('has no other page or method that lacks its headers', async () => {
+    const names = ['referrer-policy', 'x-frame-options', 'x-content-type-options', 'cross-origin-opener-policy'];
+    const told = (headers: Headers) => names.map((name) => headers.get(name));
+    const page = told((await open(`/pay/${raw}`)).headers);
+    expect(page).to.deep.equal(['no-referrer', 'SAMEORIGIN', 'nosniff', 'same-origin']);
+    for (const path of ['/pay', `/pay/${raw}/nothing`, '/pay/a/b/c/d']) {
+      const { status, headers } = await open(path);
+      expect([status, ...told(headers)], path).to.deep.equal([404, ...page]);
+    }
+    const { status, headers } = await gateway.call('DELETE', `/pay/${raw}`, { key: null });
+    expect([status, ...told(headers)]).to.deep.equal([405, ...page]);
+  });
+  it('counts what is no page against its address, with the pages and not beside them', async () => {
+    const few = await openReady({ addressPerMinute: 2 });
+    const status = async (path: string) => (await few.get(path, { key: null })).status;
+    expect([await status('/pay/x/nothing'), await status('/pay/x'), await status('/pay/x/nothing')]).to.deep.equal([
+      404, 404, 429,
+    ]);
+    expect(await status('/pay/x')).to.equal(429);
+    expect(await status('/nothing')).to.equal(404);
+    await few.close();
+  });
+  it('is HTML without personal data, under a strict policy', async () => {
+    const { status, headers, text } = await open(`/pay/${raw}`);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).to.deep.equal([
+      200,
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+    expect(headers.get('content-security-policy'))
+      .to.match(/default-src 'none'/)
+      .and.not.match(/unsafe/);
+    expect(headers.get('referrer-policy')).to.equal('no-referrer');
+    expect(text).to.include('12,34').and.not.include('Ana Souza');
+  });
+  it('has a QR image that never changes', async () => {
+    const { status, headers } = await open(`/pay/${raw}/qr.png`);
+    expect([status, headers.get('content-type')]).to.deep.equal([200, 'image/png']);
+    expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+  });
+  it('tells its status', async () => {
+    const { body } = await open(`/pay/${raw}/status`);
+    expect(Object.keys(body)).to.deep.equal(['status', 'expires_at', 'now']);
+    expect(body['status']).to.equal('pending');
+  });
+  it('hears of the settlement without asking, long before the stream is kept alive', async () => {
+    const stop = new AbortController();
+    const { body } = await fetch(`${gateway.baseUrl}/pay/${raw}/events`, { signal: stop.signal });
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    const until = async (status: string) => {
+      for (let text = ''; !text.includes(`"status":"${status}"`); text += (await reader.read()).value ?? '');
+    };
+    await until('pending');
+    await gateway.post(`/v1/sandbox/charges/${raw}/pay`);
+    const paidAt = performance.now();
+    await until('paid');
+    expect(performance.now() - paidAt).to.be.below(9_000); // all is told anew every ten seconds
+    stop.abort();
+  });
+  it('stops telling when nothing can follow: the stream ends, and the next is 204', async () => {
+    const { body, status } = await fetch(`${gateway.baseUrl}/pay/${raw}/events`);
+    expect(status).to.equal(200);
+    const whole = new Response(body).text();
+    expect((await gateway.post(`/v1/sandbox/charges/${raw}/pay`)).status).to.equal(200);
+    // What is told anew to keep the stream alive is no news.
+    const told = (await whole).match(/"status":"\w+"/g);
+    expect(told?.filter((status, n) => status !== told[n - 1])).to.deep.equal([
+      '"status":"pending"',
+      '"status":"paid"',
+    ]);
+    for (let again = 0; again < 2; again++) {
+      const { status, text, headers } = await open(`/pay/${raw}/events`);
+      expect([status, text, headers.get('x-request-id')?.slice(0, 4)]).to.deep.equal([204, '', 'req_']);
+    }
+  });
+  it('beyond 20 streams of a charge it is told to ask by itself, and may', async () => {
+    const stop = new AbortController();
+    const stream = () => fetch(`${gateway.baseUrl}/pay/${raw}/events`, { signal: stop.signal });
+    const opened = await Promise.all(Array.from({ length: 20 }, stream));
+    expect(opened.map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+    const refused = await open(`/pay/${raw}/events`);
+    expectError(refused, 429, 'rate_limited');
+    expect(refused.headers.get('retry-after')).to.equal('30');
+    expect((await open(`/pay/${raw}/status`)).body['status']).to.equal('pending');
+    stop.abort();
+  });
+  it('answers a HEAD of its stream without keeping one open', async () => {
+    for (let i = 0; i < 25; i++) {
+      const { status, headers } = await gateway.call('HEAD', `/pay/${raw}/events`, { key: null });
+      expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/event-stream']);
+    }
+  });
+  it('has neither boleto nor card page when Pix is the only way to pay', async () => {
+    for (const part of ['boleto.pdf', 'public/boleto.pdf', 'crypto.png'])
+      expectError(await open(`/pay/${raw}/${part}`), 404, 'not_found');
+    const { status, text, headers } = await open(`/pay/${raw}/card`);
+    expect([status, headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
+    expect(text).to.include('Cobrança não encontrada');
+  });
+  it('is 404 for what is no charge', async () => {
+    const help = `<${gateway.baseUrl}/docs/errors#not_found>; rel="help"`;
+    for (const id of ['0'.repeat(26), 'x', `ch_${raw}`]) {
+      for (const page of ['', '/card']) {
+        const { status, headers } = await open(`/pay/${id}${page}`);
+        expect([status, headers.get('link')]).to.deep.equal([404, help]);
+      }
+      for (const part of ['qr.png', 'crypto.png', 'boleto.pdf', 'public/boleto.pdf', 'receipt.pdf', 'status', 'events'])
+        expectError(await open(`/pay/${id}/${part}`), 404, 'not_found');
+    }
+  });
+});

@@ -1,0 +1,213 @@
+// Data directories, owners to be killed, and looks behind the scenes of the embedded database.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { appendFile, chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresError,
+  startEmbeddedPostgres,
+} from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { becomesTrue, inspectProcess } from '../../infrastructure/embeddedPostgres/postmaster.ts';
+
+export const OWNER_SCRIPT = fileURLToPath(new URL('embeddedPostgresOwner.ts', import.meta.url));
+const run = promisify(execFile);
+
+interface OwnerLine {
+  log?: string;
+  ready?: { connectionString: string; adopted: boolean };
+  failed?: { code: string; message: string };
+  signal?: string;
+}
+export interface Owner {
+  readonly child: ChildProcess;
+  /** The first line said, past or to come, that has `key` and matches. */
+  said<K extends keyof OwnerLine>(key: K, pattern?: RegExp): Promise<NonNullable<OwnerLine[K]>>;
+  /** kill -9, resolved when it is dead. */
+  kill(): Promise<void>;
+}
+
+/** Runs the owner script in a process group of its own, as `identity` when given. */
+const spawnOwner = (dataDir: string, identity: { uid?: number; gid?: number } = {}): Owner => {
+  const child = spawn(process.execPath, [OWNER_SCRIPT, dataDir], {
+    ...identity,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines: OwnerLine[] = [];
+  const heard = new EventEmitter();
+  const output = createInterface({ input: child.stdout! });
+  output.on('line', (line) => {
+    lines.push(JSON.parse(line) as OwnerLine);
+    heard.emit('line');
+  });
+  output.on('close', () => heard.emit('line'));
+  let closed = false;
+  output.on('close', () => {
+    closed = true;
+  });
+  return {
+    child,
+    said: async (key, pattern = /(?:)/) => {
+      for (;;) {
+        const found = lines.find((line) => line[key] !== undefined && pattern.test(JSON.stringify(line[key])));
+        if (found !== undefined) return found[key]!;
+        if (closed) throw new Error(`the owner ended without "${key}" ${pattern}: ${JSON.stringify(lines)}`);
+        await once(heard, 'line');
+      }
+    },
+    kill: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+};
+
+/** A folder that every user can enter. */
+const makeFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'quita-test-'));
+  await chmod(folder, 0o755);
+  return folder;
+};
+const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+/** Owners and modes kept, which PostgreSQL insists on. */
+const copyFolder = async (from: string, to: string): Promise<void> => {
+  await run('cp', ['-a', from, to]);
+};
+
+export const query = async (connectionString: string, text: string): Promise<Record<string, unknown>[]> => {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Record<string, unknown>[];
+  } finally {
+    await client.end();
+  }
+};
+
+/**
+ * A superuser of a running embedded database: of the tests alone, because the program's role is none and nobody else may log in.
+ * Lets the program's role into every database, too: by its password, or by `trust`, which saves 2 to 4 ms of CPU a connection.
+ */
+export const openToSuperuser = async (
+  dataDir: string,
+  method: 'scram-sha-256' | 'trust' = 'scram-sha-256',
+): Promise<pg.Client> => {
+  const cluster = join(dataDir, 'postgres');
+  await appendFile(join(cluster, 'pg_hba.conf'), `local all postgres trust\nlocal all quita ${method}\n`);
+  process.kill(await postmasterPidIn(dataDir), 'SIGHUP');
+  let client: pg.Client | undefined;
+  const isIn = async (): Promise<boolean> => {
+    client = new pg.Client({ host: cluster, user: 'postgres', database: 'postgres' });
+    client.on('error', () => undefined);
+    return client.connect().then(
+      () => true,
+      () => false,
+    );
+  };
+  if (!(await becomesTrue(isIn, 5_000))) throw new Error('the superuser is not let in');
+  return client!;
+};
+
+export const isRoot = process.getuid?.() === 0;
+/** All that a data directory holds when nothing is half made. */
+export const COMPLETE = ['postgres', 'postgres.json', 'postgres.lock', 'postgres.log'];
+
+export const isLive = async (pid: number): Promise<boolean> => (await inspectProcess(pid)).state === 'live';
+export const isOver = (pid: number): Promise<boolean> => becomesTrue(async () => !(await isLive(pid)), 10_000);
+
+/** How a start that must fail fails. */
+export const refusal = async (dataDir: string): Promise<{ code: string; message: string }> => {
+  try {
+    await (await startEmbeddedPostgres({ dataDir })).stop();
+  } catch (error) {
+    const { code, message } = error as EmbeddedPostgresError;
+    return { code, message };
+  }
+  throw new Error(`${dataDir} was started`);
+};
+export const inUse = (dataDir: string): { code: string; message: string } => ({
+  code: 'data_dir_in_use',
+  message: `The data directory ${dataDir} is in use by another running program: stop that one, or set DATA_DIR to another folder.`,
+});
+
+export const pidFileIn = (dataDir: string): Promise<string> =>
+  readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+export const guardPidIn = async (dataDir: string): Promise<number> =>
+  (JSON.parse(await readFile(join(dataDir, 'postgres.json'), 'utf8')) as { guardPid: number }).guardPid;
+export const postmasterPidIn = async (dataDir: string): Promise<number> =>
+  Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+
+interface EmbeddedPostgresTests {
+  /** Holds everything of the suite. */
+  folder: string;
+  /** Of the test: a database with the row 'kept' in table note, stopped. */
+  dataDir: string;
+  /** Of the test, from 1. */
+  count: number;
+  readonly running: EmbeddedPostgres[];
+  readonly owners: Owner[];
+  /** In this program; stopped after the test. */
+  start(log?: (line: string) => void): Promise<EmbeddedPostgres>;
+  /** In another program; killed after the test. */
+  own(identity?: { uid: number; gid: number }): Owner;
+}
+
+/** Hooks of a suite, which give each test a data directory of its own, copied from one that initdb made once. */
+export const useEmbeddedPostgres = (): EmbeddedPostgresTests => {
+  const t: EmbeddedPostgresTests = {
+    folder: '',
+    dataDir: '',
+    count: 0,
+    running: [],
+    owners: [],
+    start: async (log) => {
+      const database = await startEmbeddedPostgres(
+        log === undefined ? { dataDir: t.dataDir } : { dataDir: t.dataDir, log },
+      );
+      t.running.push(database);
+      return database;
+    },
+    own: (identity) => {
+      const owner = spawnOwner(t.dataDir, identity);
+      t.owners.push(owner);
+      return owner;
+    },
+  };
+  before(async () => {
+    t.folder = await makeFolder();
+    t.dataDir = join(t.folder, 'template');
+    const first = await t.start();
+    await query(first.connectionString, "CREATE TABLE note AS SELECT 'kept' AS text");
+    await first.stop();
+  });
+  beforeEach(async () => {
+    t.count += 1;
+    t.dataDir = join(t.folder, `data${t.count}`);
+    await copyFolder(join(t.folder, 'template'), t.dataDir);
+  });
+  afterEach(async () => {
+    await Promise.all(t.owners.splice(0).map((owner) => owner.kill()));
+    await Promise.all(t.running.splice(0).map((database) => database.stop()));
+  });
+  after(() => removeFolder(t.folder));
+  return t;
+};
+
+/** An owner killed after its guard, so that nobody shuts the server down. Answers the pid of the guard. */
+export const leaveOrphan = async (t: EmbeddedPostgresTests): Promise<number> => {
+  const owner = t.own();
+  await owner.said('ready');
+  const guard = await guardPidIn(t.dataDir);
+  process.kill(guard, 'SIGKILL');
+  await isOver(guard);
+  await owner.kill();
+  return guard;
+};

@@ -1,0 +1,399 @@
+// The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
+
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addUser } from '../../application/accounts/addUser.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { EventCodec } from '../../application/ports/eventCodec.ts';
+import type { MailSender } from '../../application/ports/mail.ts';
+import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
+import type { PayoutRail } from '../../application/ports/payoutRail.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
+import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
+import type { UserId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { Role } from '../../domain/user/user.ts';
+import type { Admission } from '../../http/kernel/admission.ts';
+import type { OverloadOptions } from '../../http/kernel/overload.ts';
+import type { Route } from '../../http/kernel/route.ts';
+import type { Operations } from '../../http/kernel/serverContext.ts';
+import { allRoutes, openApp, routesByListener } from '../../infrastructure/boot/app.ts';
+import { openGateway } from '../../infrastructure/boot/composition.ts';
+import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/gateway.ts';
+import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
+import { type Log, openLog } from '../../infrastructure/log/log.ts';
+import type { RequestLog } from '../../infrastructure/monitoring/requestLog.ts';
+import { migrate } from '../../infrastructure/postgres/migrate.ts';
+import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
+import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
+import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
+import { expectDeclared } from '../support/declaredAnswers.ts';
+import { makePatient } from '../support/patience.ts';
+import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
+import { newTenant, type TestTenant } from './tenants.ts';
+import { NO_MAIL, OWN_NAMES } from './withoutWorld.ts';
+
+export type { TestTenant };
+
+export interface Reply<T = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: T;
+}
+
+export interface CallOptions {
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Buffer;
+  readonly idempotencyKey?: string;
+  /** Default: the main listener. */
+  readonly at?: string;
+}
+
+const OPERATIONS: Operations = {
+  unreadiness: async () => null,
+  parkedStreams: () => 0,
+  metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
+  metricsToken: null,
+  metricsOnLoopback: true,
+};
+
+/** Argon2id at its least. */
+const CHEAP: HashParameters = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomBytes(8).toString('hex')}`);
+
+export interface TestUser {
+  readonly userId: UserId;
+  readonly email: string;
+  readonly password: string;
+}
+
+interface TestGatewayOptions {
+  /** Default: a fresh one. */
+  database?: TestDatabase;
+  perMinute?: number;
+  /** Requests a minute of each address without a key; default: none is refused. */
+  addressPerMinute?: number;
+  /** By which minutes of limits are measured. */
+  limitsNow?: () => number;
+  /** Logins a minute of each address; default: none is refused. */
+  loginsPerMinute?: number;
+  overload?: Partial<OverloadOptions>;
+  trustProxy?: number | string;
+  /** The first one seals, all of them open. */
+  secretsKeys?: readonly [Buffer, ...Buffer[]];
+  isAlone?: boolean;
+  roles?: Roles;
+  eventStoreUrl?: string;
+  clock?: Clock;
+  clockFault?: () => string | null;
+  /** Default: it waits longer than the product does, before it says that something does not show yet: the machine may be slow. */
+  isPatient?: boolean;
+  /** Default: as in the product. */
+  startSchedule?: GatewayOptions['startSchedule'];
+  /** Default: hashes that cost next to nothing. */
+  passwordParameters?: HashParameters;
+  /** Default: whatever is sent is taken, and lost. */
+  mail?: MailSender;
+  /** Default: a folder of its own, gone with it. */
+  evidence?: Partial<GatewayOptions['evidence']>;
+  /** Silent by default. */
+  log?: Log;
+  /** Default: webhooks of the test mode may go to loopback. */
+  webhookAllowPrivate?: boolean;
+  /** Default: only names of this machine are found, wherever the test runs. */
+  webhookSender?: GatewayOptions['webhookSender'];
+  /** Default: deliveries are kept whatever the clock says. */
+  webhookRetentionDays?: number;
+  /** The bank of live mode; none by default. */
+  liveProvider?: PaymentProvider;
+  /** The bank that pays live payouts; none by default. */
+  livePayoutRail?: PayoutRail;
+  extension?: GatewayOptions['extension'];
+  projections?: GatewayOptions['projections'];
+  codec?: EventCodec;
+  /** Beside the product's. */
+  moreRoutes?: readonly Route[];
+  authenticators?: Admission['authenticators'];
+  /** Default: operators call where everybody does. */
+  hasOpsListener?: boolean;
+  /** As in production; default: no. */
+  operatorsNeedSecondFactor?: boolean;
+  /** Instead of its own address: what ends up in links is then the same in every run. */
+  publicUrl?: string;
+  /** Account and keys derived from it; default: random ones. */
+  tenantSeed?: string;
+}
+
+export class TestGateway {
+  readonly baseUrl: string;
+  /** Where operators call: the same, unless they have a listener of their own. */
+  readonly opsUrl: string;
+  readonly storage: Storage;
+  readonly gateway: Gateway;
+  readonly tenant: TestTenant;
+  /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
+  readonly faults: unknown[];
+  readonly securityEvents: readonly SecurityEvent[];
+  /** While it is not, what does not show within the product's own time is 202 or 503. */
+  isPatient: boolean;
+  readonly #requestLog: RequestLog;
+  readonly #close: () => Promise<void>;
+
+  private constructor(parts: {
+    baseUrl: string;
+    opsUrl: string;
+    storage: Storage;
+    gateway: Gateway;
+    tenant: TestTenant;
+    faults: unknown[];
+    securityEvents: readonly SecurityEvent[];
+    isPatient: boolean;
+    requestLog: RequestLog;
+    close: () => Promise<void>;
+  }) {
+    this.baseUrl = parts.baseUrl;
+    this.opsUrl = parts.opsUrl;
+    this.storage = parts.storage;
+    this.gateway = parts.gateway;
+    this.tenant = parts.tenant;
+    this.faults = parts.faults;
+    this.securityEvents = parts.securityEvents;
+    this.isPatient = parts.isPatient;
+    makePatient(parts.gateway, () => this.isPatient);
+    this.#requestLog = parts.requestLog;
+    this.#close = parts.close;
+  }
+
+  /** Brings what was asked so far into the request log. */
+  writeRequests(): Promise<void> {
+    return this.#requestLog.flush();
+  }
+
+  /** Resolves when these read models, or all, show whatever is in the log, by whichever process. Rejects after 30 s. */
+  async untilProjected(...models: readonly ReadModelName[]): Promise<void> {
+    const head = await this.storage.store.head();
+    if (head !== null) this.gateway.projected.sawHead(head); // it may not have heard yet of what another process wrote
+    if (!(await this.gateway.projected.caughtUp(30_000, models.length > 0 ? models : undefined)))
+      throw new Error(`not at ${head} within 30 s: ${this.gateway.projected.behind()}`);
+  }
+
+  /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
+  static async open(options: TestGatewayOptions = {}): Promise<TestGateway> {
+    const database = options.database ?? (await databaseFor(options));
+    const server = await listening();
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const opened = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
+    const storage = { ...opened, ...(options.codec && { codec: options.codec }) };
+    const faults: unknown[] = [];
+    const folder = options.evidence?.folder ?? evidenceFolder();
+    const evidence = { ...options.evidence, folder };
+    const gateway = await gatewayOn(storage, baseUrl, { ...options, evidence }, faults);
+    await untilReadModelsExist(storage.reads, options.projections ?? PROJECTIONS);
+    const securityEvents: SecurityEvent[] = [];
+    const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
+    const {
+      app,
+      opsApp,
+      close: closeApp,
+      requestLog,
+    } = openApp(gateway, {
+      operations: OPERATIONS,
+      ...routesByListener([...allRoutes(site), ...(options.moreRoutes ?? [])], options.hasOpsListener ?? false),
+      operatorsNeedSecondFactor: options.operatorsNeedSecondFactor ?? false,
+      storage,
+      log: options.log ?? openLog('silent'),
+      limits: {
+        perMinute: options.perMinute ?? 0,
+        ofAddress: { perMinute: options.addressPerMinute ?? 0, loginsPerMinute: options.loginsPerMinute ?? 0 },
+        ...(options.limitsNow && { now: options.limitsNow }),
+      },
+      // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
+      overload: { lagMsMax: Number.POSITIVE_INFINITY, ...options.overload },
+      onSecurityEvent: (event) => securityEvents.push(event),
+      ...(options.authenticators && { authenticators: options.authenticators }),
+      trustProxy: options.trustProxy ?? false,
+      onFault: (error) => faults.push(error),
+    });
+    server.on('request', app);
+    const opsServer = opsApp === null ? null : (await listening()).on('request', opsApp);
+    const opsUrl = opsServer === null ? baseUrl : `http://127.0.0.1:${(opsServer.address() as AddressInfo).port}`;
+    const tenant = await newTenant(gateway, options.tenantSeed);
+    const close = async () => {
+      closeApp();
+      opsServer?.closeAllConnections();
+      opsServer?.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await requestLog.close();
+      await gateway.stop(2_000);
+      await storage.close();
+      if (!options.evidence?.folder) await rm(folder, { recursive: true, force: true });
+      if (!options.database) await database.drop();
+    };
+    const { isPatient = true } = options;
+    return new TestGateway({
+      baseUrl,
+      opsUrl,
+      storage,
+      gateway,
+      tenant,
+      faults,
+      securityEvents,
+      isPatient,
+      requestLog,
+      close,
+    });
+  }
+
+  /** Another account of the same gateway. */
+  newTenant(): Promise<TestTenant> {
+    return newTenant(this.gateway);
+  }
+
+  /** Adds a user: an OPERATOR to the platform, others to the first tenant's account unless another one is given. */
+  async addUser(
+    role: Role = 'OWNER',
+    { tenant = this.tenant, ...wish }: { tenant?: TestTenant; email?: string; password?: string | null } = {},
+  ): Promise<TestUser> {
+    const fresh = `user-${randomBytes(6).toString('hex')}@example.com`;
+    const { email = fresh, password = 'uma senha de teste' } = wish;
+    const accountId = role === 'OPERATOR' ? null : tenant.accountId;
+    const by = { actor: 'operator:test', requestId: null };
+    const added = await addUser(this.gateway.needs)({ accountId, email, name: 'Ana Souza', role, password }, by);
+    if (isRejection(added)) throw new Error(added.message);
+    return { userId: added, email, password: password ?? '' };
+  }
+
+  /** Logs a user in: a new one of the role unless one is given. Returns the header of its token. */
+  async logIn(role: Role = 'OWNER', user?: TestUser): Promise<{ readonly authorization: string }> {
+    const { email, password } = user ?? (await this.addUser(role));
+    const reply = await this.post<{ token: string }>('/v1/auth/login', { email, password }, { key: null });
+    if (reply.status !== 200) throw new Error(reply.text);
+    return { authorization: `Bearer ${reply.body.token}` };
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  /** `key`: default the test key of the first tenant; null: none. Fails when the answer is not one that the OpenAPI document declares. */
+  async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
+    const key = options.key === undefined ? this.tenant.testKey : options.key;
+    const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch((options.at ?? this.baseUrl) + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key !== null && { apikey: key }),
+        ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        ...(options.idempotencyKey !== undefined && { 'idempotency-key': options.idempotencyKey }),
+        ...options.headers,
+      },
+      ...(payload !== undefined && { body: payload as string }),
+    });
+    const text = await response.text();
+    let body: unknown = text;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      // not JSON: the text is the body
+    }
+    const reply = { status: response.status, headers: response.headers, text, body: body as T };
+    expectDeclared(method, path, reply);
+    return reply;
+  }
+
+  get<T = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<Reply<T>> {
+    return this.call<T>('GET', path, options);
+  }
+  post<T = Record<string, unknown>>(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Reply<T>> {
+    return this.call<T>('POST', path, { body, ...options });
+  }
+  charge<T = Record<string, unknown>>(
+    body: Record<string, unknown> = {},
+    options: CallOptions = {},
+  ): Promise<Reply<T>> {
+    return this.post<T>(
+      '/v1/charges',
+      { amount: 1234, payment_method: 'pix', ...body },
+      { idempotencyKey: newKey(), ...options },
+    );
+  }
+}
+
+/** As a merchant repeats what is 503: the log is away, or a read model behind on a loaded machine. */
+export const untilServed = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
+  let reply = await ask();
+  while (reply.status === 503) reply = await ask();
+  return reply;
+};
+
+export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
+
+const gatewayOn = (
+  storage: Storage,
+  baseUrl: string,
+  options: TestGatewayOptions,
+  faults: unknown[],
+): Promise<Gateway> =>
+  openGateway({
+    storage,
+    keyring: new SecretsKeyring(options.secretsKeys ?? [Buffer.alloc(32, 7)]),
+    publicUrl: options.publicUrl ?? baseUrl,
+    webhookAllowPrivate: options.webhookAllowPrivate ?? true,
+    webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
+    webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
+    log: options.log ?? openLog('silent'),
+    clock: options.clock ?? { now: Date.now },
+    ...(options.clockFault && { clockFault: options.clockFault }),
+    ...(options.startSchedule && { startSchedule: options.startSchedule }),
+    isAlone: options.isAlone ?? true,
+    onMismatch: (error) => faults.push(error),
+    liveProvider: options.liveProvider ?? null,
+    livePayoutRail: options.livePayoutRail ?? null,
+    ...(options.extension && { extension: options.extension }),
+    ...(options.projections && { projections: options.projections }),
+    passwordParameters: options.passwordParameters ?? CHEAP,
+    mail: options.mail ?? NO_MAIL,
+    evidence: {
+      folder: evidenceFolder(),
+      s3: null,
+      grantSeconds: 900,
+      viewSeconds: 300,
+      freeSpaceMin: 0,
+      ...options.evidence,
+    },
+    roles: options.roles ?? { serves: true, projects: true, works: true },
+  });
+
+/** Makes the read models and the queues, which is half of a first start. */
+const firstStart = async (connectionString: string): Promise<void> => {
+  await migrate(connectionString);
+  const storage = await openStorage(connectionString, null, () => undefined);
+  const gateway = await gatewayOn(storage, 'http://127.0.0.1', {}, []);
+  await untilReadModelsExist(storage.reads, PROJECTIONS);
+  await gateway.stop(2_000);
+  await storage.operations.query('DELETE FROM operations.secrets_key_check'); // so that a test may bring its own key
+  await storage.close();
+};
+/** Fresh. What has parts of its own, or its log elsewhere, makes its first start itself. */
+const databaseFor = ({ eventStoreUrl, extension, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
+  eventStoreUrl || extension || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
+
+const listening = (): Promise<Server> =>
+  new Promise((resolve) => {
+    const server = createServer({ maxHeaderSize: 16 * 1024 });
+    // A connection that the server closed while the process stood still would be used once more by fetch, and be reset.
+    server.keepAliveTimeout = 0;
+    server.listen(0, '127.0.0.1', () => resolve(server));
+  });

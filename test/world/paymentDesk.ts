@@ -1,0 +1,129 @@
+// One merchant's payments over HTTP, in the test mode of an account of its own, and what acquirers do with them.
+import { expect } from 'chai';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { newKey, type Reply, type TestGateway, type TestTenant } from './gateway.ts';
+import { expectError, paramsOf } from './http.ts';
+import type { Body } from './merchant.ts';
+import { pollUntil } from './pollUntil.ts';
+import type { Hit, Receiver } from './receiver.ts';
+import { typeOf } from './receiver.ts';
+
+export interface Payment extends Body {
+  readonly id: string;
+  readonly status: string;
+  readonly paidWith: string | null;
+}
+export const PHONE = '+351912345678';
+
+/** What creates a payment by each method, in a currency that it takes. */
+export const ORDERS: { readonly [method: string]: Body } = {
+  PIX: { amount: 10_000, paymentMethods: ['PIX'] },
+  CREDIT_CARD: { amount: 10_000, paymentMethods: ['CREDIT_CARD'] },
+  MBWAY: { amount: 10_000, currency: 'EUR', paymentMethods: ['MBWAY'], metadata: { phone: PHONE } },
+  MULTIBANCO: { amount: 10_000, currency: 'EUR', paymentMethods: ['MULTIBANCO'] },
+  BOLETO: { amount: 10_000, paymentMethods: ['BOLETO'] },
+  CRYPTO: { amount: 10_000, currency: 'USDT', paymentMethods: ['CRYPTO'] },
+};
+
+type Act = 'authorize' | 'refuse' | 'processing' | 'chargeback' | 'dispute';
+
+export class PaymentDesk {
+  readonly tenant: TestTenant;
+  readonly as: { readonly key: string };
+  readonly #gateway: TestGateway;
+
+  constructor(gateway: TestGateway, tenant: TestTenant) {
+    this.#gateway = gateway;
+    this.tenant = tenant;
+    this.as = { key: tenant.testKey };
+  }
+
+  static async open(gateway: TestGateway): Promise<PaymentDesk> {
+    return new PaymentDesk(gateway, await gateway.newTenant());
+  }
+
+  /** All webhooks of this account go to the receiver, under a path of its own. */
+  async listen(receiver: Receiver): Promise<void> {
+    const url = `${receiver.url}/${this.tenant.accountId}`;
+    const { status, text } = await this.#gateway.post('/v1/webhooks/endpoints', { url, events: ['*'] }, this.as);
+    expect(status, text).to.equal(201);
+  }
+  hits(receiver: Receiver): readonly Hit[] {
+    return receiver.got.filter(({ path }) => path.endsWith(this.tenant.accountId));
+  }
+  /** Types of all webhooks so far, sorted, once nothing is under way. */
+  async told(receiver: Receiver): Promise<readonly string[]> {
+    const { body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this.as);
+    expect(body, text).to.deep.equal({ pending: 0 });
+    return this.hits(receiver).map(typeOf).sort();
+  }
+
+  ask(body: unknown): Promise<Reply<Payment>> {
+    const raw = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = { 'content-type': 'application/json' };
+    return this.#gateway.post<Payment>('/v1/payments', undefined, { raw, headers, ...this.as });
+  }
+  /** The answer to a creation under a new key. */
+  async create(body: Body): Promise<Payment> {
+    const reply = await this.ask({ idempotencyKey: newKey(), ...body });
+    expect([reply.status, reply.headers.get('idempotent-replayed')], reply.text).to.deep.equal([201, null]);
+    return reply.body;
+  }
+  /** Refused with this, and nothing created (K5). */
+  async refuses(
+    body: unknown,
+    code: ErrorCode,
+    param: string | undefined,
+    params: readonly string[] = param ? [param] : [],
+  ) {
+    const before = await this.#creations();
+    expect(paramsOf(expectError(await this.ask(body), 400, code, param))).to.deep.equal(params);
+    expect(await this.#creations()).to.equal(before);
+  }
+
+  /** How many payments the whole gateway ever created. */
+  async #creations(): Promise<number> {
+    const text = `SELECT count(*)::int AS count FROM event_store.events WHERE type = 'ChargeCreated'`;
+    return (await this.#gateway.storage.reads.query<{ count: number }>(text)).rows[0]!.count;
+  }
+
+  async read(id: string): Promise<Payment> {
+    const { status, body, text } = await this.#gateway.get<Payment>(`/v1/payments/${id}`, this.as);
+    expect(status, text).to.equal(200);
+    return body;
+  }
+  /** As it is read once it has a status that holds. Rejects after 20 s. */
+  async until(id: string, ...statuses: readonly string[]): Promise<Payment> {
+    const look = async () => {
+      const seen = await this.read(id);
+      return statuses.includes(seen.status) ? seen : null;
+    };
+    const found = await pollUntil(this.#gateway.gateway.projected, 20_000, look);
+    if (found === null) throw new Error(`not within 20 s: ${JSON.stringify(await this.read(id))}`);
+    return found;
+  }
+  /** The id of a payment that the acquirers have taken. */
+  async waiting(body: Body): Promise<string> {
+    const { id } = await this.create(body);
+    return (await this.until(id, 'WAITING_PAYMENT')).id;
+  }
+
+  try(id: string, act: Act, body: Body = {}): Promise<Reply<Payment>> {
+    return this.#gateway.post<Payment>(`/v1/sandbox/payments/${id}/${act}`, body, this.as);
+  }
+  /** The payment as the answer and the reads after it show it. */
+  async act(id: string, act: Act, status: string, body: Body = {}): Promise<Payment> {
+    const reply = await this.try(id, act, body);
+    expect([reply.status, reply.body.status], reply.text).to.deep.equal([200, status]);
+    expect(await this.read(id)).to.deep.equal(reply.body);
+    return reply.body;
+  }
+
+  async wallet(currency: string): Promise<Body> {
+    return (await this.#gateway.get(`/v1/wallets/balance?currency=${currency}`, this.as)).body;
+  }
+  async advance(seconds: number): Promise<void> {
+    const { status, text } = await this.#gateway.post('/v1/sandbox/clock/advance', { seconds }, this.as);
+    expect(status, text).to.equal(200);
+  }
+}
