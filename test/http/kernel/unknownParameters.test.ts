@@ -16,6 +16,7 @@ const LISTS = {
   '/ops/v1/users': 'limit=100',
   '/ops/v1/held': 'limit=100',
   '/ops/v1/med/review': 'limit=100',
+  '/ops/v1/payouts': 'limit=100',
   '/ops/v1/dlq': 'limit=100',
   '/ops/v1/jobs': 'limit=100',
   '/ops/v1/payouts': 'limit=100',
