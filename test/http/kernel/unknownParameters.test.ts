@@ -19,7 +19,6 @@ const LISTS = {
   '/ops/v1/payouts': 'limit=100',
   '/ops/v1/dlq': 'limit=100',
   '/ops/v1/jobs': 'limit=100',
-  '/ops/v1/payouts': 'limit=100',
 } as const;
 
 /** Statistics, and what else of the log can be filtered or paged. */
