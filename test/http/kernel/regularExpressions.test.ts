@@ -17,7 +17,7 @@ const BOUNDED: { readonly [name: string]: readonly [length: number, why: string]
   'http/kernel/address.ts /(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)$/': [45, 'an IPv6 address without its zone'],
   'http/kernel/address.ts /\\d+$/': [15, 'an IPv4 address'],
   'projections/engine/parking.ts /[^\\s"\'<>]+@[^\\s"\'<>]+/g': [1_000, 'the message of an error, cut before'],
-  'infrastructure/config/config.ts /\\/+$/': [4_000, 'a variable of the environment'],
+  'infrastructure/config/config.ts /\\/+$/': [2_000, 'a variable of the environment'],
   'infrastructure/cli/explain.ts /\\s*\\n\\s*/g': [2_000, 'the message of a database, for its operator'],
   'infrastructure/embeddedPostgres/error.ts /\\s*\\n\\s*/g': [2_000, 'the output of a program that the start runs'],
 };
