@@ -1,15 +1,7 @@
 // A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
 import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
-import {
-  addMillis,
-  addSeconds,
-  DAY_MS,
-  fromMillis,
-  SECOND_MS,
-  type Timestamp,
-  toMillis,
-} from '../../domain/kernel/time.ts';
+import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { type PayoutOutcome, recordPayoutOutcome, submitPayout } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import {
@@ -25,15 +17,13 @@ import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
+import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, enqueue, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { PayoutAlerts, PayoutOrder, PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
-
-/** When the bank is first asked what became of it; then each time after twice as long. */
-const FIRST_LOOK_SECONDS = 1;
 
 export const payoutJob = timedKind({
   name: 'payout',
@@ -115,7 +105,7 @@ export class PayoutExecutor {
     else if (state.status === 'failed') await this.#askAgain(state, at);
   }
 
-  /** It is submitted first, so that nobody cancels what the bank pays. Payouts of a suspended account wait until it is reopened. */
+  /** It is submitted first, so that what the bank pays can't be cancelled. Payouts of a suspended account wait until it is reopened. */
   async #begin(payout: Payout, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
     if (await this.#waits(payout, at)) return;
@@ -168,11 +158,7 @@ export class PayoutExecutor {
   }
 
   #lookAgain({ terms: { payoutId, accountId, mode }, requestedAt }: Payout, at: Timestamp): Promise<void> {
-    const pauseMs = Math.max(toMillis(at) - toMillis(requestedAt), FIRST_LOOK_SECONDS * SECOND_MS);
-    // Those that are looked at once a day are looked at together.
-    const dueAt =
-      pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
-    const when = { account: accountId, mode, group: accountId, dueAt };
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
     return this.#needs.timers.set(timerOf(payoutJob, { payoutId }, when));
   }
 

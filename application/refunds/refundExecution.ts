@@ -3,15 +3,7 @@
 
 import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
-import {
-  addMillis,
-  addSeconds,
-  DAY_MS,
-  fromMillis,
-  SECOND_MS,
-  type Timestamp,
-  toMillis,
-} from '../../domain/kernel/time.ts';
+import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
@@ -30,6 +22,7 @@ import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
+import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import {
   clearTimer,
@@ -47,9 +40,6 @@ import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
-
-/** When the provider is first asked what became of it; then each time after twice as long. */
-const FIRST_LOOK_SECONDS = 1;
 
 export const refund = timedKind({
   name: 'refund',
@@ -194,12 +184,7 @@ export class RefundExecutor {
   }
 
   #lookAgain({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
-    const elapsedMs = toMillis(at) - toMillis(requestedAt);
-    const pauseMs = Math.max(elapsedMs, FIRST_LOOK_SECONDS * SECOND_MS);
-    // Those that are looked at once a day are looked at together.
-    const dueAt =
-      pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
-    const when = { account: accountId, mode, group: accountId, dueAt };
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
     return this.#needs.timers.set(timerOf(refund, { paymentId, refundId }, when));
   }
 
