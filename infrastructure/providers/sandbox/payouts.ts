@@ -1,5 +1,4 @@
 // Payouts in the books of the sandbox bank: taken at once, paid when it is asked for the first time, or decided by the sandbox routes (Y6).
-import { createHash } from 'node:crypto';
 import type { Known, Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PayoutOrder, PayoutRail, SandboxPayoutBank } from '../../../application/ports/payoutRail.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
@@ -8,8 +7,7 @@ import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { PIX_OUT_FEE } from '../../../domain/payment/refund.ts';
 import type { PayoutOutcome } from '../../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
-import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
-import { SANDBOX_ISPB } from '../../../domain/pix/sandboxPeople.ts';
+import { networkIdsOf, type OutgoingRow, outcomeOf } from './refunds.ts';
 
 type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
 
@@ -61,20 +59,11 @@ const take = async (db: Sql, order: PayoutOrder): Promise<PayoutOutcome> => {
   return (await read(db, order)) ?? { kind: 'unknown' };
 };
 
-interface Row {
-  readonly status: 'processing' | 'confirmed' | 'refused';
-  readonly reason: string | null;
-  readonly end_to_end_id: string | null;
-}
 const read = async (db: Sql, { accountId, payoutId }: Pick<PayoutOrder, 'accountId' | 'payoutId'>) => {
   const text =
     'SELECT status, reason, end_to_end_id FROM sandbox_bank.payouts WHERE account_id = $1 AND payout_id = $2';
-  const row = (await db.query<Row>(text, [accountId, payoutId])).rows[0];
+  const row = (await db.query<OutgoingRow>(text, [accountId, payoutId])).rows[0];
   return row === undefined ? null : outcomeOf(row);
-};
-const outcomeOf = ({ status, reason, end_to_end_id: endToEndId }: Row): KnownOutcome => {
-  if (status === 'confirmed') return { kind: 'confirmed', endToEndId };
-  return status === 'refused' ? { kind: 'refused', reason: reason ?? 'refused' } : { kind: 'processing' };
 };
 
 /** `failure` null: paid. Not there, or decided before: false, nothing changes. `late`: pays even what was refused. */
@@ -86,8 +75,7 @@ const decide = async (
   at: Timestamp,
   late: boolean,
 ): Promise<boolean> => {
-  const suffix = createHash('sha256').update(payoutId).digest('hex').slice(0, 11);
-  const endToEndId = failure === null ? makeEndToEndId({ ispb: SANDBOX_ISPB, at, suffix }) : null;
+  const endToEndId = failure === null ? networkIdsOf(payoutId, at).payment : null;
   const { rowCount } = await db.query(
     `UPDATE sandbox_bank.payouts SET status = CASE WHEN $3::text IS NULL THEN 'confirmed' ELSE 'refused' END, reason = $3, end_to_end_id = $4
      WHERE account_id = $1 AND payout_id = $2 AND (status = 'processing' OR ($5 AND status = 'refused'))`,

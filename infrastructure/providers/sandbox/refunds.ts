@@ -59,23 +59,27 @@ export const decidedStatus = async (
   return (await db.query<{ status: 'confirmed' | 'refused' }>(text, [account, refundId])).rows[0]?.status ?? null;
 };
 
-interface RefundRow {
-  status: 'processing' | 'confirmed' | 'refused';
-  reason: string | null;
-  end_to_end_id: string | null;
+/** What the books say of money that goes out: a refund, or a payout. */
+export interface OutgoingRow {
+  readonly status: 'processing' | 'confirmed' | 'refused';
+  readonly reason: string | null;
+  readonly end_to_end_id: string | null;
 }
+export const outcomeOf = ({ status, reason, end_to_end_id: endToEndId }: OutgoingRow): KnownOutcome => {
+  if (status === 'confirmed') return { kind: 'confirmed', endToEndId };
+  return status === 'refused' ? { kind: 'refused', reason: reason ?? 'refused' } : { kind: 'processing' };
+};
+
 const readRefund = async (db: Sql, { accountId, refundId }: RefundOrder): Promise<KnownOutcome | null> => {
   const text =
     'SELECT status, reason, end_to_end_id FROM sandbox_bank.refunds WHERE account_id = $1 AND refund_id = $2';
-  const row = (await db.query<RefundRow>(text, [accountId, refundId])).rows[0];
-  if (row === undefined) return null;
-  if (row.status === 'confirmed') return { kind: 'confirmed', endToEndId: row.end_to_end_id };
-  return row.status === 'refused' ? { kind: 'refused', reason: row.reason ?? 'refused' } : { kind: 'processing' };
+  const row = (await db.query<OutgoingRow>(text, [accountId, refundId])).rows[0];
+  return row === undefined ? null : outcomeOf(row);
 };
 
-/** As the network names a refund: a Pix-out is a payment, a devolution a return (pix.md, Ids). A card's reversal has neither. */
-const networkIdsOf = (refundId: string, at: Timestamp) => {
-  const suffix = createHash('sha256').update(refundId).digest('hex').slice(0, 11);
+/** As the network names a refund or a payout: a Pix-out is a payment, a devolution a return (pix.md, Ids). A card's reversal has neither. */
+export const networkIdsOf = (id: string, at: Timestamp) => {
+  const suffix = createHash('sha256').update(id).digest('hex').slice(0, 11);
   const parts = { ispb: SANDBOX_ISPB, at, suffix };
   return { payment: makeEndToEndId(parts), back: makeReturnId(parts) };
 };
