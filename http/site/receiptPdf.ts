@@ -6,24 +6,12 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
 import { brasiliaSecond } from './brasiliaTime.ts';
 import { METHOD_NAME } from './methodNames.ts';
-import {
-  BOLD,
-  bytesOf,
-  COLOR,
-  CONTENT_WIDTH,
-  drawFitted,
-  drawHead,
-  drawRule,
-  MARGIN,
-  openPdf,
-  PAGE_HEIGHT,
-  type Pdf,
-  REGULAR,
-} from './pdf/document.ts';
+import { BOLD, bytesOf, COLOR, CONTENT_WIDTH, MARGIN, openPdf, type Pdf, REGULAR } from './pdf/document.ts';
 import { drawFactTable, type FactRow } from './pdf/factTable.ts';
 import { maskedTaxId, shownTaxId } from './pdf/maskedTaxId.ts';
 import { printable } from './pdf/printable.ts';
 import { drawQr } from './pdf/qrVector.ts';
+import { drawReceiptFooter, drawReceiptHead, FACTS_Y, printableRows } from './pdf/receiptParts.ts';
 
 export interface ReceiptFacts {
   readonly mode: Mode;
@@ -58,7 +46,7 @@ const refundText = ({ refunded, amount, currency }: ReceiptFacts): string =>
 const rowsOf = (facts: ReceiptFacts): readonly FactRow[] => {
   const merchant = facts.merchantTaxId === null ? null : shownTaxId(facts.merchantTaxId);
   const payerTaxId = facts.payerDocument === null ? null : maskedTaxId(facts.payerDocument);
-  const rows: readonly (readonly [label: string, value: string | null])[] = [
+  return printableRows([
     ['Recebedor', facts.merchantName],
     [`${merchant?.kind} do recebedor`, merchant?.text ?? null],
     ['Pagador', facts.payerName],
@@ -68,11 +56,7 @@ const rowsOf = (facts: ReceiptFacts): readonly FactRow[] => {
     ['Valor devolvido', facts.refunded > 0 ? refundText(facts) : null],
     [facts.method === 'PIX' ? 'ID da transação Pix' : 'ID na adquirente', facts.reference],
     ['ID na Quita', facts.transactionId],
-  ];
-  return rows.flatMap(([label, value]) => {
-    const text = value === null ? '' : printable(value);
-    return text === '' ? [] : [{ label, value: text }];
-  });
+  ]);
 };
 
 const outcomeText = ({ refunded, amount }: ReceiptFacts): string => {
@@ -107,20 +91,7 @@ const drawVerification = (pdf: Pdf, url: string, y: number): void => {
   pdf.text(printable(url), left, y + 78, { width, height: 24, ellipsis: true, link: url });
 };
 
-const footerText = (mode: Mode): string =>
-  mode === 'test'
-    ? 'Emitido no ambiente de teste da Quita: nenhum dinheiro foi movimentado e este documento não comprova pagamento.'
-    : 'Emitido pela Quita com base nos registros da transação. Não substitui a nota fiscal.';
-
-const drawFooter = (pdf: Pdf, mode: Mode): void => {
-  const y = PAGE_HEIGHT - 72;
-  drawRule(pdf, y);
-  pdf
-    .font(REGULAR)
-    .fontSize(8.5)
-    .fillColor(mode === 'test' ? COLOR.warn : COLOR.muted);
-  pdf.text(footerText(mode), MARGIN, y + 12, { width: CONTENT_WIDTH, height: 24 });
-};
+const LIVE_FOOTER = 'Emitido pela Quita com base nos registros da transação. Não substitui a nota fiscal.';
 
 /**
  * One A4 page in Portuguese, text selectable, with the reference, and a link (also as QR code) to verify it. The same facts
@@ -133,15 +104,16 @@ export const renderReceipt = async (facts: ReceiptFacts): Promise<Buffer> => {
     subject: facts.transactionId,
     at: facts.paidAt,
   });
-  drawHead(pdf, 56, facts.mode === 'test', facts.logo);
-  pdf.font(REGULAR).fontSize(13).fillColor(COLOR.muted);
-  pdf.text('Comprovante de pagamento', MARGIN, 124, { lineBreak: false });
-  pdf.font(BOLD).fillColor(COLOR.text);
-  drawFitted(pdf, printable(amount), MARGIN, 144, 40, CONTENT_WIDTH);
-  pdf.fontSize(11).fillColor(facts.refunded > 0 ? COLOR.warn : COLOR.accent);
-  pdf.text(outcomeText(facts), MARGIN, 192, { lineBreak: false });
-  const tableEnd = drawFactTable(pdf, rowsOf(facts), 228);
+  drawReceiptHead(pdf, {
+    mode: facts.mode,
+    logo: facts.logo,
+    title: 'Comprovante de pagamento',
+    amount,
+    outcome: outcomeText(facts),
+    outcomeColor: facts.refunded > 0 ? COLOR.warn : COLOR.accent,
+  });
+  const tableEnd = drawFactTable(pdf, rowsOf(facts), FACTS_Y);
   drawVerification(pdf, facts.verificationUrl, tableEnd + 28);
-  drawFooter(pdf, facts.mode);
+  drawReceiptFooter(pdf, facts.mode, LIVE_FOOTER);
   return bytesOf(pdf);
 };
