@@ -1,5 +1,6 @@
 // Reads of payouts: always of one account and mode, but for operators and the watchdog. All SQL about them stands here.
 
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type {
   ListedPayout,
@@ -149,19 +150,17 @@ export const payoutReads = (db: Sql): PayoutReads => ({
 });
 
 /** Account time is ahead of real time by the offset of the account's test clock. */
-async function* unfinished(db: Sql, before: Timestamp, page: number): AsyncGenerator<readonly UnfinishedPayout[]> {
-  for (let after = ''; ; ) {
-    const { rows } = await db.query<OfTenant>(
-      `SELECT t.id, t.account_id, t.mode FROM rm_payouts.requested t
-       LEFT JOIN operations.test_clocks c ON c.account_id = t.account_id AND t.mode = 'test'
-       WHERE t.open_since IS NOT NULL AND t.open_since < $1::timestamptz + coalesce(c.offset_seconds, 0) * interval '1 s'
-         AND c.draining IS NOT TRUE AND t.id > $2
-       ORDER BY t.id LIMIT $3`,
-      [before, after, page],
-    );
-    yield rows.map(referenceOf);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last.id;
-  }
-}
+const unfinished = (db: Sql, before: Timestamp, page: number): AsyncIterable<readonly UnfinishedPayout[]> =>
+  pagesOf(
+    page,
+    (last: OfTenant | null) =>
+      db.query<OfTenant>(
+        `SELECT t.id, t.account_id, t.mode FROM rm_payouts.requested t
+         LEFT JOIN operations.test_clocks c ON c.account_id = t.account_id AND t.mode = 'test'
+         WHERE t.open_since IS NOT NULL AND t.open_since < $1::timestamptz + coalesce(c.offset_seconds, 0) * interval '1 s'
+           AND c.draining IS NOT TRUE AND t.id > $2
+         ORDER BY t.id LIMIT $3`,
+        [before, last?.id ?? '', page],
+      ),
+    (rows) => rows.map(referenceOf),
+  );
