@@ -112,7 +112,7 @@ export const accounts = capability({
     },
   ],
   useCases: (parts: Parts) => ({
-    /** null: nobody's, or of a suspended account. */
+    /** Returns null for an unknown key, or one of a suspended account. */
     findKey: (cleartext: string) => parts.apiKeys.find(cleartext),
     issueApiKey: issueApiKey(parts),
     rotateApiKey: rotateApiKey(parts),
@@ -130,7 +130,7 @@ export const accounts = capability({
     setPassword: setPassword(parts),
     changeAccountSettings: changeAccountSettings(parts),
     changeLogo: changeLogoTo(parts),
-    /** null: there is none under this SHA-256, or no name was asked for. */
+    /** Returns null if there is no logo under this SHA-256, or none was named. */
     findLogo: async (sha256: string | null) => (sha256 === null ? null : parts.logos.find(sha256)),
   }),
   records: {
@@ -161,7 +161,7 @@ export const accounts = capability({
         const { state } = await commands.load(USER, USER.stream(id));
         return state.status === 'absent' ? null : state;
       },
-      /** Who has the e-mail address; null: nobody. */
+      /** Returns the user with this e-mail address, or null. */
       findUserId: needs.emails.find,
       disableUser: disableUser(needs),
       enableUser: enableUser(needs),

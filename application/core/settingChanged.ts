@@ -1,4 +1,4 @@
-// What the security log is told of a setting that somebody changed: which, whose, and by which key or user.
+// The security log's record of a changed setting: which one, of which account, and by which key or user.
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { Changer } from './eventMetadata.ts';

@@ -1,4 +1,4 @@
-// The ledger as operators check it, and of one payment: every posting that follows from its events, with its words, beside what is kept.
+// Checks the whole ledger, and lists one payment's postings in words: those that its events call for, compared with those stored.
 // The ledger explains every number.
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

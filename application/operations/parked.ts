@@ -50,7 +50,7 @@ export const listParked =
   async (consumer: string | null): Promise<readonly ParkedItem[]> =>
     (await consumers.parked({ stream: null, consumer })).map(shown);
 
-/** Who has parked the stream, and its events from the first that was not taken; null: nobody has. */
+/** Returns who has parked the stream, and its events from the first that was not taken; null if it is not parked. */
 export const showParked =
   ({ consumers, store }: Pick<Needs, 'consumers' | 'store'>) =>
   async (
@@ -112,7 +112,7 @@ const record = async (
     operator: actor.replace('operator:', ''),
     isForced: !consumers.maySkip(consumer),
   };
-  // Of whom the stream is; of nobody when its events name none.
+  // The stream's own; no account if its events name none.
   const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };
   const why = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
   await commands.record(

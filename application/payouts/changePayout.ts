@@ -63,7 +63,7 @@ export const reviewPayout =
 /** An operator of the platform; `userId` null: at a terminal. */
 export type AnyReviewer = Changer & { readonly userId: UserId | null };
 
-/** By an operator, for accounts that have nobody else. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
+/** By an operator, for accounts without another reviewer. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
 export const reviewAnyPayout =
   (needs: ChangePayoutNeeds) =>
   (id: PayoutId, verdict: Review, by: AnyReviewer): Promise<Payout | Rejection> =>

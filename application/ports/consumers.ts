@@ -22,7 +22,7 @@ export interface ParkedRow {
 export interface TakenUp {
   readonly consumer: string;
   readonly stream: string;
-  /** `waiting`: nobody who leads has taken it up yet; it stays asked for. */
+  /** `waiting`: the leader has not taken it up yet; the request stays. */
   readonly outcome: 'taken' | 'parked' | 'waiting';
   /** Of the event at which it is parked now. */
   readonly revision: number | null;
