@@ -77,7 +77,7 @@ const readRefund = async (db: Sql, { accountId, refundId }: RefundOrder): Promis
   return row === undefined ? null : outcomeOf(row);
 };
 
-/** As the network names a refund or a payout: a Pix-out is a payment, a devolution a return (pix.md, Ids). A card's reversal has neither. */
+/** As the network names money that goes out: a Pix-out is a payment, a devolution a return (pix.md, Ids). A card's reversal has neither. */
 export const networkIdsOf = (id: string, at: Timestamp) => {
   const suffix = createHash('sha256').update(id).digest('hex').slice(0, 11);
   const parts = { ispb: SANDBOX_ISPB, at, suffix };
