@@ -1,16 +1,15 @@
 // A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
-import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type PayoutOutcome, recordPayoutOutcome, submitPayout } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
 import {
   type AtBank,
   isAtBank,
-  PAYOUT,
-  PAYOUT_GROUPS,
   type Payout,
   type PayoutEvent,
+  type PayoutId,
   type PayoutState,
 } from '../../domain/payout/payout.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -42,7 +41,7 @@ export const payoutExecution = processManager({
   name: 'payoutExecution',
   movesMoney: true,
   reactions: {
-    payout: reacting(PAYOUT_GROUPS, {
+    payout: reacting(PAYOUT.groups, {
       reads: {
         PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : begin(logged)),
         PayoutAbandoned: nothing,
@@ -56,7 +55,7 @@ export const payoutExecution = processManager({
         PayoutConfirmedLate: nothing,
       },
     }),
-    account: reacting(ACCOUNT_GROUPS, {
+    account: reacting(ACCOUNT.groups, {
       reads: {
         AccountOpened: nothing,
         AccountSuspended: nothing,

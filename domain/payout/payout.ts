@@ -1,6 +1,5 @@
 // A payout: money that a merchant takes out of its wallet to a Pix key (rules Y1–Y6). Its stream says what was asked for, who let it pass,
 // and what the bank made of it.
-import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -161,7 +160,7 @@ const moved = { amount: money, fee: money, currency: oneOf('BRL'), at: time } as
 const instant = record({ at: time });
 const confirmed = record({ ...moved, endToEndId: nullable(text()) });
 
-const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
+export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutRequested: {
     version: 1,
     shape: record<PayoutRequested['data']>({
@@ -201,11 +200,4 @@ const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutPaid: { version: 1, shape: confirmed, personal: [] },
   PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: [] },
   PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },
-});
-
-export const PAYOUT = aggregate<PayoutId>()({
-  category: 'payout',
-  idPrefix: 'po_',
-  decider: payout,
-  serde: payoutSerde,
 });
