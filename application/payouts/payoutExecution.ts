@@ -156,8 +156,11 @@ export class PayoutExecutor {
     return (await this.#needs.accounts.refresh(terms.accountId)).suspendedAt !== null;
   }
 
-  #lookAgain({ terms: { payoutId, accountId, mode }, requestedAt }: Payout, at: Timestamp): Promise<void> {
-    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
+  /** The time that a payout waited for an approval doesn't count: the bank has had it since it was submitted. */
+  #lookAgain(payout: Payout, at: Timestamp): Promise<void> {
+    const { payoutId, accountId, mode } = payout.terms;
+    const since = isAtBank(payout) ? payout.submittedAt : payout.requestedAt;
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(since, at) };
     return this.#needs.timers.set(timerOf(payoutJob, { payoutId }, when));
   }
 
