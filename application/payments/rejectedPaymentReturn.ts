@@ -1,9 +1,8 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -29,7 +28,7 @@ export const rejectedPaymentReturn = processManager({
   name: 'rejectedPaymentReturn',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
         TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),

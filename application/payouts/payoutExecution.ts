@@ -1,16 +1,15 @@
 // A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
-import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type PayoutOutcome, recordPayoutOutcome, submitPayout } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
 import {
   type AtBank,
   isAtBank,
-  PAYOUT,
-  PAYOUT_GROUPS,
   type Payout,
   type PayoutEvent,
+  type PayoutId,
   type PayoutState,
 } from '../../domain/payout/payout.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -64,7 +63,7 @@ export const payoutExecution = processManager({
   name: 'payoutExecution',
   movesMoney: true,
   reactions: {
-    payout: reacting(PAYOUT_GROUPS, {
+    payout: reacting(PAYOUT.groups, {
       reads: {
         PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : begin(logged)),
         PayoutAbandoned: nothing,
@@ -80,7 +79,7 @@ export const payoutExecution = processManager({
         ],
       },
     }),
-    account: reacting(ACCOUNT_GROUPS, {
+    account: reacting(ACCOUNT.groups, {
       reads: {
         AccountOpened: nothing,
         AccountSuspended: nothing,
@@ -178,8 +177,11 @@ export class PayoutExecutor {
     return (await this.#needs.accounts.refresh(terms.accountId)).suspendedAt !== null;
   }
 
-  #lookAgain({ terms: { payoutId, accountId, mode }, requestedAt }: Payout, at: Timestamp): Promise<void> {
-    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
+  /** The time that a payout waited for an approval doesn't count: the bank has had it since it was submitted. */
+  #lookAgain(payout: Payout, at: Timestamp): Promise<void> {
+    const { payoutId, accountId, mode } = payout.terms;
+    const since = isAtBank(payout) ? payout.submittedAt : payout.requestedAt;
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(since, at) };
     return this.#needs.timers.set(timerOf(payoutJob, { payoutId }, when));
   }
 

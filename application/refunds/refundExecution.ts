@@ -1,16 +1,15 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
 // recorded in the payment (architecture §4; rules M5–M7).
 
-import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
 import { recordHeldPayoutFailed, recordHeldPayoutPaid } from '../../domain/payment/settleHeld.ts';
 import {
   REFUND,
-  REFUND_GROUPS,
   type RefundEvent,
   type RefundOrder,
   type RefundOutcome,
@@ -82,7 +81,7 @@ export const refundExecution = processManager({
   name: 'refundExecution',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         TransactionRefundReserved: (logged) => [
           enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.refundId }),
@@ -97,7 +96,7 @@ export const refundExecution = processManager({
       },
       ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'outcome', 'dispute'],
     }),
-    refund: reacting(REFUND_GROUPS, {
+    refund: reacting(REFUND.groups, {
       reads: {
         RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
         RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
@@ -107,7 +106,7 @@ export const refundExecution = processManager({
         RefundRequested: nothing,
       },
     }),
-    account: reacting(ACCOUNT_GROUPS, {
+    account: reacting(ACCOUNT.groups, {
       reads: {
         // The sandbox confirms by itself again: what it was left with is looked at now (X3).
         AccountSandboxSettingsChanged: ({ account, event }) =>

@@ -7,8 +7,8 @@ import { isTimestamp, type Timestamp } from './time.ts';
 import { fillIn, leaveOut, rulesOf, type Surroundings, type UnsaidFields } from './unsaid.ts';
 
 export interface Shape<T> {
-  readonly encode: (value: T) => Json;
-  readonly decode: (value: unknown, path: string) => T;
+  encode(value: T): Json;
+  decode(value: unknown, path: string): T;
 }
 
 export class MalformedEvent extends Error {

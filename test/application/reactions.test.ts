@@ -10,7 +10,7 @@ import type { Subscriptions } from '../../application/ports/processManager.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import {
   type Answers,
   attemptFailed,

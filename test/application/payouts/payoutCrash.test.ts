@@ -16,7 +16,8 @@ import type { PayoutFunds, Reservation } from '../../../application/ports/payout
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
-import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
+import { PAYOUT } from '../../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { why } from '../../support/core.ts';

@@ -19,7 +19,7 @@ import type { Fact } from '../../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis, toMillis } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
