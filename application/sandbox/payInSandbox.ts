@@ -6,7 +6,7 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { type SettleOutcome, settleOutcome } from '../../domain/payment/settle.ts';
-import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { makeEndToEndId } from '../../domain/pix/ids.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/incomingPayment.ts';
