@@ -2,7 +2,7 @@
 // readiness, and keys and tokens that are none (rule E8). All processes of a deployment count together.
 
 import type { Request, Response } from 'express';
-import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/settings.ts';
+import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/rateLimits.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
 import type { Caller, Callers } from './callers.ts';
