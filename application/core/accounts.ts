@@ -1,8 +1,8 @@
 // Accounts as commands and processes need them: settings, seed and clock, always from the account's own stream.
 import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
 import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
-import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CommandHandler } from './commandHandler.ts';

@@ -4,8 +4,8 @@
 
 import type { Static, TObject } from 'typebox';
 import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
-import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
+import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type JobHandler,

@@ -1,6 +1,7 @@
 // A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
 
 import type { PaymentMethod } from '../charge/methods.ts';
+import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -24,7 +25,6 @@ import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { foldToAscii } from '../pix/asciiText.ts';
 import { EMPTY_TEXT, NAME_MAX } from '../pix/brCode.ts';
 import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
-import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 
 /** What is agreed with the merchant whatever capabilities there are. */
 export interface OwnSettings {

@@ -1,9 +1,10 @@
 // Where the money of cash-outs may go, beside the payer's own document (rule M7a).
+
+import { accountSetting, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Mode } from '../kernel/ids.ts';
 import type { Problem } from '../kernel/rejection.ts';
 import { listOf, nullable, type Shape, text } from '../kernel/serde.ts';
 import { isPixKey } from '../pix/pixKey.ts';
-import { accountSetting, type StoredValues } from '../kernel/accountSetting.ts';
 
 // All settings stand in each event that changes one, and an event is below 32 kB.
 const KEYS_MAX = 300;
@@ -15,17 +16,14 @@ const list = listOf(text());
 const shape: Shape<readonly string[]> = { ...list, decode: (value, path) => [...new Set(list.decode(value, path))] };
 
 const problems = (keys: readonly string[]): readonly Problem[] => {
-  if (keys.length > KEYS_MAX) return [{ param: name, message: `must be at most ${KEYS_MAX} Pix keys` }];
   const wrong = keys.find((key) => !isPixKey(key));
+  if (keys.length > KEYS_MAX) return [{ param: name, message: `must be at most ${KEYS_MAX} Pix keys` }];
   return wrong === undefined
     ? []
     : [{ param: name, message: `must be Pix keys as the directory holds them, not "${wrong}"` }];
 };
 
-const keysOf = (typed: string): readonly string[] | null => {
-  if (typed === 'any') return null;
-  return typed === 'none' ? [] : typed.split(',').map((key) => key.trim());
-};
+const WORDS: { readonly [word: string]: readonly string[] | null } = { any: null, none: [] };
 
 /** null: any. An empty list binds live mode only. */
 export const cashoutDestinations = accountSetting<readonly string[] | null>({
@@ -45,7 +43,7 @@ export const cashoutDestinations = accountSetting<readonly string[] | null>({
     'cashout-destinations': {
       description:
         'Pix keys that live cash-outs may go to beside the payer’s document, with commas between; any, or none',
-      read: keysOf,
+      read: (typed) => (typed in WORDS ? WORDS[typed] : typed.split(',').map((key) => key.trim())),
     },
   },
   line: (keys) => ['cash-out destinations', keys === null ? 'any' : keys.join(', ') || 'none'],

@@ -1,8 +1,9 @@
 // Requests a minute of an account's keys (rules E8, X3).
+
+import { accountSetting, type Bounds, limitSchema, outside, wholeNumber } from '../kernel/accountSetting.ts';
+import { sandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import { integer, nullable } from '../kernel/serde.ts';
 import type { OpenAccount } from './account.ts';
-import { accountSetting, type Bounds, limitSchema, outside, wholeNumberOr } from '../kernel/accountSetting.ts';
-import { sandboxSwitch } from '../kernel/sandboxSwitch.ts';
 
 const PER_MINUTE: Bounds = [0, 1_000_000_000];
 const SANDBOX_MAX = 1_000_000;
@@ -17,7 +18,7 @@ export const rateLimitPerMinute = accountSetting<number | null>({
   options: {
     'rate-limit': {
       description: 'requests a minute of each API key; none: any number; default: as the deployment says',
-      read: wholeNumberOr({ default: null, none: 0 }, [1, PER_MINUTE[1]]),
+      read: wholeNumber([1, PER_MINUTE[1]], { default: null, none: 0 }),
     },
   },
   line: (limit) => {

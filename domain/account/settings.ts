@@ -1,7 +1,9 @@
 // Changing what an account has agreed, and how its sandbox behaves. What is not named stays.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
+import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
+import type { SandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
 import {
@@ -12,8 +14,6 @@ import {
   type OwnSettings,
   type SandboxSettings,
 } from './account.ts';
-import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
-import type { SandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import { settingProblems } from './settingProblems.ts';
 
 /** Of the settings that hold several values, those that are named; of a method's fees each side by itself. */
@@ -74,8 +74,7 @@ export const changeSandboxSettings =
   (state) => {
     if (state.status !== 'open') throw new Error('settings of an account that was never opened');
     const before = completed(state.sandbox, switches);
-    const named = switches.filter(({ name }) => change[name] !== undefined);
-    const after = { ...before, ...Object.fromEntries(named.map(({ name, checked }) => [name, checked(change[name])])) };
+    const after = { ...before, ...change };
     if (isSame(after, before)) return { events: [], reply: before };
     const unsaid = new Set(
       switches.flatMap((one) => (one.isUnsaid && one.of(after) === one.initial ? [one.name] : [])),

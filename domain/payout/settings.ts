@@ -1,7 +1,7 @@
 // What is agreed with a merchant about payouts, and how its sandbox pays them (rules M7b, Y5, Y6).
 import { limitSchema, limitSetting } from '../kernel/accountSetting.ts';
-import { onSwitch, sandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import { AMOUNT_MAX, type Minor } from '../kernel/money.ts';
+import { onSwitch, sandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import { integer, money, nullable, record } from '../kernel/serde.ts';
 
 const AMOUNTS = [0, AMOUNT_MAX] as const;

@@ -1,8 +1,7 @@
 // How much may leave an account by refunds in an hour, and how its sandbox pays them (rules M7b, X3).
-import { accountSetting, limitSchema, outside, wholeNumberOr } from '../kernel/accountSetting.ts';
-import { onSwitch } from '../kernel/sandboxSwitch.ts';
+import { accountSetting, limitSchema, outside, wholeNumber } from '../kernel/accountSetting.ts';
 import { AMOUNT_MAX, type Minor } from '../kernel/money.ts';
-import { isRejection } from '../kernel/rejection.ts';
+import { onSwitch } from '../kernel/sandboxSwitch.ts';
 import { integer, money, nullable, record } from '../kernel/serde.ts';
 
 /** Live refunds an hour: how many, and their sum in minor units of each currency; null: any. */
@@ -11,17 +10,8 @@ export interface RefundVelocity {
   readonly sumPerHour: Minor | null;
 }
 
-export const REFUNDS_PER_HOUR = [0, 100_000] as const;
-export const REFUND_SUM_PER_HOUR = [0, AMOUNT_MAX] as const;
-
-/** Returns what sets one part of the velocity. */
-const part = (name: keyof RefundVelocity, bounds: typeof REFUNDS_PER_HOUR | typeof REFUND_SUM_PER_HOUR) => {
-  const read = wholeNumberOr({ any: null }, bounds);
-  return (text: string) => {
-    const limit = read(text);
-    return isRejection(limit) ? limit : { [name]: limit };
-  };
-};
+const COUNT = [0, 100_000] as const;
+const SUM = [0, AMOUNT_MAX] as const;
 
 export const refundVelocity = accountSetting<RefundVelocity>({
   name: 'refundVelocity',
@@ -31,24 +21,26 @@ export const refundVelocity = accountSetting<RefundVelocity>({
   schema: {
     type: 'object',
     properties: {
-      countPerHour: limitSchema(REFUNDS_PER_HOUR, 'null: any.'),
-      sumPerHour: limitSchema(REFUND_SUM_PER_HOUR, 'Minor units; null: any.'),
+      countPerHour: limitSchema(COUNT, 'null: any.'),
+      sumPerHour: limitSchema(SUM, 'Minor units; null: any.'),
     },
     additionalProperties: false,
     description: 'Live refunds of an hour.',
   },
   problems: ({ countPerHour, sumPerHour }) => [
-    ...outside('refundVelocity.countPerHour', countPerHour ?? 0, REFUNDS_PER_HOUR),
-    ...outside('refundVelocity.sumPerHour', sumPerHour ?? 0, REFUND_SUM_PER_HOUR),
+    ...outside('refundVelocity.countPerHour', countPerHour ?? 0, COUNT),
+    ...outside('refundVelocity.sumPerHour', sumPerHour ?? 0, SUM),
   ],
   options: {
     'refund-count': {
       description: 'live refunds an hour of the whole account; any',
-      read: part('countPerHour', REFUNDS_PER_HOUR),
+      part: 'countPerHour',
+      read: wholeNumber(COUNT, { any: null }),
     },
     'refund-sum': {
       description: 'what live refunds of an hour may add up to, in minor units of each currency; any',
-      read: part('sumPerHour', REFUND_SUM_PER_HOUR),
+      part: 'sumPerHour',
+      read: wholeNumber(SUM, { any: null }),
     },
   },
   line: ({ countPerHour, sumPerHour }) => [

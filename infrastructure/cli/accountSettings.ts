@@ -5,10 +5,10 @@ import { changeLogo } from '../../application/accounts/changeLogo.ts';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
-import { type Bounds, wholeNumberIn } from '../../domain/kernel/accountSetting.ts';
 import { SETTING_BOUNDS } from '../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../domain/account/settings.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
+import { type Bounds, wholeNumber as wholeNumberIn } from '../../domain/kernel/accountSetting.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
@@ -20,13 +20,13 @@ import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { accountIdOf } from './typed.ts';
 
 /** Throws UsageError if the text could not be read. */
-const read = <T>(option: string, text: string, value: T | Rejection): T => {
+const accepted = <T>(option: string, text: string, value: T | Rejection): T => {
   if (isRejection(value)) throw new UsageError(`--${option} ${value.message}, not "${text}"`);
   return value;
 };
 
 const wholeNumber = (option: string, text: string, bounds: Bounds): number =>
-  read(option, text, wholeNumberIn(bounds)(text));
+  accepted(option, text, wholeNumberIn(bounds)(text));
 
 /** `PIX=…,BOLETO=…`. Throws UsageError, with `example`, for anything else. */
 const byMethod = <T>(option: string, text: string, example: string, read: (text: string, pair: string) => T) =>
@@ -70,10 +70,10 @@ const { velocityPerHour, chargeWindowSeconds } = SETTING_BOUNDS;
 
 const { settings: DECLARED } = DECLARED_SETTINGS;
 const DECLARED_OPTIONS = DECLARED.flatMap(({ name, options }) =>
-  Object.entries(options).map(([option, { description, read: meaning }]): [string, Setting] => [
-    option,
-    { description, read: (_, text) => ({ [name]: read(option, text, meaning(text)) }) },
-  ]),
+  Object.entries(options).map(([option, { description, part, read }]): [string, Setting] => {
+    const change = (value: unknown) => ({ [name]: part === undefined ? value : { [part]: value } });
+    return [option, { description, read: (_, text) => change(accepted(option, text, read(text))) }];
+  }),
 );
 
 const SETTINGS: { readonly [option: string]: Setting } = {
@@ -148,9 +148,10 @@ const lines = (agreed: AccountSettings): readonly string[] => {
     `logo                  ${agreed.logo ?? 'none'}`,
     `colour                ${agreed.color ?? 'Quita’s'}`,
     `velocity              ${velocity.customerPerHour} an hour a customer, ${velocity.accountPerHour} in all`,
-    ...DECLARED.flatMap(({ line }) => (line === null ? [] : [line(agreed)])).map(
-      ([label, text]) => `${label.padEnd(22)}${text}`,
-    ),
+    ...DECLARED.flatMap(({ lineOf }) => {
+      const [label, text] = lineOf(agreed) ?? [null];
+      return label === null ? [] : [`${label.padEnd(22)}${text}`];
+    }),
     `hold days             ${PAYMENT_METHODS.map((method) => `${method}=${holdDays[method]}`).join(' ')}`,
     `charge window         ${agreed.chargeWindowSeconds} s`,
     ...PAYMENT_METHODS.map((method) => {

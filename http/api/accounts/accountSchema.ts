@@ -1,9 +1,9 @@
 // The account as its members see it, in the words of `account settings --json`, and what changes its settings.
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
-import { ACCOUNT, type OwnSettings } from '../../../domain/account/account.ts';
-import type { AccountSetting, ValueSchema } from '../../../domain/kernel/accountSetting.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import type { AccountSetting, ValueSchema } from '../../../domain/kernel/accountSetting.ts';
 import {
   accepting,
   anyInteger,
@@ -71,28 +71,17 @@ const OWNERS = DECLARED.filter(({ isOwners }) => isOwners);
 /** In the order in which a rejection names them. */
 export const OWNERS_SETTINGS: readonly string[] = OWNERS.map(({ name }) => name);
 
-type OperatorsOwn = Exclude<keyof OwnSettings, 'color' | 'chargeWindowSeconds'>;
-const REFUSED = optional(described('Only the operator of the platform changes it: 403 `role_required`.', anyJson));
+const MERCHANTS = new Set(['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS]);
+export const OPERATORS_SETTINGS = Object.keys(settingsSchema.properties).filter((name) => !MERCHANTS.has(name));
 /** Named, so that they are refused and not ignored. */
-const OPERATORS_OWN: { readonly [Name in OperatorsOwn]: typeof REFUSED } = {
-  fees: REFUSED,
-  holdDays: REFUSED,
-  merchantName: REFUSED,
-  taxId: REFUSED,
-  receiverName: REFUSED,
-  receiverCity: REFUSED,
-  logo: optional(described('PUT /v1/account/logo changes it; here it is 403 `role_required`.', anyJson)),
-  velocity: REFUSED,
-};
-const OPERATORS: { readonly [name: string]: typeof REFUSED } = {
-  ...OPERATORS_OWN,
-  ...Object.fromEntries(DECLARED.flatMap(({ name, isOwners }) => (isOwners ? [] : [[name, REFUSED]]))),
-};
-export const OPERATORS_SETTINGS = Object.keys(OPERATORS);
+const refused = (name: string) =>
+  name === 'logo'
+    ? described('PUT /v1/account/logo changes it; here it is 403 `role_required`.', anyJson)
+    : described('Only the operator of the platform changes it: 403 `role_required`.', anyJson);
 
 export const settingsBody = accepting({
   color: optional(described('Lower-case #rrggbb; null: Quita’s.', orNull(string(7)))),
   chargeWindowSeconds: optional(integer(...SETTING_BOUNDS.chargeWindowSeconds)),
   ...changesOf(OWNERS, ' Only an OWNER changes it.'),
-  ...OPERATORS,
+  ...Object.fromEntries(OPERATORS_SETTINGS.map((name) => [name, optional(refused(name))])),
 });

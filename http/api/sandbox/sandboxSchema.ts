@@ -112,5 +112,7 @@ export const sandboxSettingsBody = accepting(
   Object.fromEntries(switches.map(({ apiName, schema }) => [apiName, optional(declaredValue(schema))])),
 );
 export const sandboxSettingsSchema = exactly(
-  Object.fromEntries(switches.map(({ apiName, shownSchema }) => [apiName, declaredValue(shownSchema)])),
+  Object.fromEntries(
+    switches.map(({ apiName, schema, shownSchema = schema }) => [apiName, declaredValue(shownSchema)]),
+  ),
 );

@@ -7,9 +7,9 @@ import {
   type OpenAccount,
   type SandboxSettings,
 } from '../../../domain/account/account.ts';
-import { completed } from '../../../domain/kernel/accountSetting.ts';
 import { changeSandboxSettings, changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
 import { SERDE } from '../../../domain/aggregates.ts';
+import { completed } from '../../../domain/kernel/accountSetting.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { given } from '../../support/given.ts';

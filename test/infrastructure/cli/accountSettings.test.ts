@@ -2,7 +2,6 @@
 
 import { expect } from 'chai';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
-import { REFUND_SUM_PER_HOUR, REFUNDS_PER_HOUR } from '../../../domain/refund/settings.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { pdfText } from '../../support/pdfText.ts';
 import { parseBrCode } from '../../support/pix/brCodeParse.ts';
@@ -162,8 +161,8 @@ describe('account settings', () => {
       'São José do Rio Preto',
       'receiverCity must have 1 to 15 characters once its accents and all that is not ASCII are gone',
     ],
-    ['refund-count', '100001', between('refund-count', REFUNDS_PER_HOUR, '100001')],
-    ['refund-sum', 'x', between('refund-sum', REFUND_SUM_PER_HOUR, 'x')],
+    ['refund-count', '100001', between('refund-count', [0, 100_000], '100001')],
+    ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
     ['charge-window', '59', between('charge-window', chargeWindowSeconds, '59')],
     ['charge-window', '', between('charge-window', chargeWindowSeconds, '')],
     ['cashout-destinations', 'x', 'cashoutDestinations must be Pix keys as the directory holds them, not "x"'],
