@@ -6,8 +6,9 @@ import {
   chargeFingerprintFields,
 } from '../../domain/charge/request.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Creation, createCharge } from '../../domain/payment/create.ts';
-import { assertExists, type ExistingPayment, PAYMENT, type PaymentState } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';

@@ -6,8 +6,9 @@ import {
   paymentFingerprintFields,
 } from '../../domain/charge/paymentRequest.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { createCharge } from '../../domain/payment/create.ts';
-import { assertExists, type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';

@@ -7,7 +7,8 @@ import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instrumen
 import { isReturnUrl } from '../../domain/charge/returnUrl.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { checkoutUrl } from '../../domain/presentation/charge.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';

@@ -4,7 +4,7 @@ import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readMode
 import { paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
