@@ -47,9 +47,9 @@ describe('the capabilities', () => {
       redrives: { stalled: none },
       payouts: { unfinished: none },
       cases: { overdueReminders: none, owedReports: none },
-      overdue: {
-        deliveries: none,
-        payments: async function* () {
+      deliveries: { overdue: none },
+      payments: {
+        overdue: async function* () {
           yield Object.values(PENDING).map((work) => ({ tenant: TENANT, paymentId: PAYMENT_ID, work }));
         },
       },
@@ -68,8 +68,8 @@ describe('the capabilities', () => {
       jobs,
       timers,
       clock: { now: () => 0 },
-      overdue: {
-        payments: async function* () {
+      payments: {
+        overdue: async function* () {
           yield [{ tenant: TENANT, paymentId: PAYMENT_ID, work: PENDING.expire }];
         },
       },
