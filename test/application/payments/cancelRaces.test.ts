@@ -166,7 +166,7 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   const needs = {
     ...process(),
     providers: provider,
-    alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+    alerts: { returnRefused: () => undefined },
   };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
@@ -258,7 +258,7 @@ describe('cancel against pay against expire', () => {
         const back = sendBack({
           ...world.process(),
           providers: world.provider,
-          alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+          alerts: { returnRefused: () => undefined },
         });
         await scheduler.waitFor(
           untilKnown(() => back({ paymentId: PAYMENT_ID, providerPaymentId: incoming().providerPaymentId })),

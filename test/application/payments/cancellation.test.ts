@@ -74,7 +74,7 @@ describe('the cancellation, on Postgres', () => {
       commands: core.commands,
       accounts: core.accounts,
       providers: core.provider,
-      alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+      alerts: { returnRefused: () => undefined },
     })({ paymentId: id, providerPaymentId });
 
   it('tells the provider, then it is a fact; twice, once', async () => {

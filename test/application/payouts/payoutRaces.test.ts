@@ -112,8 +112,11 @@ const request = async ({ rail, account, funds, newProcess }: World, idempotencyK
 
 /** As the queue does: again until the bank said. */
 const execute = async ({ rail, newProcess }: World, id: PayoutId): Promise<void> => {
-  const needs = { ...newProcess(), payoutRails: { of: () => rail }, timers: memoryTimers() };
-  const executor = new PayoutExecutor({ ...needs, payoutAlerts: { confirmedLate: () => undefined } });
+  const executor = new PayoutExecutor({
+    ...newProcess(),
+    payoutRails: { of: () => rail },
+    timers: memoryTimers(),
+  });
   for (let i = 0; i < 4; i++) {
     await executor.run(id);
     await setImmediate(); // the pause of a command that lost an append must be able to end
