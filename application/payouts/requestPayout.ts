@@ -14,10 +14,9 @@ import {
 } from '../../domain/payout/request.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { payoutIdOf } from '../core/derivedIds.ts';
+import { fingerprintOf, payoutIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import { fingerprintOf } from '../core/fingerprint.ts';
-import { InFlightRequests } from '../payments/creationParts.ts';
+import { InFlightRequests } from '../core/keyedLock.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';

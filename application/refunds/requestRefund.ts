@@ -13,9 +13,8 @@ import {
 } from '../../domain/refund/request.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { refundIdOf } from '../core/derivedIds.ts';
+import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
-import { fingerprintOf } from '../core/fingerprint.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 

@@ -22,8 +22,7 @@ import {
   time,
 } from '../kernel/serde.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
-import { foldToAscii } from '../pix/asciiText.ts';
-import { EMPTY_TEXT, NAME_MAX } from '../pix/brCode.ts';
+import { EMPTY_TEXT, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
 import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
 
 export interface AccountSettings {
