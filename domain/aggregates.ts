@@ -3,6 +3,7 @@ import { ACCOUNT } from './account/account.ts';
 import { MED_CASE } from './dispute/aggregate.ts';
 import { readStreamName, type StreamName } from './kernel/event.ts';
 import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
+import type { ErrorEntry } from './kernel/rejection.ts';
 import { KEYRING } from './keyring/keyring.ts';
 import { LOG_CONSUMER } from './logConsumer/logConsumer.ts';
 import { PAYMENT } from './payment/payment.ts';
@@ -40,6 +41,14 @@ export const SERDE = Object.fromEntries(AGGREGATES.map(({ category, serde }) => 
 export const RARE_CATEGORIES: readonly Category[] = AGGREGATES.flatMap(({ isRare, category }) =>
   isRare ? [category] : [],
 );
+
+type CodeOf<A> = A extends { readonly errors?: infer Errors } ? keyof NonNullable<Errors> : never;
+/** The error codes of all aggregates. */
+export const AGGREGATES_ERRORS = Object.fromEntries(
+  AGGREGATES.flatMap(({ errors = {} }) => Object.entries(errors)),
+) as {
+  readonly [Code in CodeOf<Listed>]: ErrorEntry;
+};
 
 const DELETABLE: ReadonlySet<string> = new Set(
   AGGREGATES.flatMap(({ isDeletable, category }) => (isDeletable ? [category] : [])),

@@ -1,4 +1,4 @@
-// Expected refusals are values with the error code of the interface. All codes stand in one table in http/kernel/errors.ts.
+// Expected refusals are values with the error code of the interface. All codes are in one table in http/kernel/errors.ts.
 
 /** Codes of no capability. */
 type GeneralCode =
@@ -21,7 +21,7 @@ type GeneralCode =
   | 'internal_error'
   | 'service_unavailable';
 
-/** The codes by whose they are. Each capability declares its own beside its domain, where it adds them here. */
+/** The codes by whose they are. Each capability declares its own in `errors.ts` beside its aggregate, and adds them here. */
 export interface ErrorCodes {
   readonly general: GeneralCode;
 }

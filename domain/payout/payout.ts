@@ -1,5 +1,6 @@
 // A payout: money that a merchant takes out of its wallet to a Pix key (rules Y1–Y6). Its stream says what was asked for, who let it pass,
 // and what the bank made of it.
+
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -10,6 +11,7 @@ import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
 import { flag, freeForm, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { PAYOUT_ERRORS } from './errors.ts';
 
 export type PayoutId = Id<'payout'>;
 
@@ -208,4 +210,5 @@ export const PAYOUT = aggregate<PayoutId>()({
   idPrefix: 'po_',
   decider: payout,
   serde: payoutSerde,
+  errors: PAYOUT_ERRORS,
 });
