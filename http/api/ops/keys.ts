@@ -32,6 +32,7 @@ const listKeysOfAccountRoute = route({
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
+  description: 'Returns the active keys of an account by their prefixes.',
   tag: PLATFORM,
   principal: 'operator',
   responses: {
@@ -57,6 +58,7 @@ const issueKeyOfAccountRoute = route({
   operationId: 'issueKeyOfAccount',
   params: accountParam,
   summary: 'Issue an API key to an account; it is shown once',
+  description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: issueBody }),
@@ -76,6 +78,7 @@ const rotateKeyOfAccountRoute = route({
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
+  description: 'Issues a new key of the same mode and revokes the old one at once.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
@@ -96,6 +99,7 @@ const revokeKeyOfAccountRoute = route({
   operationId: 'revokeKeyOfAccount',
   params,
   summary: 'Revoke an API key of an account for good',
+  description: 'Revokes a key of an account at once. This can’t be undone.',
   tag: PLATFORM,
   principal: 'operator',
   responses: {

@@ -53,6 +53,8 @@ const checkLedgerRoute = route({
   path: '/ops/v1/ledger/check',
   operationId: 'checkLedger',
   summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
+  description:
+    'Verifies that every ledger entry and the ledger as a whole sum to zero, and that balances match their postings.',
   tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
@@ -112,6 +114,7 @@ const showLedgerRoute = route({
   params: paymentParam,
   summary:
     'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
+  description: 'Returns the ledger postings of one payment, each with its event, account, amount and reason.',
   tag: PLATFORM,
   principal: 'operator',
   reads: ['wallet'],

@@ -33,6 +33,7 @@ const listProjectionsRoute = route({
   path: '/ops/v1/projections',
   operationId: 'listProjections',
   summary: 'How far each read model and process has followed the log',
+  description: 'Returns the position of each read model and process in the event log.',
   tag: PLATFORM,
   principal: 'operator',
   responses: {
@@ -96,6 +97,7 @@ const showRequestRoute = route({
     },
   },
   summary: 'What a request id meant: the requests that bore it, newest first, and the events that they caused',
+  description: 'Returns the requests that carried a request id, and the events that they caused.',
   tag: PLATFORM,
   principal: 'operator',
   responses: {
@@ -135,6 +137,7 @@ const showStreamRoute = route({
   operationId: 'showStream',
   params: streamParam,
   summary: 'The events of one stream, in order',
+  description: 'Returns the events of one stream in order.',
   tag: PLATFORM,
   principal: 'operator',
   query: {
@@ -208,6 +211,8 @@ export const rebuildProjectionRoute = route({
     },
   },
   summary: 'Build a read model anew beside the live copy and swap; cut off, the next one goes on where it was',
+  description:
+    'Rebuilds a read model beside the live copy and then swaps both. An interrupted rebuild continues with the next call.',
   tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
@@ -227,6 +232,8 @@ export const verifyProjectionsRoute = route({
   path: '/ops/v1/projections/verify',
   operationId: 'verifyProjections',
   summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream',
+  description:
+    'Replays the event log and compares the result with every read model. The response streams progress, then a report.',
   tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
@@ -243,6 +250,7 @@ const readLogRoute = route({
   operationId: 'readLog',
   summary:
     'Every event of the log in order, up to what it holds now; or, followed, those that are recorded from now on',
+  description: 'Streams the event log in order. With `follow`, the stream stays open for new events.',
   tag: PLATFORM,
   principal: 'operator',
   query: {

@@ -57,6 +57,7 @@ const listCaseReviewsRoute = route({
   path: '/ops/v1/med/review',
   operationId: 'listCaseReviews',
   summary: 'Dispute cases that wait for an operator, oldest first',
+  description: 'Returns the dispute cases whose outcomes wait for an operator.',
   tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand },
@@ -88,13 +89,14 @@ const DECIDED = {
   },
 } as const;
 
-const reviewRoute = (verdict: 'approve' | 'reject', summary: string): Route =>
+const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description: string): Route =>
   route({
     method: 'POST',
     path: `/ops/v1/med/review/{id}/${verdict}`,
     operationId: `${verdict}CaseReview`,
     params: caseParam,
     summary,
+    description,
     tag: PLATFORM,
     principal: 'operator',
     responses: DECIDED,
@@ -119,6 +121,8 @@ const settleRoute = route({
   operationId: 'settleCase',
   params: caseParam,
   summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
+  description:
+    'Settles a case whose reported amount differs from the charge: holds an amount, books it as lost, or moves nothing.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
@@ -155,6 +159,7 @@ const dismissRoute = route({
     },
   },
   summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
+  description: 'Takes a report of the bank off the review list. The report stays recorded.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: exactly({ reason }) }),
@@ -170,8 +175,16 @@ const dismissRoute = route({
 
 export const OPS_MED_ROUTES: readonly Route[] = [
   listCaseReviewsRoute,
-  reviewRoute('approve', 'Let the outcome of a dispute case count'),
-  reviewRoute('reject', 'Refuse the outcome of a dispute case: it goes on as it was'),
+  reviewRoute(
+    'approve',
+    'Let the outcome of a dispute case count',
+    'Approves the outcome of a dispute case. The money moves accordingly.',
+  ),
+  reviewRoute(
+    'reject',
+    'Refuse the outcome of a dispute case: it goes on as it was',
+    'Rejects the outcome of a dispute case. The case continues as before.',
+  ),
   settleRoute,
   dismissRoute,
 ];

@@ -25,6 +25,7 @@ const listRoute = route({
   path: '/ops/v1/payouts',
   operationId: 'listPayoutReviews',
   summary: 'Payouts that await approval, oldest first',
+  description: 'Returns the payouts of all accounts that await approval, or those of one account.',
   tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand, accountId: ofAccount },
@@ -51,6 +52,7 @@ const showRoute = route({
   path: '/ops/v1/payouts/{id}',
   operationId: 'showPayout',
   summary: 'Show a requested payout',
+  description: 'Returns a requested payout of any account, whatever its status.',
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showPayout(params.id);
@@ -69,6 +71,8 @@ const approveRoute = route({
   path: '/ops/v1/payouts/{id}/approve',
   operationId: 'approvePayoutReview',
   summary: 'Approve a payout of any account',
+  description:
+    'Approves a payout for an account that has no one else to do it. An operator who issued the API key that requested the payout can’t approve it.',
   handle: async (context) => {
     const { params, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
@@ -82,6 +86,8 @@ const rejectRoute = route({
   path: '/ops/v1/payouts/{id}/reject',
   operationId: 'rejectPayoutReview',
   summary: 'Reject a payout of any account: it fails, and its money returns to the wallet',
+  description:
+    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
   body: jsonBody({ schema: rejectPayoutBody }),
   handle: async (context) => {
     const { params, body, caller, services } = context;

@@ -96,6 +96,7 @@ const addUserRoute = route({
   path: '/ops/v1/users',
   operationId: 'addUser',
   summary: 'Add a user with a password, which is shown once; nothing is sent',
+  description: 'Creates a user and returns a password once. Quita sends no email.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
@@ -122,6 +123,8 @@ const inviteUserRoute = route({
   path: '/ops/v1/users/invite',
   operationId: 'inviteUser',
   summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
+  description:
+    'Creates a user and sends a link for the first password. The link works once, within one hour. For a user without a password, it sends a new link.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
@@ -139,6 +142,7 @@ const listUsersRoute = route({
   path: '/ops/v1/users',
   operationId: 'listUsers',
   summary: 'Every user, or those of an account, in the order in which they were added',
+  description: 'Returns the users of the platform, or those of one account.',
   tag: PLATFORM,
   principal: 'operator',
   query: {
@@ -166,6 +170,7 @@ const showUserRoute = route({
   operationId: 'showUser',
   params: userParam,
   summary: 'A user',
+  description: 'Returns one user with the role and the status.',
   tag: PLATFORM,
   principal: 'operator',
   responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
@@ -183,6 +188,7 @@ const userOrRefusal = (done: KnownUser | Rejection) =>
 const statusRoute = (
   verb: 'disable' | 'enable',
   summary: string,
+  description: string,
   change: (platform: Platform, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
 ) =>
   route({
@@ -191,6 +197,7 @@ const statusRoute = (
     operationId: `${verb}User`,
     params: userParam,
     summary,
+    description,
     tag: PLATFORM,
     principal: 'operator',
     responses: USER_NOW,
@@ -202,10 +209,14 @@ const statusRoute = (
 const disableUserRoute = statusRoute(
   'disable',
   'Shut a user out: logged out everywhere, at once',
+  'Disables a user. All sessions of this user end at once.',
   (platform, userId, by) => platform.disableUser(userId, by),
 );
-const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
-  platform.enableUser(userId, by),
+const enableUserRoute = statusRoute(
+  'enable',
+  'Let a disabled user log in again',
+  'Enables a disabled user, who can then log in again.',
+  (platform, userId, by) => platform.enableUser(userId, by),
 );
 
 const changeRoleRoute = route({
@@ -214,6 +225,7 @@ const changeRoleRoute = route({
   operationId: 'changeUserRole',
   params: userParam,
   summary: 'Give a user of an account another role: it counts in every session, at once',
+  description: 'Changes the role of an account’s user. The new role applies to current sessions, too.',
   tag: PLATFORM,
   principal: 'operator',
   reads: ['users'],
@@ -232,6 +244,8 @@ const resetSecondFactorRoute = route({
   operationId: 'resetSecondFactor',
   params: userParam,
   summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
+  description:
+    'Removes the second factor of a user, who can then log in with the password alone and enrol again. All sessions of this user end.',
   tag: PLATFORM,
   principal: 'operator',
   responses: USER_NOW,

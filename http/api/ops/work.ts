@@ -57,6 +57,8 @@ const listHeldRoute = route({
   path: '/ops/v1/held',
   operationId: 'listHeld',
   summary: 'Pix held for review, refused when sent back, or confirmed after a refusal, longest held first',
+  description:
+    'Returns the Pix payments that wait for an operator: held for review, or rejected by the bank on return.',
   tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand },
@@ -100,6 +102,7 @@ const releaseHeldRoute = route({
   operationId: 'releaseHeld',
   params: paymentParam,
   summary: 'Let a held Pix pass: it is credited, and the payment is paid',
+  description: 'Credits a held Pix to the merchant. The payment becomes paid.',
   tag: PLATFORM,
   principal: 'operator',
   responses: REVIEWED,
@@ -116,6 +119,8 @@ const returnHeldRoute = route({
   operationId: 'returnHeld',
   params: paymentParam,
   summary: 'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
+  description:
+    'Returns a held Pix to its payer. If the bank rejected an earlier return, it is requested again. The payment becomes refunded once the bank accepts.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
@@ -139,6 +144,8 @@ const settleHeldRoute = route({
   operationId: 'settleHeld',
   params: paymentParam,
   summary: 'Pay out or write off money whose return the bank refuses for good',
+  description:
+    'Settles a return that the bank refused for good: by a Pix-out to a key, or by writing the amount off to the platform’s account.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
@@ -180,6 +187,7 @@ const listDeadLettersRoute = route({
   path: '/ops/v1/dlq',
   operationId: 'listDeadLetters',
   summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
+  description: 'Returns webhook deliveries that failed after their last attempt.',
   tag: PLATFORM,
   principal: 'operator',
   query: { limit: upToThousand, accountId: ofAccount },
@@ -211,6 +219,7 @@ const redriveDeadLettersRoute = route({
   path: '/ops/v1/dlq/redrive',
   operationId: 'redriveDeadLetters',
   summary: 'Have deliveries sent again that were given up, of every account or those that fit; a job sends them',
+  description: 'Sends failed webhook deliveries again. With `dryRun`, it only counts them.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({
@@ -260,6 +269,7 @@ const listFailedJobsRoute = route({
   path: '/ops/v1/jobs',
   operationId: 'listFailedJobs',
   summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
+  description: 'Returns background jobs that failed. Jobs that failed for good are kept for 30 days.',
   tag: PLATFORM,
   principal: 'operator',
   query: {
@@ -285,6 +295,7 @@ const redriveJobsRoute = route({
   path: '/ops/v1/jobs/redrive',
   operationId: 'redriveJobs',
   summary: 'Begin work that failed for good again, at once: one job, a queue, or all; what is done already stays',
+  description: 'Starts failed jobs again: one job, one queue, or all of them. Completed steps are not repeated.',
   tag: PLATFORM,
   principal: 'operator',
   body: jsonBody({

@@ -65,6 +65,8 @@ export const listRequestLogsRoute = route({
   path: '/v1/request-logs',
   operationId: 'listRequestLogs',
   summary: 'The requests of the last 30 days with the account’s keys and users, both modes, newest first',
+  description:
+    'Returns API requests of the last 30 days in both modes, newest first. Filter them to find a request that failed.',
   tag: DASHBOARD,
   principal: 'session',
   query: {

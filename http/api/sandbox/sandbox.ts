@@ -89,6 +89,8 @@ export const sandboxPayRoute = route({
   path: '/v1/sandbox/charges/{id}/pay',
   operationId: 'sandboxPay',
   summary: 'A payer pays the charge',
+  description:
+    'Simulates a payer’s Pix. Without a body, the exact amount is paid. Send another amount, another document or a late payment to test those cases.',
   tag: SANDBOX,
   principal: 'testKey',
   params: chargeParam,
@@ -120,6 +122,7 @@ export const getClockRoute = route({
   path: '/v1/sandbox/clock',
   operationId: 'getSandboxClock',
   summary: 'The time of the account’s test mode',
+  description: 'Returns account time in test mode. It equals real time until you advance the test clock.',
   tag: SANDBOX,
   principal: 'testKey',
   responses: {
@@ -134,6 +137,8 @@ export const advanceClockRoute = route({
   path: '/v1/sandbox/clock/advance',
   operationId: 'advanceSandboxClock',
   summary: 'Move the test clock forward; what falls due happens first',
+  description:
+    'Moves the test clock forward. Expiries, releases and webhook retries that fall due happen before the response. The clock never goes back.',
   tag: SANDBOX,
   principal: 'testKey',
   body: jsonBody({ schema: advanceBody }),
@@ -163,6 +168,8 @@ export const flushDeliveriesRoute = route({
   path: '/v1/sandbox/deliveries/flush',
   operationId: 'flushSandboxDeliveries',
   summary: 'Wait until no delivery is due',
+  description:
+    'Attempts pending webhook deliveries and waits up to 5 seconds until none is due. Use it in tests before you check your receiver.',
   tag: SANDBOX,
   principal: 'testKey',
   responses: {

@@ -48,6 +48,7 @@ export const sandboxMedRoute = route({
   path: '/v1/sandbox/charges/{id}/med',
   operationId: 'sandboxOpenMedCase',
   summary: 'The payer’s bank opens a dispute',
+  description: 'Simulates a dispute by the payer’s bank about a paid charge. It opens a dispute case.',
   tag: SANDBOX,
   principal: 'testKey',
   params: chargeParam,
@@ -133,6 +134,7 @@ export const sandboxRequestEvidenceRoute = route({
   path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
   summary: 'The platform asks the merchant for evidence',
+  description: 'Simulates a request for evidence. The case shows the time in `evidence_requested_at`.',
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
@@ -159,6 +161,8 @@ export const sandboxDecideRoute = route({
   path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
   summary: 'The payer’s bank decides: agreed is lost, disagreed is won',
+  description:
+    'Simulates the decision of the payer’s bank. With `review`, the outcome waits for an approval and changes nothing until then.',
   responses: {
     ...onCase.responses,
     202: {
@@ -194,6 +198,7 @@ export const sandboxWithdrawRoute = route({
   path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
   summary: 'The payer withdraws the dispute',
+  description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
   errors: ['not_found', 'case_not_open', 'case_under_review'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
@@ -203,6 +208,7 @@ export const sandboxReviewRoute = route({
   path: '/v1/sandbox/med/cases/{id}/review',
   operationId: 'sandboxReviewMedCase',
   summary: 'An operator lets an outcome under review count, or not',
+  description: 'Approves or rejects an outcome that waits for review, as an operator of the platform would.',
   body: jsonBody({ schema: reviewBody }),
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'review', approve: context.body.approve }),

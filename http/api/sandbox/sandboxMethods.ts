@@ -34,12 +34,13 @@ const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct
   return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? done.payment) };
 };
 
-const acting = (name: string, summary: string) =>
+const acting = (name: string, summary: string, description: string) =>
   ({
     method: 'POST',
     path: `/v1/sandbox/payments/{id}/${name}`,
     operationId: `sandbox${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     summary,
+    description,
     tag: SANDBOX,
     principal: 'testKey',
     params: paymentParam,
@@ -55,7 +56,11 @@ const acting = (name: string, summary: string) =>
   }) as const;
 
 export const sandboxAuthorizeRoute = route({
-  ...acting('authorize', 'The payer pays by another method than Pix'),
+  ...acting(
+    'authorize',
+    'The payer pays by another method than Pix',
+    'Simulates a successful payment by card, boleto, MB WAY, Multibanco or crypto.',
+  ),
   body: jsonBody({
     schema: authorizeBody,
     codes: { method: 'invalid_payment_method' },
@@ -64,20 +69,36 @@ export const sandboxAuthorizeRoute = route({
 });
 
 export const sandboxRefuseRoute = route({
-  ...acting('refuse', 'The acquirer declines the method in flight, else the first that is left'),
+  ...acting(
+    'refuse',
+    'The acquirer declines the method in flight, else the first that is left',
+    'Simulates a decline by the acquirer. If the payment offers other methods, the payer can still use them.',
+  ),
   body: jsonBody({ schema: refuseBody }),
   handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
 });
 
 export const sandboxProcessingRoute = route({
-  ...acting('processing', 'The payer is at it'),
+  ...acting(
+    'processing',
+    'The payer is at it',
+    'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
+  ),
   handle: (context) => perform(context, { kind: 'processing' }),
 });
 export const sandboxChargebackRoute = route({
-  ...acting('chargeback', 'The card’s issuer raises a chargeback'),
+  ...acting(
+    'chargeback',
+    'The card’s issuer raises a chargeback',
+    'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
+  ),
   handle: (context) => perform(context, { kind: 'chargeback' }),
 });
 export const sandboxDisputeRoute = route({
-  ...acting('dispute', 'The card’s holder opens a dispute'),
+  ...acting(
+    'dispute',
+    'The card’s holder opens a dispute',
+    'Simulates a dispute by the cardholder. The disputed amount is retained.',
+  ),
   handle: (context) => perform(context, { kind: 'dispute' }),
 });

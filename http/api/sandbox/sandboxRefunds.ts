@@ -75,6 +75,7 @@ export const confirmRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
+  description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
   body: jsonBody({ schema: confirmRefundBody }),
   handle: (context) => decide(context, null, context.body.late),
 });
@@ -84,6 +85,7 @@ export const failRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/fail',
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
+  description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',
   body: jsonBody({ schema: failRefundBody }),
   handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
 });

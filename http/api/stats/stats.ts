@@ -23,6 +23,8 @@ export const paymentStatsRoute = route({
   path: '/v1/payments/stats',
   operationId: 'getPaymentStats',
   summary: 'How many payments, how many of them paid, and volumes of the last days',
+  description:
+    'Counts payments and sums their volume for the last `days` days. Days are those of São Paulo, and today is included.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
@@ -42,6 +44,8 @@ export const paymentMetricsRoute = route({
   path: '/v1/payments/metrics',
   operationId: 'getPaymentMetrics',
   summary: 'The conversion funnel and volumes of the last days, of all currencies or of one',
+  description:
+    'Returns the conversion funnel, volumes by method, fees and the time that payers take. Days are those of São Paulo, and today is included.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],

@@ -40,6 +40,8 @@ export const getBalanceRoute = route({
   path: '/v1/wallets/balance',
   operationId: 'getBalance',
   summary: 'The balance of all currencies, or of one',
+  description:
+    'Returns available, pending and retained amounts. `available` may be negative after a refund or a lost dispute.',
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
@@ -74,6 +76,7 @@ export const listWalletsRoute = route({
   path: '/v1/wallets',
   operationId: 'listWallets',
   summary: 'One wallet per currency',
+  description: 'Returns the wallets as an array, one entry per currency, in the older format.',
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
