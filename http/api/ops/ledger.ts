@@ -16,8 +16,8 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
+import { NO_PAYMENT, paymentParam } from '../payments/operatorHeld.ts';
 import { PLATFORM } from './tags.ts';
-import { NO_PAYMENT, paymentParam } from './work.ts';
 
 const ledgerSchema = exactly({
   isBalanced: boolean,

@@ -14,9 +14,9 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
-import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from '../access/apiKeys.ts';
-import { accountParam, NO_ACCOUNT } from './accounts.ts';
-import { PLATFORM } from './tags.ts';
+import { accountParam, NO_ACCOUNT } from '../ops/accounts.ts';
+import { PLATFORM } from '../ops/tags.ts';
+import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };
 
@@ -113,7 +113,7 @@ const revokeKeyOfAccountRoute = route({
   },
 });
 
-export const OPS_KEY_ROUTES = [
+export const OPERATOR_KEY_ROUTES = [
   listKeysOfAccountRoute,
   issueKeyOfAccountRoute,
   rotateKeyOfAccountRoute,

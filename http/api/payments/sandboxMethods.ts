@@ -3,12 +3,12 @@
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { paymentParam, transactionBody } from '../payments/payment.ts';
-import { transactionSchema } from '../payments/transactionSchema.ts';
+import { SANDBOX } from '../sandbox/tags.ts';
+import { paymentParam, transactionBody } from './payment.ts';
 import { authorizeBody, refuseBody } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
+import { transactionSchema } from './transactionSchema.ts';
 
 /** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -55,7 +55,7 @@ const acting = (name: string, summary: string, description: string) =>
     errors: ['not_found', 'invalid_payment_method', 'invalid_request'],
   }) as const;
 
-export const sandboxAuthorizeRoute = route({
+const sandboxAuthorizeRoute = route({
   ...acting(
     'authorize',
     'The payer pays by another method than Pix',
@@ -68,7 +68,7 @@ export const sandboxAuthorizeRoute = route({
   handle: (context) => perform(context, { kind: 'authorize', method: context.body.method ?? null }),
 });
 
-export const sandboxRefuseRoute = route({
+const sandboxRefuseRoute = route({
   ...acting(
     'refuse',
     'The acquirer declines the method in flight, else the first that is left',
@@ -78,7 +78,7 @@ export const sandboxRefuseRoute = route({
   handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
 });
 
-export const sandboxProcessingRoute = route({
+const sandboxProcessingRoute = route({
   ...acting(
     'processing',
     'The payer is at it',
@@ -86,7 +86,7 @@ export const sandboxProcessingRoute = route({
   ),
   handle: (context) => perform(context, { kind: 'processing' }),
 });
-export const sandboxChargebackRoute = route({
+const sandboxChargebackRoute = route({
   ...acting(
     'chargeback',
     'The card’s issuer raises a chargeback',
@@ -94,7 +94,7 @@ export const sandboxChargebackRoute = route({
   ),
   handle: (context) => perform(context, { kind: 'chargeback' }),
 });
-export const sandboxDisputeRoute = route({
+const sandboxDisputeRoute = route({
   ...acting(
     'dispute',
     'The card’s holder opens a dispute',
@@ -102,3 +102,11 @@ export const sandboxDisputeRoute = route({
   ),
   handle: (context) => perform(context, { kind: 'dispute' }),
 });
+
+export const SANDBOX_METHOD_ROUTES: readonly Route[] = [
+  sandboxAuthorizeRoute,
+  sandboxRefuseRoute,
+  sandboxProcessingRoute,
+  sandboxChargebackRoute,
+  sandboxDisputeRoute,
+];

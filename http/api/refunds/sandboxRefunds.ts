@@ -6,9 +6,8 @@ import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { refundSchema } from '../refunds/refundSchema.ts';
-import { confirmRefundBody, failRefundBody } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
+import { SANDBOX } from '../sandbox/tags.ts';
+import { confirmRefundBody, failRefundBody, refundSchema } from './refundSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;

@@ -24,10 +24,10 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
-import { oneOfTextsOrNull } from '../disputes/caseSchema.ts';
-import { caseParam } from '../disputes/cases.ts';
-import { total, upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { total, upToThousand } from '../ops/paging.ts';
+import { PLATFORM } from '../ops/tags.ts';
+import { oneOfTextsOrNull } from './caseSchema.ts';
+import { caseParam } from './cases.ts';
 
 const status = oneOfTexts(CASE_STATUSES);
 
@@ -173,7 +173,7 @@ const dismissRoute = route({
   },
 });
 
-export const OPS_MED_ROUTES: readonly Route[] = [
+export const OPERATOR_CASE_ROUTES: readonly Route[] = [
   listCaseReviewsRoute,
   reviewRoute(
     'approve',

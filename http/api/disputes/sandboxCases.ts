@@ -10,13 +10,13 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantOf } from '../../kernel/isoDates.ts';
 import { either } from '../../kernel/jsonSchema.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
-import { medCaseSchema } from '../disputes/caseSchema.ts';
-import { answer, caseParam } from '../disputes/cases.ts';
 import { chargeParam } from '../payments/charges.ts';
+import { SANDBOX } from '../sandbox/tags.ts';
+import { medCaseSchema } from './caseSchema.ts';
+import { answer, caseParam } from './cases.ts';
 import { decideCaseBody, medBody, owedSchema, reviewBody } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
 
 const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: this charge can’t be disputed now.');
 
@@ -43,7 +43,7 @@ const isUpTo = (
   told: { readonly revision: number; readonly moneyOutcome: MedCase['moneyOutcome'] },
 ): boolean => told.revision >= 0 && (moneyOutcome === null || told.moneyOutcome !== null);
 
-export const sandboxMedRoute = route({
+const sandboxMedRoute = route({
   method: 'POST',
   path: '/v1/sandbox/charges/{id}/med',
   operationId: 'sandboxOpenMedCase',
@@ -129,7 +129,7 @@ const onCase = {
   },
 } as const;
 
-export const sandboxRequestEvidenceRoute = route({
+const sandboxRequestEvidenceRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
@@ -156,7 +156,7 @@ const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling
   return sofar === null ? NO_CASE : { status: 202 as const, body: medCaseView(sofar) };
 };
 
-export const sandboxDecideRoute = route({
+const sandboxDecideRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
@@ -193,7 +193,7 @@ export const sandboxDecideRoute = route({
   },
 });
 
-export const sandboxWithdrawRoute = route({
+const sandboxWithdrawRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
@@ -203,7 +203,7 @@ export const sandboxWithdrawRoute = route({
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
 
-export const sandboxReviewRoute = route({
+const sandboxReviewRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/review',
   operationId: 'sandboxReviewMedCase',
@@ -213,3 +213,11 @@ export const sandboxReviewRoute = route({
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'review', approve: context.body.approve }),
 });
+
+export const SANDBOX_CASE_ROUTES: readonly Route[] = [
+  sandboxMedRoute,
+  sandboxRequestEvidenceRoute,
+  sandboxDecideRoute,
+  sandboxWithdrawRoute,
+  sandboxReviewRoute,
+];

@@ -21,9 +21,9 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
-import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
-import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { emailSchema, loginProblems, passwordSchema } from '../ops/accounts.ts';
+import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
+import { PLATFORM } from '../ops/tags.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 
@@ -264,7 +264,7 @@ const resetSecondFactorRoute = route({
   },
 });
 
-export const OPS_USER_ROUTES = [
+export const OPERATOR_USER_ROUTES = [
   addUserRoute,
   inviteUserRoute,
   listUsersRoute,

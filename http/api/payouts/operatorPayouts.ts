@@ -4,10 +4,10 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { described, exactly, id, listOf, oneOfTexts } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
-import { payoutSchema, rejectPayoutBody } from '../payouts/payoutSchema.ts';
-import { payoutParam } from '../payouts/payouts.ts';
-import { ofAccount, total, upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { ofAccount, total, upToThousand } from '../ops/paging.ts';
+import { PLATFORM } from '../ops/tags.ts';
+import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
+import { payoutParam } from './payouts.ts';
 
 const schema = exactly({
   accountId: id(ACCOUNT.idPrefix),
@@ -98,4 +98,4 @@ const rejectRoute = route({
   },
 });
 
-export const OPS_PAYOUT_ROUTES: readonly Route[] = [listRoute, showRoute, approveRoute, rejectRoute];
+export const OPERATOR_PAYOUT_ROUTES: readonly Route[] = [listRoute, showRoute, approveRoute, rejectRoute];
