@@ -1,7 +1,7 @@
 // The capabilities over HTTP. Routes, operators' routes, chapters of the reference, named schemas, webhooks and examples of the OpenAPI
 // document derive from this list.
 import { OPERATIONS_ROUTES } from '../kernel/health.ts';
-import type { HttpModule } from '../kernel/httpModule.ts';
+import { type HttpModule, inMatchingOrder } from '../kernel/httpModule.ts';
 import type { Route } from '../kernel/route.ts';
 import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
 import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
@@ -37,12 +37,12 @@ export const HTTP_MODULES: readonly HttpModule[] = [
 const CHAPTERS = HTTP_MODULES.flatMap(({ chapters }) => chapters);
 
 /** The JSON interface, chapter by chapter. */
-export const API_ROUTES: readonly Route[] = HTTP_MODULES.flatMap(({ routes }) => routes).toSorted(
-  (a, b) => CHAPTERS.indexOf(a.tag) - CHAPTERS.indexOf(b.tag),
+export const API_ROUTES = inMatchingOrder(
+  HTTP_MODULES.flatMap(({ routes }) => routes).toSorted((a, b) => CHAPTERS.indexOf(a.tag) - CHAPTERS.indexOf(b.tag)),
 );
 
 /** Those for operators of the platform. */
-export const OPS_ROUTES: readonly Route[] = API_ROUTES.filter(({ principal }) => principal === 'operator');
+export const OPS_ROUTES = API_ROUTES.filter(({ principal }) => principal === 'operator');
 
 /** Every route: the JSON interface, the payer's pages, health and metrics. */
 export const ROUTES: readonly Route[] = [

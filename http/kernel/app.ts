@@ -45,20 +45,6 @@ export interface AppOptions extends Admission {
   readonly beginRequest: BeginRequest;
 }
 
-/** Whether the first path, if it is tried first, matches every request for the second. */
-const covers = (general: string, path: string): boolean => {
-  const pieces = path.split('/');
-  const others = general.split('/');
-  return others.length === pieces.length && others.every((other, n) => other === pieces[n] || other.startsWith('{'));
-};
-
-/** Returns the paths with each word before the parameter that would match it, and otherwise in the order given. */
-const inMatchingOrder = (paths: readonly string[]): readonly string[] =>
-  paths.reduce<readonly string[]>((placed, path) => {
-    const at = placed.findIndex((other) => covers(other, path));
-    return placed.toSpliced(at === -1 ? placed.length : at, 0, path);
-  }, []);
-
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export const createApp = (options: AppOptions): Express => {
@@ -75,9 +61,7 @@ export const createApp = (options: AppOptions): Express => {
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   else app.use(boundInFlight(IN_FLIGHT_MAX));
   const refuse = refusing(options);
-  const byPath = Map.groupBy(options.routes, (route) => route.path);
-  for (const path of inMatchingOrder([...byPath.keys()])) {
-    const routes = byPath.get(path) ?? [];
+  for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
     for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, options));
     const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');

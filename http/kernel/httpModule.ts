@@ -25,3 +25,19 @@ export const httpModule = (declared: Pick<HttpModule, 'name' | 'routes'> & Parti
   webhooks: {},
   ...declared,
 });
+
+/** Whether the first route, if it is tried first, matches the requests for the second. */
+const covers = ({ path }: Route, { path: covered }: Route): boolean => {
+  const words = covered.split('/');
+  const pieces = path.split('/');
+  const isMatch =
+    pieces.length === words.length && pieces.every((piece, n) => piece === words[n] || piece.startsWith('{'));
+  return path !== covered && isMatch;
+};
+
+/** Returns the routes with each word before a parameter that would match it, and otherwise in the order given. */
+export const inMatchingOrder = (routes: readonly Route[]): readonly Route[] =>
+  routes.reduce<readonly Route[]>((placed, route) => {
+    const at = placed.findIndex((other) => covers(other, route));
+    return placed.toSpliced(at === -1 ? placed.length : at, 0, route);
+  }, []);
