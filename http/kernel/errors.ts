@@ -1,7 +1,13 @@
 // The one error table: the source of statuses and types, of the reference page and of its tests (contract.md Errors, rules E).
 import type { Request, Response } from 'express';
 import { AGGREGATES_ERRORS } from '../../domain/aggregates.ts';
-import { codes, type ErrorCode, type ErrorEntry, type Problem, type Rejection } from '../../domain/kernel/rejection.ts';
+import {
+  type ErrorCode,
+  type ErrorEntry,
+  GENERAL_ERRORS,
+  type Problem,
+  type Rejection,
+} from '../../domain/kernel/rejection.ts';
 import { preferencesOf } from './preferences.ts';
 import type { Refusal } from './refusal.ts';
 import type { Preferences } from './route.ts';
@@ -28,37 +34,7 @@ const TYPES: { readonly [status: number]: ErrorType } = {
 
 /** Every code with its HTTP status: general ones, and those that aggregates declare. */
 export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
-  ...codes(400, {
-    invalid_request: 'Validation failed, in several fields or in one without a code of its own.',
-    invalid_json: 'The body is not valid JSON, or one of its objects has a key twice.',
-    invalid_filter: 'A list parameter is malformed or out of bounds.',
-    invalid_cursor: 'The cursor is not one of the caller’s.',
-    idempotency_key_required: 'The `Idempotency-Key` header, or `idempotencyKey` in the body, is missing.',
-    invalid_idempotency_key: 'The idempotency key is not 8 to 128 printable ASCII characters.',
-  }),
-  ...codes(401, {
-    unauthorized:
-      'The API key or the dashboard’s token is missing, invalid, replaced or ended; or e-mail address and password are not somebody’s.',
-  }),
-  ...codes(403, {
-    mode_not_allowed: 'A live key on a sandbox route, or the reverse.',
-    role_required: 'The role of the user who is logged in does not allow this.',
-  }),
-  ...codes(404, { not_found: 'The resource or the route does not exist, or belongs to another account or mode.' }),
-  ...codes(405, { method_not_allowed: 'The route has no such method; `Allow` lists those it has.' }),
-  ...codes(413, { payload_too_large: 'The body is larger than 64 kB.' }),
-  ...codes(415, { unsupported_media_type: 'The body is not `application/json` in UTF-8.' }),
-  ...codes(422, { unprocessable_entity: 'No provider is configured for the method. Do not retry.' }),
-  ...codes(429, {
-    rate_limited:
-      'Too many requests in this minute, or streams or downloads at once; `Retry-After` says when to go on.',
-  }),
-  ...codes(431, { headers_too_large: 'The request headers are larger than 16 kB.' }),
-  ...codes(500, { internal_error: 'A fault of the service. Safe to retry with the same `Idempotency-Key`.' }),
-  ...codes(503, {
-    service_unavailable:
-      'The store or the provider is away, what is read is not up to date, or too much is in progress. Safe to retry with the same `Idempotency-Key`.',
-  }),
+  ...GENERAL_ERRORS,
   ...AGGREGATES_ERRORS,
 };
 
