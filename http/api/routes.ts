@@ -12,10 +12,10 @@ import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
 import { payouts } from './payouts/module.ts';
 import { refunds } from './refunds/module.ts';
-import { requests } from './requests/module.ts';
+import { requests } from './requests/requestLogs.ts';
 import { sandbox } from './sandbox/module.ts';
-import { stats } from './stats/module.ts';
-import { wallets } from './wallets/module.ts';
+import { stats } from './stats/stats.ts';
+import { wallets } from './wallets/wallets.ts';
 import { webhooks } from './webhooks/module.ts';
 
 /** In the order of the reference's chapters. */

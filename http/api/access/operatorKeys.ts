@@ -15,7 +15,7 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { accountParam, NO_ACCOUNT } from '../ops/accounts.ts';
-import { PLATFORM } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };
@@ -33,8 +33,7 @@ const listKeysOfAccountRoute = route({
   params: accountParam,
   summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
   description: 'Returns the active keys of an account by their prefixes.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: {
     200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
   },
@@ -59,8 +58,7 @@ const issueKeyOfAccountRoute = route({
   params: accountParam,
   summary: 'Issue an API key to an account; it is shown once',
   description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
   responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
   errors: ['not_found'],
@@ -79,8 +77,7 @@ const rotateKeyOfAccountRoute = route({
   params,
   summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
   description: 'Issues a new key of the same mode and revokes the old one at once.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
     201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
@@ -100,8 +97,7 @@ const revokeKeyOfAccountRoute = route({
   params,
   summary: 'Revoke an API key of an account for good',
   description: 'Revokes a key of an account at once. This can’t be undone.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: {
     200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
   },

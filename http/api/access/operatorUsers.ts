@@ -23,7 +23,7 @@ import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../ops/accounts.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
-import { PLATFORM } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 
@@ -97,8 +97,7 @@ const addUserRoute = route({
   operationId: 'addUser',
   summary: 'Add a user with a password, which is shown once; nothing is sent',
   description: 'Creates a user and returns a password once. Quita sends no email.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
     201: {
@@ -125,8 +124,7 @@ const inviteUserRoute = route({
   summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
   description:
     'Creates a user and sends a link for the first password. The link works once, within one hour. For a user without a password, it sends a new link.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
   errors: ['not_found'],
@@ -143,8 +141,7 @@ const listUsersRoute = route({
   operationId: 'listUsers',
   summary: 'Every user, or those of an account, in the order in which they were added',
   description: 'Returns the users of the platform, or those of one account.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: {
     ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
     accountId: matching(
@@ -171,8 +168,7 @@ const showUserRoute = route({
   params: userParam,
   summary: 'A user',
   description: 'Returns one user with the role and the status.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
@@ -198,8 +194,7 @@ const statusRoute = (
     params: userParam,
     summary,
     description,
-    tag: PLATFORM,
-    principal: 'operator',
+    ...FOR_OPERATORS,
     responses: USER_NOW,
     errors: ['not_found'],
     handle: async (context) =>
@@ -226,8 +221,7 @@ const changeRoleRoute = route({
   params: userParam,
   summary: 'Give a user of an account another role: it counts in every session, at once',
   description: 'Changes the role of an account’s user. The new role applies to current sessions, too.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
   responses: USER_NOW,
@@ -246,8 +240,7 @@ const resetSecondFactorRoute = route({
   summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
   description:
     'Removes the second factor of a user, who can then log in with the password alone and enrol again. All sessions of this user end.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: USER_NOW,
   errors: ['not_found'],
   handle: async (context) => {

@@ -25,7 +25,7 @@ import {
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
 import { total, upToThousand } from '../ops/paging.ts';
-import { PLATFORM } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 import { oneOfTextsOrNull } from './caseSchema.ts';
 import { caseParam } from './cases.ts';
 
@@ -58,8 +58,7 @@ const listCaseReviewsRoute = route({
   operationId: 'listCaseReviews',
   summary: 'Dispute cases that wait for an operator, oldest first',
   description: 'Returns the dispute cases whose outcomes wait for an operator.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
   reads: ['disputes'],
@@ -97,8 +96,7 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description
     params: caseParam,
     summary,
     description,
-    tag: PLATFORM,
-    principal: 'operator',
+    ...FOR_OPERATORS,
     responses: DECIDED,
     errors: ['not_found', 'case_not_open'],
     handle: async (context) => {
@@ -123,8 +121,7 @@ const settleRoute = route({
   summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
   description:
     'Settles a case whose reported amount differs from the charge: holds an amount, books it as lost, or moves nothing.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: exactly({
       held: amountOf('What is held until the case ends'),
@@ -160,8 +157,7 @@ const dismissRoute = route({
   },
   summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
   description: 'Takes a report of the bank off the review list. The report stays recorded.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
   responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(MED_CASE.idPrefix) }) } },

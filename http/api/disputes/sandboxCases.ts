@@ -13,15 +13,12 @@ import { either } from '../../kernel/jsonSchema.ts';
 import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
-import { SANDBOX } from '../sandbox/tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { medCaseSchema } from './caseSchema.ts';
 import { answer, caseParam } from './cases.ts';
 import { decideCaseBody, medBody, owedSchema, reviewBody } from './sandboxSchema.ts';
 
 const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: this charge can’t be disputed now.');
-
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 
 /** Returns the case once reads of it, of its charge and of the wallet show what `isThere` looks for; null when they do not in time. */
 const untilShown = (
@@ -49,8 +46,7 @@ const sandboxMedRoute = route({
   operationId: 'sandboxOpenMedCase',
   summary: 'The payer’s bank opens a dispute',
   description: 'Simulates a dispute by the payer’s bank about a paid charge. It opens a dispute case.',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: chargeParam,
   body: jsonBody({
     schema: medBody,
@@ -116,8 +112,7 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
 
 const onCase = {
   method: 'POST',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: caseParam,
   responses: {
     200: { kind: 'json', description: 'The case after it.', schema: medCaseSchema },

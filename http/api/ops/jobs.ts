@@ -14,7 +14,7 @@ import {
 import { matching } from '../../kernel/queryRules.ts';
 import { jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const mode = oneOfTexts(['test', 'live']);
 const queueText = described('The name of a queue.', string(100));
@@ -36,8 +36,7 @@ const listFailedJobsRoute = route({
   operationId: 'listFailedJobs',
   summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
   description: 'Returns background jobs that failed. Jobs that failed for good are kept for 30 days.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: {
     limit: upToThousand,
     queue: matching('Of this queue alone.', 'the name of a queue', (text) => text || undefined),
@@ -62,8 +61,7 @@ const redriveJobsRoute = route({
   operationId: 'redriveJobs',
   summary: 'Begin work that failed for good again, at once: one job, a queue, or all; what is done already stays',
   description: 'Starts failed jobs again: one job, one queue, or all of them. Completed steps are not repeated.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
       id: optional(described('One job.', string(36, { pattern: UUID }))),

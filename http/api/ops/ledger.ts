@@ -17,7 +17,7 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
 import { NO_PAYMENT, paymentParam } from '../payments/operatorHeld.ts';
-import { PLATFORM } from './tags.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const ledgerSchema = exactly({
   isBalanced: boolean,
@@ -55,8 +55,7 @@ const checkLedgerRoute = route({
   summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
   description:
     'Verifies that every ledger entry and the ledger as a whole sum to zero, and that balances match their postings.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
   errors: [],
   handle: async ({ services: { platform } }) => {
@@ -115,8 +114,7 @@ const showLedgerRoute = route({
   summary:
     'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
   description: 'Returns the ledger postings of one payment, each with its event, account, amount and reason.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
     200: { kind: 'json', description: 'The postings, and whether they are kept.', schema: paymentLedgerSchema },

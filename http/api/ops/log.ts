@@ -24,7 +24,7 @@ import {
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const position = described('In the log; null: nothing yet.', orNull(string()));
 
@@ -34,8 +34,7 @@ const listProjectionsRoute = route({
   operationId: 'listProjections',
   summary: 'How far each read model and process has followed the log',
   description: 'Returns the position of each read model and process in the event log.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
@@ -98,8 +97,7 @@ const showRequestRoute = route({
   },
   summary: 'What a request id meant: the requests that bore it, newest first, and the events that they caused',
   description: 'Returns the requests that carried a request id, and the events that they caused.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
@@ -138,8 +136,7 @@ const showStreamRoute = route({
   params: streamParam,
   summary: 'The events of one stream, in order',
   description: 'Returns the events of one stream in order.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: {
     from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
     limit: upToThousand,
@@ -213,8 +210,7 @@ export const rebuildProjectionRoute = route({
   summary: 'Build a read model anew beside the live copy and swap; cut off, the next one goes on where it was',
   description:
     'Rebuilds a read model beside the live copy and then swaps both. An interrupted rebuild continues with the next call.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: ['not_found'],
   handle: async ({ params: { name }, services: { platform, closing } }) => {
@@ -234,8 +230,7 @@ export const verifyProjectionsRoute = route({
   summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream',
   description:
     'Replays the event log and compares the result with every read model. The response streams progress, then a report.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
   handle: async ({ services: { platform, closing } }) =>
@@ -251,8 +246,7 @@ const readLogRoute = route({
   summary:
     'Every event of the log in order, up to what it holds now; or, followed, those that are recorded from now on',
   description: 'Streams the event log in order. With `follow`, the stream stays open for new events.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: {
     follow: yesNo('`true`: go on with what is recorded, until the connection ends.'),
     all: yesNo('With `follow`: `true` begins with the first event of the log.'),

@@ -18,7 +18,7 @@ import {
 import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
-import { PLATFORM } from './tags.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const OF_CONSUMER = 'Of this read model or process alone.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);
@@ -42,8 +42,7 @@ const listParkedRoute = route({
   operationId: 'listParked',
   summary: 'Streams that a read model or process does not take any more, longest parked first',
   description: 'Returns parked streams: a read model or process could not apply one of their events and stopped there.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
@@ -69,8 +68,7 @@ const showParkedRoute = route({
   params: streamParam,
   summary: 'Who has parked a stream and why, and its events from the first that was not taken',
   description: 'Returns the consumers that parked a stream, the error, and the waiting events.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
@@ -119,8 +117,7 @@ const retryAllParkedRoute = route({
   operationId: 'retryAllParked',
   summary: 'Have every parked stream taken up again, after the mend; the events of each are applied in order',
   description: 'Retries all parked streams after a fix. The waiting events of each stream are applied in order.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
   errors: [],
@@ -137,8 +134,7 @@ const retryParkedRoute = route({
   params: streamParam,
   summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
   description: 'Retries one parked stream after a fix. Its waiting events are applied in order.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
   errors: ['not_found'],
@@ -160,8 +156,7 @@ const skipParkedRoute = route({
   summary:
     'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
   description: 'Skips the event that blocks a parked stream. The log records the reason.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
       reason: described('Why, for whoever reads the log later: no personal data.', string(REASON_LENGTH_MAX)),

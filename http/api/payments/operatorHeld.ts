@@ -20,7 +20,7 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
-import { PLATFORM } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 
 const mode = oneOfTexts(['test', 'live']);
 
@@ -51,8 +51,7 @@ const listHeldRoute = route({
   summary: 'Pix held for review, refused when sent back, or confirmed after a refusal, longest held first',
   description:
     'Returns the Pix payments that wait for an operator: held for review, or rejected by the bank on return.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
   reads: ['payments'],
@@ -95,8 +94,7 @@ const releaseHeldRoute = route({
   params: paymentParam,
   summary: 'Let a held Pix pass: it is credited, and the payment is paid',
   description: 'Credits a held Pix to the merchant. The payment becomes paid.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: REVIEWED,
   errors: ['not_found', 'held_already_settled'],
   handle: async (context) => {
@@ -113,8 +111,7 @@ const returnHeldRoute = route({
   summary: 'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
   description:
     'Returns a held Pix to its payer. If the bank rejected an earlier return, it is requested again. The payment becomes refunded once the bank accepts.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
       providerPaymentId: optional(described('This one alone, when several of the payment are held.', string(64))),
@@ -138,8 +135,7 @@ const settleHeldRoute = route({
   summary: 'Pay out or write off money whose return the bank refuses for good',
   description:
     'Settles a return that the bank refused for good: by a Pix-out to a key, or by writing the amount off to the platform’s account.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: exactly({
       pixOut: optional(described('Pix key to pay it out to; the platform bears the fee.', string(77))),

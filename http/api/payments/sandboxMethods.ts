@@ -5,13 +5,10 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { SANDBOX } from '../sandbox/tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { paymentParam, transactionBody } from './payment.ts';
 import { authorizeBody, refuseBody } from './sandboxSchema.ts';
 import { transactionSchema } from './transactionSchema.ts';
-
-/** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 
 const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct) => {
   const {
@@ -41,8 +38,7 @@ const acting = (name: string, summary: string, description: string) =>
     operationId: `sandbox${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     summary,
     description,
-    tag: SANDBOX,
-    principal: 'testKey',
+    ...IN_SANDBOX,
     params: paymentParam,
     responses: {
       200: { kind: 'json', description: 'The payment, with what came of it.', schema: transactionSchema },

@@ -10,12 +10,9 @@ import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { SANDBOX } from '../sandbox/tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { chargeParam } from './charges.ts';
 import { paidSchema, payBody } from './sandboxSchema.ts';
-
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 
 const payProblems = ({ end_to_end_id: id }: SandboxPayment): readonly CodedProblem[] =>
   id === undefined || isEndToEndId(id)
@@ -89,8 +86,7 @@ export const sandboxPayRoute = route({
   summary: 'A payer pays the charge',
   description:
     'Simulates a payer’s Pix. Without a body, the exact amount is paid. Send another amount, another document or a late payment to test those cases.',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: chargeParam,
   body: jsonBody({
     schema: payBody,

@@ -5,7 +5,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { described, exactly, id, listOf, oneOfTexts } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
-import { PLATFORM } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
@@ -26,8 +26,7 @@ const listRoute = route({
   operationId: 'listPayoutReviews',
   summary: 'Payouts that await approval, oldest first',
   description: 'Returns the payouts of all accounts that await approval, or those of one account.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['payouts'],
@@ -41,8 +40,7 @@ const listRoute = route({
 
 const ONE = {
   params: payoutParam,
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'The payout.', schema } },
 } as const;
 

@@ -42,8 +42,3 @@ export const refundSchema = exactly({
   createdAt: timestamp,
 });
 export const refundsSchema = exactly({ data: listOf(refundSchema) });
-
-export const confirmRefundBody = accepting({
-  late: optional(described('The bank pays it even if it refused it before: operators are alerted.', boolean)),
-});
-export const failRefundBody = accepting({ reason: optional(described('The bank’s.', string(500))) });

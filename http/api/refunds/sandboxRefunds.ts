@@ -6,11 +6,10 @@ import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { SANDBOX } from '../sandbox/tags.ts';
-import { confirmRefundBody, failRefundBody, refundSchema } from './refundSchema.ts';
+import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { refundSchema } from './refundSchema.ts';
 
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 /** Longest wait of one look for what was begun to be over. */
 const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
@@ -55,8 +54,7 @@ const decide = async (
 
 const deciding = {
   method: 'POST',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: refundParam,
   responses: {
     200: { kind: 'json', description: 'The refund at its end.', schema: refundSchema },
@@ -75,7 +73,7 @@ export const confirmRefundRoute = route({
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
   description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
-  body: jsonBody({ schema: confirmRefundBody }),
+  body: jsonBody({ schema: bankPaysBody }),
   handle: (context) => decide(context, null, context.body.late),
 });
 
@@ -85,6 +83,6 @@ export const failRefundRoute = route({
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
   description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',
-  body: jsonBody({ schema: failRefundBody }),
+  body: jsonBody({ schema: bankFailsBody }),
   handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
 });

@@ -4,6 +4,7 @@ import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../kernel/errors.ts';
+import { httpModule } from '../../kernel/httpModule.ts';
 import {
   anyInteger,
   boolean,
@@ -60,7 +61,7 @@ const statusesOf = (text: string): readonly number[] | undefined => {
 
 const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your requests.', { param: 'starting_after' });
 
-export const listRequestLogsRoute = route({
+const listRequestLogsRoute = route({
   method: 'GET',
   path: '/v1/request-logs',
   operationId: 'listRequestLogs',
@@ -103,3 +104,5 @@ export const listRequestLogsRoute = route({
     return { status: 200, body: { object: 'list' as const, data, has_more: hasMore, next_cursor: next } };
   },
 });
+
+export const requests = httpModule({ name: 'requests', routes: [listRequestLogsRoute] });

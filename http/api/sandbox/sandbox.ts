@@ -2,10 +2,8 @@
 
 import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { advanceBody, clockSchema, flushSchema } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from './tags.ts';
 
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 /** Longest wait for what runs before the clock is moved. */
 const AT_REST_MS = 2_000;
 
@@ -21,8 +19,7 @@ export const getClockRoute = route({
   operationId: 'getSandboxClock',
   summary: 'The time of the account’s test mode',
   description: 'Returns account time in test mode. It equals real time until you advance the test clock.',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   responses: {
     200: { kind: 'json', description: 'Account time and how far it is ahead of real time.', schema: clockSchema },
   },
@@ -37,8 +34,7 @@ export const advanceClockRoute = route({
   summary: 'Move the test clock forward; what falls due happens first',
   description:
     'Moves the test clock forward. Expiries, releases and webhook retries that fall due happen before the response. The clock never goes back.',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   body: jsonBody({ schema: advanceBody }),
   responses: {
     200: { kind: 'json', description: 'The new time, after all that fell due has happened.', schema: clockSchema },
@@ -68,8 +64,7 @@ export const flushDeliveriesRoute = route({
   summary: 'Wait until no delivery is due',
   description:
     'Attempts pending webhook deliveries and waits up to 5 seconds until none is due. Use it in tests before you check your receiver.',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   responses: {
     200: {
       kind: 'json',

@@ -8,8 +8,15 @@ import {
   integer,
   optional,
   orNull,
+  string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
+
+/** How the bank decides on money that leaves: a refund or a payout. */
+export const bankPaysBody = accepting({
+  late: optional(described('The bank pays it even if it refused it before: operators are alerted.', boolean)),
+});
+export const bankFailsBody = accepting({ reason: optional(described('The bank’s.', string(500))) });
 
 /** One year (rule X5). */
 const ADVANCE_SECONDS_MAX = 31_536_000;

@@ -3,6 +3,7 @@
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
+import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { PAYMENTS } from '../payments/tags.ts';
@@ -18,7 +19,7 @@ const daysOf = async ({ caller: { tenant }, services }: KeyContext, count: numbe
   return lastBusinessDays(saoPauloDay(now), count);
 };
 
-export const paymentStatsRoute = route({
+const paymentStatsRoute = route({
   method: 'GET',
   path: '/v1/payments/stats',
   operationId: 'getPaymentStats',
@@ -39,7 +40,7 @@ export const paymentStatsRoute = route({
   },
 });
 
-export const paymentMetricsRoute = route({
+const paymentMetricsRoute = route({
   method: 'GET',
   path: '/v1/payments/metrics',
   operationId: 'getPaymentMetrics',
@@ -63,3 +64,5 @@ export const paymentMetricsRoute = route({
     return { status: 200, body: metricsView(window, rows, timeToPay) };
   },
 });
+
+export const stats = httpModule({ name: 'stats', routes: [paymentStatsRoute, paymentMetricsRoute] });

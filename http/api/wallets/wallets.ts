@@ -2,6 +2,7 @@
 
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
+import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { WALLETS } from './tags.ts';
@@ -35,7 +36,7 @@ const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-export const getBalanceRoute = route({
+const getBalanceRoute = route({
   method: 'GET',
   path: '/v1/wallets/balance',
   operationId: 'getBalance',
@@ -71,7 +72,7 @@ export const getBalanceRoute = route({
   },
 });
 
-export const listWalletsRoute = route({
+const listWalletsRoute = route({
   method: 'GET',
   path: '/v1/wallets',
   operationId: 'listWallets',
@@ -91,4 +92,10 @@ export const listWalletsRoute = route({
     }));
     return { status: 200, body: wallets };
   },
+});
+
+export const wallets = httpModule({
+  name: 'wallets',
+  chapters: [WALLETS],
+  routes: [getBalanceRoute, listWalletsRoute],
 });

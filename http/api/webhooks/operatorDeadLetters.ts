@@ -22,7 +22,7 @@ import {
 import { actorOf, type Frozen, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { NO_ACCOUNT } from '../ops/accounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
-import { PLATFORM } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 import { redriveBody } from './deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from './retries.ts';
 
@@ -44,8 +44,7 @@ const listDeadLettersRoute = route({
   operationId: 'listDeadLetters',
   summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
   description: 'Returns webhook deliveries that failed after their last attempt.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['webhookDeliveries'],
@@ -76,8 +75,7 @@ const redriveDeadLettersRoute = route({
   operationId: 'redriveDeadLetters',
   summary: 'Have deliveries sent again that were given up, of every account or those that fit; a job sends them',
   description: 'Sends failed webhook deliveries again. With `dryRun`, it only counts them.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: redriveAllBody,
     codes: FILTER_CODES,
