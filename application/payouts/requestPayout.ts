@@ -3,9 +3,9 @@ import { type AccountSettings, allowedDestinations, type OpenAccount } from '../
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type RequestedPayout, requestPayout } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
-import { PAYOUT, type PayoutState, type PayoutTerms } from '../../domain/payout/payout.ts';
+import type { PayoutId, PayoutState, PayoutTerms } from '../../domain/payout/payout.ts';
 import {
   PAYOUT_FINGERPRINT_VERSION,
   type PayoutBody,
@@ -14,10 +14,9 @@ import {
 } from '../../domain/payout/request.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { payoutIdOf } from '../core/derivedIds.ts';
+import { fingerprintOf, payoutIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import { fingerprintOf } from '../core/fingerprint.ts';
-import { InFlightRequests } from '../payments/creationParts.ts';
+import { InFlightRequests } from '../core/keyedLock.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';

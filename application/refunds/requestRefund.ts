@@ -3,7 +3,7 @@
 import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
 import {
   REFUND_FINGERPRINT_VERSION,
@@ -13,9 +13,8 @@ import {
 } from '../../domain/refund/request.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { refundIdOf } from '../core/derivedIds.ts';
+import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
-import { fingerprintOf } from '../core/fingerprint.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 

@@ -22,8 +22,7 @@ import {
   time,
 } from '../kernel/serde.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
-import { foldToAscii } from '../pix/asciiText.ts';
-import { EMPTY_TEXT, NAME_MAX } from '../pix/brCode.ts';
+import { EMPTY_TEXT, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
 import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
 
 export interface AccountSettings {
@@ -150,12 +149,6 @@ export type AccountEvent =
   | AccountTestClockAdvanced
   | AccountSettingsChanged
   | AccountSandboxSettingsChanged;
-
-export const ACCOUNT_GROUPS = partition<AccountEvent>()({
-  standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
-  settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
-  sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
-});
 
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
 interface SkippedSpan {
@@ -378,5 +371,10 @@ export const ACCOUNT = aggregate<AccountId>()({
   idPrefix: 'acct_',
   decider: account,
   serde: accountSerde,
+  groups: partition<AccountEvent>()({
+    standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
+    settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
+    sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
+  }),
   isRare: true,
 });

@@ -2,8 +2,7 @@
 import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { AMOUNT_MAX } from '../kernel/money.ts';
 import type { Problem } from '../kernel/rejection.ts';
-import { foldToAscii } from '../pix/asciiText.ts';
-import { CITY_MAX, NAME_MAX } from '../pix/brCode.ts';
+import { CITY_MAX, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 import { isStrictTaxId } from '../pix/taxId.ts';
 import type { Fee } from '../transaction/fees.ts';

@@ -2,7 +2,10 @@
 // derived from the list of descriptors (domain/aggregates.ts).
 import type { Decider } from './decider.ts';
 import type { Fact, StreamName } from './event.ts';
+import type { Groups, Partition } from './eventGroups.ts';
 import { isRawId } from './ids.ts';
+import type { Postings } from './journal.ts';
+import type { Publisher } from './publisher.ts';
 import type { ErrorEntry } from './rejection.ts';
 import type { Serde } from './serde.ts';
 
@@ -14,16 +17,28 @@ export interface Aggregate<State, Event extends Fact<string, unknown>> {
   readonly decider: Decider<State, Event>;
 }
 
+/** Any aggregate, as the ledger and webhooks take it. */
+export interface AnyAggregate extends Aggregate<unknown, Fact<string, unknown>> {
+  readonly postings: Postings<Fact<string, unknown>> | null;
+  readonly publisher: Publisher<unknown, Fact<string, unknown>> | null;
+}
+
 interface Description<
   Category extends string,
   Prefix extends string | null,
   State,
   Event extends Fact<string, unknown>,
+  G extends Groups,
   Code extends string,
 > extends Aggregate<State, Event> {
   readonly category: Category;
   /** What its ids begin with where the outside sees them; null: it sees none. */
   readonly idPrefix: Prefix;
+  readonly groups: Partition<Event, G>;
+  /** What its events post to the ledger. Default: they move no money. */
+  readonly postings?: Postings<Event>;
+  /** Which messages its events publish. Default: none. */
+  readonly publisher?: Publisher<State, Event>;
   /** The error codes that belong to it. Default: none. */
   readonly errors?: { readonly [C in Code]: ErrorEntry };
   /** Whether its streams may be deleted as a whole (ADR 0008). Default: facts are never deleted. */
@@ -34,17 +49,21 @@ interface Description<
   readonly isSubject?: (text: string) => boolean;
 }
 
+type Defaulted = 'postings' | 'publisher' | 'isDeletable' | 'isRare' | 'isSubject';
 interface AggregateDescriptor<
   Category extends string,
   Prefix extends string | null,
   Id extends string,
   State,
   Event extends Fact<string, unknown>,
+  G extends Groups,
   Code extends string,
-> extends Required<Omit<Description<Category, Prefix, State, Event, Code>, 'isDeletable' | 'isRare' | 'errors'>> {
-  readonly errors?: { readonly [C in Code]: ErrorEntry };
+> extends Omit<Description<Category, Prefix, State, Event, G, Code>, Defaulted> {
+  readonly postings: Postings<Event> | null;
+  readonly publisher: Publisher<State, Event> | null;
   readonly isDeletable: boolean;
   readonly isRare: boolean;
+  readonly isSubject: (text: string) => boolean;
   /** Returns the name of the stream, `<category>-<id>`. */
   readonly stream: (id: Id) => StreamName;
 }
@@ -57,12 +76,15 @@ export const aggregate =
     const Prefix extends string | null,
     State,
     Event extends Fact<string, unknown>,
+    G extends Groups,
     Code extends string = never,
   >(
-    description: Description<Category, Prefix, State, Event, Code>,
-  ): AggregateDescriptor<Category, Prefix, Id, State, Event, Code> => {
+    description: Description<Category, Prefix, State, Event, G, Code>,
+  ): AggregateDescriptor<Category, Prefix, Id, State, Event, G, Code> => {
     const start = `${description.category}-`;
     return {
+      postings: null,
+      publisher: null,
       isDeletable: false,
       isRare: false,
       isSubject: isRawId,

@@ -3,6 +3,7 @@
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../kernel/idMap.ts';
 import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
@@ -151,5 +152,6 @@ export const KEYRING = aggregate<AccountId>()({
   decider: keyring,
   serde: keyringSerde,
   errors: KEY_ERRORS,
+  groups: oneGroup(keyringSerde),
   isRare: true,
 });

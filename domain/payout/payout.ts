@@ -1,7 +1,5 @@
 // A payout: money that a merchant takes out of its wallet to a Pix key (rules Y1–Y6). Its stream says what was asked for, who let it pass,
 // and what the bank made of it.
-
-import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -11,7 +9,6 @@ import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
 import { flag, freeForm, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { PAYOUT_ERRORS } from './errors.ts';
 
 export type PayoutId = Id<'payout'>;
 
@@ -91,7 +88,7 @@ export type PayoutState =
   /** `abandoned`: how often money was freed that had been set aside for a request. */
   | { readonly status: 'absent'; readonly abandoned: number }
   | (Requested & { readonly status: 'awaitingApproval' | 'ready' })
-  | (Requested & { readonly status: 'submitted' | 'unknown' })
+  | (Requested & { readonly status: 'submitted' | 'unknown'; readonly submittedAt: Timestamp })
   | (Requested & { readonly status: 'paid'; readonly endToEndId: string | null; readonly paidAt: Timestamp })
   | (Requested & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp })
   | (Requested & { readonly status: 'rejected' | 'cancelled'; readonly endedAt: Timestamp });
@@ -125,7 +122,7 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
       return isPending(state) ? { ...requested, status, endedAt: event.data.at } : state;
     }
     case 'PayoutSubmitted':
-      return state.status === 'ready' ? { ...state, status: 'submitted' } : state;
+      return state.status === 'ready' ? { ...state, status: 'submitted', submittedAt: event.data.at } : state;
     case 'PayoutOutcomeUnknown':
       return state.status === 'submitted' ? { ...state, status: 'unknown' } : state;
     case 'PayoutPaid':
@@ -163,7 +160,7 @@ const moved = { amount: money, fee: money, currency: oneOf('BRL'), at: time } as
 const instant = record({ at: time });
 const confirmed = record({ ...moved, endToEndId: nullable(text()) });
 
-const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
+export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutRequested: {
     version: 1,
     shape: record<PayoutRequested['data']>({
@@ -203,12 +200,4 @@ const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutPaid: { version: 1, shape: confirmed, personal: [] },
   PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: [] },
   PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },
-});
-
-export const PAYOUT = aggregate<PayoutId>()({
-  category: 'payout',
-  idPrefix: 'po_',
-  decider: payout,
-  serde: payoutSerde,
-  errors: PAYOUT_ERRORS,
 });

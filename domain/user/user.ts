@@ -63,12 +63,6 @@ export type UserEvent =
   | UserSecondFactorEnrolled
   | UserSecondFactorReset;
 
-export const USER_GROUPS = partition<UserEvent>()({
-  access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
-  role: ['UserRoleChanged'],
-  credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
-});
-
 export type UserState =
   | { readonly status: 'absent' }
   | {
@@ -248,4 +242,9 @@ export const USER = aggregate<UserId>()({
   decider: user,
   serde: userSerde,
   errors: SECOND_FACTOR_ERRORS,
+  groups: partition<UserEvent>()({
+    access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
+    role: ['UserRoleChanged'],
+    credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
+  }),
 });

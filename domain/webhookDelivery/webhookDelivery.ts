@@ -6,12 +6,19 @@ import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import { type Fact, readStreamName, type StreamName } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
-import { flag, integer, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import {
+  flag,
+  integer,
+  nullable,
+  record,
+  type Serde,
+  serdeOf,
+  text,
+  time,
+  type UnsaidFields,
+} from '../kernel/serde.ts';
 import { addMillis, type Timestamp } from '../kernel/time.ts';
-import type { UnsaidFields } from '../kernel/unsaid.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
-
-export type WebhookFamily = 'canonical' | 'legacy';
 
 /** What is delivered, and where to. Account, mode, URL of its own and body follow from the stream's events up to `revision`. */
 export interface Delivery {
@@ -381,12 +388,11 @@ const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliver
   },
 });
 
-export const WEBHOOK_DELIVERY_GROUPS = oneGroup(webhookDeliverySerde);
-
 export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   category: 'webhookDelivery',
   idPrefix: 'wd_',
   decider: webhookDelivery,
   serde: webhookDeliverySerde,
+  groups: oneGroup(webhookDeliverySerde),
   isDeletable: true,
 });

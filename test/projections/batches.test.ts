@@ -7,13 +7,13 @@ import type { AccountId, KeyId, PasswordId, UserId } from '../../domain/kernel/i
 import { addSeconds } from '../../domain/kernel/time.ts';
 import type { ApiKey, KeyringEvent } from '../../domain/keyring/keyring.ts';
 import type { AccountRole, UserEvent } from '../../domain/user/user.ts';
-import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../infrastructure/postgres/session.ts';
 import { accountsProjection } from '../../projections/accounts/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { keyringProjection } from '../../projections/keyring/projection.ts';
 import { usersProjection } from '../../projections/users/projection.ts';
 import { CREATED_AT } from '../support/samples.ts';
-import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
+import { useDatabase } from '../world/postgres.ts';
 
 const T = (seconds: number) => addSeconds(CREATED_AT, seconds);
 const idOf = <Id extends string>(n: number): Id => String(n).padStart(26, '0') as Id;
@@ -102,15 +102,9 @@ const CASES = [
 ] as const;
 
 describe('batches of events', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  before(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-  });
-  after(async () => {
-    await pool.close();
-    await database.drop();
+  useDatabase('suite', 2, (opened) => {
+    pool = opened;
   });
 
   for (const { projection, columns, events, left } of CASES)

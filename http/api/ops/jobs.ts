@@ -11,7 +11,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { matching } from '../../kernel/queryRules.ts';
+import { matching } from '../../kernel/query.ts';
 import { jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';

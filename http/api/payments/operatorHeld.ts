@@ -4,7 +4,7 @@ import { heldSettlementOf } from '../../../application/payments/heldSettlement.t
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import {
   accepting,
   anyInteger,

@@ -4,11 +4,10 @@ import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readMode
 import { paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import { notAfter, notBefore } from '../../kernel/isoDates.ts';
-import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import { notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { created, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
 import { PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
