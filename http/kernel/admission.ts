@@ -1,8 +1,9 @@
 // Who is let in: within the limits of a key or an address, and while there are places (rule E8).
+
 import type { NextFunction, Request, Response } from 'express';
 import { KeyedCount } from '../../application/core/keyedCount.ts';
 import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
-import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/settings.ts';
+import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/rateLimits.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
 import type { Refusal } from './answers.ts';

@@ -1,8 +1,10 @@
 // A read model is the same whether its events come in one batch or one by one: what is suspended and reopened, disabled and enabled, or
 // issued and ended within a batch, too.
+
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import { type AccountEvent, DEFAULT_SANDBOX_SETTINGS, defaultSettings } from '../../domain/account/account.ts';
+import { type AccountEvent, defaultSettings } from '../../domain/account/account.ts';
 import type { AccountId, KeyId, PasswordId, UserId } from '../../domain/kernel/ids.ts';
 import { addSeconds } from '../../domain/kernel/time.ts';
 import type { ApiKey, KeyringEvent } from '../../domain/keyring/keyring.ts';
@@ -27,7 +29,7 @@ const opened = (accountId: AccountId): LoggedEvent =>
     type: 'AccountOpened',
     data: {
       ...{ accountId, name: 'Loja', email: 'loja@example.com', idSeed: Buffer.alloc(32).toString('base64') },
-      settings: defaultSettings('Loja'),
+      settings: defaultSettings('Loja', DECLARED_SETTINGS.settings),
       at: T(0),
     },
   });
@@ -68,7 +70,7 @@ const CASES = [
       ...[reopened(ONE, 5)],
       account(ONE, {
         type: 'AccountSandboxSettingsChanged',
-        data: { sandbox: DEFAULT_SANDBOX_SETTINGS, at: T(6) },
+        data: { sandbox: {}, at: T(6) },
       }),
     ],
     left: [
