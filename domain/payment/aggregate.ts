@@ -1,10 +1,10 @@
 // The aggregate of payments: what charge and transaction have in common with every other one.
-import { chargeSerde } from '../charge/serde.ts';
+import { chargeSerde } from '../charge/charge.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { serdeOf } from '../kernel/serde.ts';
 import { paymentPublisher } from '../presentation/messages.ts';
-import { transactionSerde } from '../transaction/serde.ts';
+import { transactionSerde } from '../transaction/transaction.ts';
 import { PAYMENT_GROUPS } from './eventGroups.ts';
 import { type PaymentEvent, payment } from './payment.ts';
 import { paymentPostings } from './postings.ts';
