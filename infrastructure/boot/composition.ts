@@ -16,6 +16,7 @@ import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
+import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import { fanOutOf, webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { GatewayContext } from '../../http/kernel/serverContext.ts';
@@ -94,7 +95,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const world = { ...options, jobs, accounts };
   const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
   const messages = new StreamMessages(commands, aggregates);
-  const webhooks = webhookAdapters(world, PROBE_RULE, isShown);
+  const webhooks = webhookAdapters(world, deliver.name, PROBE_RULE, isShown);
   const consumers = { names: [...readModels, ...names.processes], maySkip: (name: string) => maySkip(processes, name) };
   const work = workOf<Needs>(capabilities, (declared) => ({
     ...{ commands, accounts, clock, stopwatch, randomness, jobs, projected, reacted },

@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
+import type { ProcessManager, Reaction } from '../../application/ports/processManager.ts';
+import type { Subscriptions } from '../../application/ports/subscriptions.ts';
 import type { AnyEvent } from '../../domain/aggregates.ts';
 import {
   PAYOUT_ID,

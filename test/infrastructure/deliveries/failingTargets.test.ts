@@ -28,7 +28,7 @@ describe('failing targets', () => {
     database = await migratedDatabase();
     pool = new PgPool(connectionConfig(database.connectionString, 'test'), 8, () => undefined);
     const rule = { failuresInARow: 3, everySeconds: 60 };
-    [one, other] = [failingTargets(pool, rule), failingTargets(pool, rule)];
+    [one, other] = [failingTargets(pool, 'deliver', rule), failingTargets(pool, 'deliver', rule)];
   });
   afterEach(async () => {
     await pool.close();
