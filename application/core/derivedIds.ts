@@ -1,6 +1,6 @@
-// Ids that are derived, so that whoever computes them again gets the same (rules I1, W2; architecture §4).
-
+// Ids and fingerprints that are derived, so that computing them again gives the same (rules I1, K2, W2; architecture §4).
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
@@ -19,7 +19,6 @@ import {
   type RefundId,
 } from '../../domain/kernel/ids.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import { txidFromBytes } from '../../domain/pix/txid.ts';
 
 /** `charges.create` is the one behind both creation routes of charges (K1). */
 export type Operation = 'charges.create' | 'payments.create';
@@ -54,7 +53,7 @@ export const newAccountId = (bytes: Uint8Array): AccountId => {
 /** Whose ids are derived. */
 type Seeded = Pick<OpenAccount, 'accountId' | 'idSeed'>;
 
-/** The id of what (mode, operation, idempotency key) creates, and its txid, made apart (I3). */
+/** The id of what (mode, operation, idempotency key) creates, and its txid: of other bytes, so that neither tells the other (I3). */
 export const paymentIds = (
   { accountId, idSeed }: Seeded,
   mode: Mode,
@@ -62,7 +61,7 @@ export const paymentIds = (
   key: string,
 ): { paymentId: PaymentId; txid: string } => {
   const bytes = keyed(idSeed, `${mode}\n${operation}\n${key}`);
-  return { paymentId: derived(accountId, bytes), txid: txidFromBytes(bytes.subarray(16)) };
+  return { paymentId: derived(accountId, bytes), txid: bytes.toString('hex', 16) };
 };
 
 /** The id of what an idempotency key refunds of a payment: one operation per payment (K1). */
@@ -124,3 +123,16 @@ export const heldPayoutIdOf = (
 /** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
 export const sandboxPaymentIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
   `sbx_pay_${hashed(`authorize\n${paymentId}\n${method}`).toString('hex', 0, 16)}`;
+
+// --- The fingerprint by which two requests under one idempotency key are compared (rule K2). The domain says which fields count ---
+
+/**
+ * Returns the fields as RFC 8785 writes them, under the version of the rule that chose them: equal texts are equal requests, whatever
+ * their key order and whitespace. Fields that were not sent are undefined and left out. Throws on what no JSON holds: infinite numbers
+ * and unpaired surrogates, which the edge refuses (rules I11, I14).
+ */
+export const canonicalText = (version: number, fields: object): string => `${version}\n${canonicalize(fields)}`;
+
+/** Returns the SHA-256 of the canonical text, in base64url: 43 characters. */
+export const fingerprintOf = (version: number, fields: object): string =>
+  hash('sha256', canonicalText(version, fields), 'base64url');

@@ -4,7 +4,7 @@
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
-import { isTxid } from '../../domain/pix/txid.ts';
+import { isTxid } from '../../domain/pix/ids.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';

@@ -44,7 +44,7 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  readonly alerts: Pick<OperatorAlerts, 'returnRefused' | 'confirmedLate'>;
+  readonly alerts: Pick<OperatorAlerts, 'returnRefused'>;
 }
 
 /**
@@ -69,11 +69,7 @@ export const sendBack =
     const at = await accounts.now(accountId, mode);
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
-      const done = await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
-      // An attempt that took its time: the return was called refused meanwhile, and an operator settled it otherwise.
-      const record = done.state.transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
-      if (done.appended > 0 && record?.outcome !== 'returned')
-        alerts.confirmedLate({ accountId, mode }, { paymentId, id: providerPaymentId });
+      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
       return;
     }
     const { reason } = outcome;

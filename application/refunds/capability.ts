@@ -1,4 +1,5 @@
 // Refunds: money that a merchant gives back, on its way to the payer.
+import { autoConfirmRefunds, refundVelocity } from '../../domain/refund/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -9,7 +10,7 @@ import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
 import type { RefundViews } from '../ports/readModels/views.ts';
 import type { RefundGuard } from '../ports/refundGuard.ts';
 import type { Timers } from '../ports/timers.ts';
-import { RefundExecutor, refund, refundExecution } from './refundExecution.ts';
+import { alertOfLate, confirmedLate, RefundExecutor, refund, refundExecution } from './refundExecution.ts';
 import { requestRefund } from './requestRefund.ts';
 
 interface RefundsNeeds {
@@ -28,6 +29,8 @@ export const refunds = capability({
   name: 'refunds',
   parts: (needs: RefundsNeeds) => needs,
   processes: [refundExecution],
+  settings: [refundVelocity],
+  sandboxSwitches: [autoConfirmRefunds],
   jobs: [
     job(refund, {
       handler: (needs: RefundsNeeds) => {
@@ -40,5 +43,6 @@ export const refunds = capability({
     }),
   ],
   notifications: { refund: { job: refund } },
+  effects: confirmedLate.by((needs: RefundsNeeds) => alertOfLate(needs)),
   useCases: (needs) => ({ requestRefund: requestRefund(needs) }),
 });

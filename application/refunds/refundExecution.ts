@@ -17,6 +17,7 @@ import {
   recordRefundOutcome,
   requestRefund,
 } from '../../domain/refund/refund.ts';
+import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -25,6 +26,7 @@ import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import {
   clearTimer,
+  effect,
   enqueue,
   fireNow,
   nothing,
@@ -36,7 +38,7 @@ import {
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 
@@ -58,6 +60,24 @@ const lookSoon = (logged: LoggedEvent, at: Timestamp) => [
 ];
 const conclude = (logged: LoggedEvent) => [clearTimer(refund, refundOf(logged)), enqueue(refund, refundOf(logged))];
 
+type LateConfirmation = Tenant & { readonly paymentId: PaymentId; readonly id: string };
+/**
+ * The provider confirmed what it had refused. Operators are alerted in the transaction that moves the process's checkpoint: at least once,
+ * whenever a process dies.
+ */
+export const confirmedLate = effect<LateConfirmation>('confirmedLate');
+
+export const alertOfLate =
+  ({ alerts }: { readonly alerts: Pick<OperatorAlerts, 'confirmedLate'> }) =>
+  async (confirmations: readonly LateConfirmation[]): Promise<void> => {
+    for (const { accountId, mode, paymentId, id } of confirmations)
+      alerts.confirmedLate({ accountId, mode }, { paymentId, id });
+  };
+
+const alertOperators = (logged: LoggedEvent, id: string) => [
+  confirmedLate.ask({ accountId: logged.account, mode: logged.mode, paymentId: paymentOf(logged), id }),
+];
+
 export const refundExecution = processManager({
   name: 'refundExecution',
   movesMoney: true,
@@ -71,8 +91,11 @@ export const refundExecution = processManager({
           enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.payoutId }),
         ],
         TransactionHeldPayoutFailed: nothing,
+        TransactionReturnConfirmedLate: (logged) => alertOperators(logged, logged.event.data.id),
+        TransactionRefundConfirmedLate: (logged) => alertOperators(logged, logged.event.data.refundId),
+        TransactionLateConfirmationWrittenOff: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'late', 'outcome', 'dispute'],
+      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'outcome', 'dispute'],
     }),
     refund: reacting(REFUND.groups, {
       reads: {
@@ -88,7 +111,7 @@ export const refundExecution = processManager({
       reads: {
         // The sandbox confirms by itself again: what it was left with is looked at now (X3).
         AccountSandboxSettingsChanged: ({ account, event }) =>
-          event.data.sandbox.autoConfirmRefunds ? [fireNow(refund, account)] : [],
+          autoConfirmRefunds.of(event.data.sandbox) ? [fireNow(refund, account)] : [],
         // The cash-outs that waited go on.
         AccountReopened: ({ account }) => [fireNow(refund, account)],
         AccountOpened: nothing,
@@ -105,7 +128,6 @@ interface Needs {
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
   readonly timers: Pick<Timers, 'set'>;
-  readonly alerts: Pick<OperatorAlerts, 'confirmedLate'>;
 }
 type FailedRefund = Extract<RefundState, { status: 'failed' }>;
 type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
@@ -143,9 +165,7 @@ export class RefundExecutor {
       if (found.value?.kind === 'confirmed') await this.#execute(order, recordRefundOutcome(found.value, at));
       return;
     }
-    const { accountId, mode, paymentId, refundId } = order;
-    if (await this.#record(order, complete(refund.late.endToEndId, refund.late.at)))
-      this.#needs.alerts.confirmedLate({ accountId, mode }, { paymentId, id: refundId });
+    await this.#record(order, complete(refund.late.endToEndId, refund.late.at));
   }
 
   async #open(order: RefundOrder, at: Timestamp): Promise<RefundState> {

@@ -7,7 +7,7 @@ import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type SettleOutcome, settleOutcome } from '../../domain/payment/settle.ts';
-import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { makeEndToEndId } from '../../domain/pix/ids.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/incomingPayment.ts';

@@ -1,5 +1,4 @@
 // The merchant's own data on a charge or payment: what is kept of it, and its bounds (rule I11).
-
 import type { Json } from '../kernel/json.ts';
 import type { Problem } from '../kernel/rejection.ts';
 
@@ -133,3 +132,30 @@ export const metadataProblems = (
   const message = wholeProblem(metadata);
   return message === null ? problems : [...problems, { param: 'metadata', message }];
 };
+
+// --- Where a payer goes back to: `metadata.returnUrl` (rule P3) ---
+
+export const URL_LENGTH_MAX = 2_048;
+/** Without userinfo, which reads like the host: `https://shop.example@evil.example`. */
+const HTTP_URL = /^https?:\/\/[^\s/?#\\@]+(?:[/?#][^\s\\]*)?$/i;
+/** Control characters, and those that change the direction of text: what a payer reads would not be where the link leads. */
+const MISLEADING = /[\p{Cc}\p{Bidi_Control}]/u;
+
+export const isReturnUrl = (value: Json | undefined): value is string =>
+  typeof value === 'string' &&
+  value.length <= URL_LENGTH_MAX &&
+  HTTP_URL.test(value) &&
+  !MISLEADING.test(value) &&
+  URL.canParse(value);
+
+export const RETURN_URL_PROBLEM = {
+  code: 'invalid_url',
+  param: 'metadata.returnUrl',
+  message: `must be an http or https URL of at most ${URL_LENGTH_MAX} characters, without userinfo and without control and direction characters`,
+} as const;
+
+const WITH_USERINFO = /^\s*https?:[/\\]*[^/\\?#]*@/i;
+
+/** On the charge routes `returnUrl` is metadata like any other, and the page ignores what is no URL. No link may mislead there either. */
+export const isMisleadingLink = (value: Json | undefined): boolean =>
+  typeof value === 'string' && (WITH_USERINFO.test(value) || (/^\s*https?:/i.test(value) && MISLEADING.test(value)));

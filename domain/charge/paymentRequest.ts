@@ -7,10 +7,9 @@ import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode } from '../kernel/rejection.ts';
 import { isE164 } from '../methods/phone.ts';
 import type { Customer } from './charge.ts';
-import { keptMetadata, metadataProblems } from './metadata.ts';
+import { isReturnUrl, keptMetadata, metadataProblems, RETURN_URL_PROBLEM } from './metadata.ts';
 import { METHOD_RULES, type PaymentMethod } from './methods.ts';
 import type { CodedProblem } from './request.ts';
-import { isReturnUrl, RETURN_URL_PROBLEM } from './returnUrl.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/api/payments/transactionSchema.ts). */
 export interface PaymentBody {

@@ -5,8 +5,7 @@ import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode, Problem } from '../kernel/rejection.ts';
 import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
 import type { Customer } from './charge.ts';
-import { keptMetadata, metadataProblems } from './metadata.ts';
-import { isMisleadingLink, RETURN_URL_PROBLEM } from './returnUrl.ts';
+import { isMisleadingLink, keptMetadata, metadataProblems, RETURN_URL_PROBLEM } from './metadata.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/api/payments/chargeSchema.ts). */
 export interface ChargeBody {

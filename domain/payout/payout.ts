@@ -88,7 +88,7 @@ export type PayoutState =
   /** `abandoned`: how often money was freed that had been set aside for a request. */
   | { readonly status: 'absent'; readonly abandoned: number }
   | (Requested & { readonly status: 'awaitingApproval' | 'ready' })
-  | (Requested & { readonly status: 'submitted' | 'unknown' })
+  | (Requested & { readonly status: 'submitted' | 'unknown'; readonly submittedAt: Timestamp })
   | (Requested & { readonly status: 'paid'; readonly endToEndId: string | null; readonly paidAt: Timestamp })
   | (Requested & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp })
   | (Requested & { readonly status: 'rejected' | 'cancelled'; readonly endedAt: Timestamp });
@@ -122,7 +122,7 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
       return isPending(state) ? { ...requested, status, endedAt: event.data.at } : state;
     }
     case 'PayoutSubmitted':
-      return state.status === 'ready' ? { ...state, status: 'submitted' } : state;
+      return state.status === 'ready' ? { ...state, status: 'submitted', submittedAt: event.data.at } : state;
     case 'PayoutOutcomeUnknown':
       return state.status === 'submitted' ? { ...state, status: 'unknown' } : state;
     case 'PayoutPaid':

@@ -1,10 +1,5 @@
 // BR Codes of Pix, the text behind the QR image and of copy-and-paste: how they are written (pix.md, BR Code).
-
-import type { Minor } from '../kernel/money.ts';
-import { amountText } from './amountText.ts';
-import { foldToAscii } from './asciiText.ts';
-import { crc16 } from './crc16.ts';
-import { encodeTlv } from './tlv.ts';
+import { decimalText, type Minor } from '../kernel/money.ts';
 
 export const PIX_GUI = 'br.gov.bcb.pix';
 export const NAME_MAX = 25;
@@ -68,3 +63,90 @@ export const buildDynamicBrCode = (parts: DynamicBrCodeParts): string => {
   const account = encodeTlv('00', PIX_GUI) + encodeTlv('25', parts.url);
   return assemble(encodeTlv('00', '01') + encodeTlv('01', '12') + encodeTlv('26', account), parts);
 };
+
+// --- Fields: EMV tag-length-value text, a 2-digit id, a 2-digit length and a value. Lengths count characters (code points), not bytes ---
+
+const TLV_VALUE_MAX = 99;
+const TWO_DIGITS = /^[0-9]{2}$/;
+
+/** Code points, which are what is counted; a pair of surrogates is one. */
+const charactersOf = (text: string): number => {
+  let characters = text.length;
+  for (let at = 1; at < text.length; at++)
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) characters--;
+  return characters;
+};
+
+/** One field as text. Throws RangeError when the id is not two digits or the value is not of 1 to 99 characters. */
+export const encodeTlv = (id: string, value: string): string => {
+  const length = charactersOf(value);
+  if (!TWO_DIGITS.test(id) || length < 1 || length > TLV_VALUE_MAX)
+    throw new RangeError(`TLV field ${id} with ${length} characters`);
+  return id + String(length).padStart(2, '0') + value;
+};
+
+// --- The checksum: CRC-16/CCITT-FALSE (EMV QR code specification; pix.md) ---
+
+const POLYNOMIAL = 0x1021;
+const INITIAL = 0xffff;
+
+const remainderOf = (byte: number): number => {
+  let remainder = byte << 8;
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 0x8000 ? (remainder << 1) ^ POLYNOMIAL : remainder << 1;
+  return remainder & 0xffff;
+};
+const REMAINDERS = Uint16Array.from({ length: 256 }, (_, byte) => remainderOf(byte));
+
+const step = (crc: number, byte: number): number => ((crc << 8) & 0xffff) ^ REMAINDERS[(crc >>> 8) ^ byte]!;
+
+/** The bytes of one code point beyond ASCII in UTF-8, most significant first. */
+const utf8 = (point: number): readonly number[] => {
+  const tail = (shift: number): number => 0x80 | ((point >>> shift) & 0x3f);
+  if (point < 0x800) return [0xc0 | (point >>> 6), tail(0)];
+  if (point < 0x10000) return [0xe0 | (point >>> 12), tail(6), tail(0)];
+  return [0xf0 | (point >>> 18), tail(12), tail(6), tail(0)];
+};
+
+/**
+ * CRC-16/CCITT-FALSE (polynomial 1021, initial FFFF, nothing reflected) over the UTF-8 bytes of `text`, as 4 upper-case
+ * hexadecimal digits with leading zeros. An unpaired surrogate counts as U+FFFD, as in every UTF-8 encoder.
+ */
+export const crc16 = (text: string): string => {
+  const wellFormed = text.toWellFormed();
+  let crc = INITIAL;
+  for (let at = 0; at < wellFormed.length; at++) {
+    const point = wellFormed.codePointAt(at) as number;
+    if (point < 0x80) crc = step(crc, point);
+    else for (const byte of utf8(point)) crc = step(crc, byte);
+    if (point > 0xffff) at++; // the second half of a pair
+  }
+  return crc.toString(16).toUpperCase().padStart(4, '0');
+};
+
+// --- Values ---
+
+/**
+ * Returns an amount as Pix writes it: `12345` centavos as `123.45`. Text arithmetic only, so that no amount passes through a float. Throws
+ * RangeError when the amount is negative, which Pix can't write.
+ */
+export const amountText = (amount: Minor): string => {
+  if (amount < 0) throw new RangeError(`a Pix amount is not negative: ${amount}`);
+  return decimalText(amount, 2);
+};
+
+const COMBINING_MARKS = /\p{M}/gu;
+const NOT_PRINTABLE_ASCII = /[^ -~]/gu;
+
+/**
+ * Returns `text` in printable ASCII, because strict bank apps refuse accents: accents are stripped, every other character becomes a space,
+ * spaces are collapsed, and the text is cut to `max` characters and trimmed. It may be empty. Folding twice changes nothing.
+ */
+export const foldToAscii = (text: string, max: number): string =>
+  text
+    .normalize('NFKD')
+    .replace(COMBINING_MARKS, '')
+    .replace(NOT_PRINTABLE_ASCII, ' ')
+    .replace(/ +/g, ' ')
+    .trim()
+    .slice(0, max)
+    .trimEnd();

@@ -6,9 +6,18 @@ import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import { type Fact, readStreamName, type StreamName } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
-import { flag, integer, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import {
+  flag,
+  integer,
+  nullable,
+  record,
+  type Serde,
+  serdeOf,
+  text,
+  time,
+  type UnsaidFields,
+} from '../kernel/serde.ts';
 import { addMillis, type Timestamp } from '../kernel/time.ts';
-import type { UnsaidFields } from '../kernel/unsaid.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
 /** What is delivered, and where to. Account, mode, URL of its own and body follow from the stream's events up to `revision`. */

@@ -1,9 +1,7 @@
-// Where a request comes from, as limits count it: one IPv4 address, or one IPv6 network of a customer's size (/64);
-// which addresses are this machine's own, and whose word about addresses is not believed.
-
+// Where a request comes from, as limits count it: one IPv4 address, or one IPv6 network of a customer's size (/64); and which addresses
+// are this machine's own.
 import { isIPv4, isIPv6 } from 'node:net';
-import type { NextFunction, Request, Response } from 'express';
-import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
+import type { Request } from 'express';
 
 const GROUPS = 8;
 const IPV4_PREFIX = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
@@ -54,30 +52,3 @@ const LOOPBACK =
 
 /** `host` without a port; an IPv6 address with or without brackets, as text or as the URL parser writes it. */
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host);
-
-// --- Headers of proxies. Without TRUST_PROXY they are not believed: behind a proxy all clients then count as one address, which its
-// operator has to hear of ---
-
-const FORWARDING = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-real-ip',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'via',
-] as const;
-
-/** Tells of the first such header, once. */
-export const warnOfForwarding = (report: ReportSecurityEvent) => {
-  let isReported = false;
-  return (req: Request, _res: Response, next: NextFunction): void => {
-    if (!isReported) {
-      const header = FORWARDING.find((name) => req.headers[name] !== undefined);
-      if (header !== undefined) {
-        isReported = true;
-        report({ security: 'forwarding_header_untrusted', header });
-      }
-    }
-    next();
-  };
-};

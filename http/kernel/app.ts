@@ -9,24 +9,38 @@ import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/p
 import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
-import type { BeginRequest } from '../../application/ports/requestLog.ts';
+import type { AnsweredRequest, BeginRequest } from '../../application/ports/requestLog.ts';
 import type { OperatorRequest } from '../../application/ports/securityEvents.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addressOf, warnOfForwarding } from './address.ts';
-import { type Admission, admit, beyondAddressLimit, OVERLOADED, type Passage, takesPlace } from './admission.ts';
-import { answeredRequest } from './answered.ts';
+import { addressOf } from './address.ts';
+import {
+  type Admission,
+  admit,
+  beyondAddressLimit,
+  boundInFlight,
+  IN_FLIGHT_MAX,
+  OVERLOADED,
+  type Passage,
+  takesPlace,
+  warnOfForwarding,
+} from './admission.ts';
+import type { Refusal } from './answers.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
-import type { Caller } from './callers.ts';
-import { ERROR_PAGE, type ErrorPage, PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
-import { boundInFlight, IN_FLIGHT_MAX } from './inFlight.ts';
+import type { Caller, KnownCaller } from './callers.ts';
 import { UNCOUNTED } from './overload.ts';
-import { preferencesOf } from './preferences.ts';
-import type { Refusal } from './refusal.ts';
-import { requestId } from './requestId.ts';
 import type { Route, RouteContext, RouteResult } from './route.ts';
-import { sendResult } from './send.ts';
-import { transportSecurity } from './transportSecurity.ts';
+import {
+  ERROR_PAGE,
+  type ErrorPage,
+  PUBLIC_URL,
+  preferencesOf,
+  requestId,
+  requestIdOf,
+  sendError,
+  sendResult,
+  transportSecurity,
+} from './send.ts';
 import { assertCaughtUp } from './upToDate.ts';
 import { idempotencyKeyOf, readQuery } from './validation.ts';
 
@@ -226,3 +240,31 @@ const isDatabaseAway = (error: unknown): boolean => {
     /Connection terminated|timeout e(xpired|xceeded when trying to connect)/.test(message)
   );
 };
+
+// --- The request log (rule D3): it holds no body, no query and no secret ---
+
+const PATH_LENGTH_MAX = 256;
+/** API keys and tokens, which clients should not put into a path; the cut may have shortened them. */
+const SECRET = /ak_(?:test|live)_[\w-]+|eyJ[\w.-]+/g;
+const KEY_ACTOR = 'key:';
+
+/** Cut before it is masked: a path may be as long as the headers. */
+const pathOf = ({ path }: Request): string => path.slice(0, PATH_LENGTH_MAX).replace(SECRET, '***');
+
+export const answeredRequest = (
+  req: Request,
+  { statusCode }: Response,
+  caller: KnownCaller,
+  durationMs: number,
+): AnsweredRequest => ({
+  requestId: requestIdOf(req),
+  accountId: 'tenant' in caller ? caller.tenant.accountId : null,
+  // A user acts in both modes.
+  mode: 'userId' in caller ? null : caller.tenant.mode,
+  method: req.method,
+  path: pathOf(req),
+  status: statusCode,
+  durationMs: Math.round(durationMs),
+  keyFingerprint: caller.actor.startsWith(KEY_ACTOR) ? caller.actor.slice(KEY_ACTOR.length) : null,
+  userId: 'userId' in caller ? caller.userId : null,
+});

@@ -6,8 +6,8 @@ import type { Request } from 'express';
 import { shownFingerprint } from '../../application/accounts/newKey.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
+import type { Refusal } from './answers.ts';
 import type { Caller, OperatorCaller, SessionCaller } from './callers.ts';
-import type { Refusal } from './refusal.ts';
 import type { GatewayServices } from './serverContext.ts';
 
 /** In a time that tells only whether they have the same length. */

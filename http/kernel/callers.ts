@@ -46,6 +46,8 @@ export interface Callers {
   provider: unknown;
 }
 export type Principal = keyof Callers;
+/** Whoever sent a right key or token. */
+export type KnownCaller = Caller | Callers['anySession'];
 
 export const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
 

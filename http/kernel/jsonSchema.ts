@@ -63,6 +63,8 @@ export const orNull = <Schema extends TSchema>(schema: Schema) => {
   const { type, ...rest } = schema as JsonSchema;
   return Type.Unsafe<Static<Schema> | null>({ type: [type as string, 'null'], ...rest });
 };
+/** A value that a capability declares by its schema. */
+export const declaredValue = (schema: { readonly [keyword: string]: Json }) => Type.Unsafe<Json>({ ...schema });
 /** One of two objects that differ in their properties. */
 export const either = <One extends TSchema, Other extends TSchema>(one: One, other: Other) =>
   Type.Unsafe<Static<One> | Static<Other>>({ type: 'object', anyOf: [one, other] });
@@ -73,3 +75,17 @@ export const exactly = <Properties extends TProperties>(properties: Properties) 
   Type.Object(properties, { additionalProperties: false });
 /** What a request may carry. `jsonBody` closes it, unless the route ignores unknown fields (rule I12). */
 export const accepting = <Properties extends TProperties>(properties: Properties) => Type.Object(properties);
+
+const withParts = <Schema extends TSchema>(schema: Schema, isClosed: boolean): Schema => {
+  const { properties, additionalProperties: _, ...rest } = schema as JsonSchema;
+  if (properties === undefined) return schema;
+  const parts = Object.entries(properties).map(([name, part]) => [name, withParts(part as TSchema, isClosed)]);
+  const whole = { ...rest, properties: Object.fromEntries(parts), ...(isClosed && { additionalProperties: false }) };
+  return whole as unknown as Schema;
+};
+
+/** Returns the schema with its objects closed at every depth: where they name their fields, no other field is valid. */
+export const closed = <Schema extends TSchema>(schema: Schema): Schema => withParts(schema, true);
+
+/** Returns the schema with its objects open: its own fields are judged, and others are not looked at. */
+export const open = <Schema extends TSchema>(schema: Schema): Schema => withParts(schema, false);

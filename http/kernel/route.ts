@@ -5,13 +5,10 @@ import type { ReadModelName } from '../../application/ports/readModels/progress.
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
+import type { EventSink, Refusal, SentChunks } from './answers.ts';
 import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from './callers.ts';
-import type { EventSink } from './eventSink.ts';
-import type { JsonSchema } from './jsonSchema.ts';
-import type { Refusal } from './refusal.ts';
-import type { SentChunks } from './sentChunks.ts';
+import { closed, type JsonSchema } from './jsonSchema.ts';
 import type { AppServices, GatewayServices } from './serverContext.ts';
-import { closed } from './unknownFields.ts';
 
 /** A chapter of the reference. Chapters stand in the order of their first routes. */
 export interface Tag {

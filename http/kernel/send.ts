@@ -1,11 +1,47 @@
-// What a route answers, by its kind.
+// How answers are sent: the headers that all have, results by their kind, and errors.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Request, Response } from 'express';
-import { helpLink, PUBLIC_URL, sendJson } from './errors.ts';
-import type { EventSink } from './eventSink.ts';
-import type { RouteResult } from './route.ts';
-import type { SentChunks } from './sentChunks.ts';
+import type { NextFunction, Request, Response } from 'express';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Randomness } from '../../application/ports/randomness.ts';
+import { BEHIND_TIME, encodeTimedId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import type { EventSink, Refusal, SentChunks } from './answers.ts';
+import { ERRORS, errorBody, helpLink } from './errors.ts';
+import type { Preferences, RouteResult } from './route.ts';
+
+/** Settings of the application: its public URL, and what it shows to browsers. */
+export const PUBLIC_URL = 'public url';
+export const ERROR_PAGE = 'error page';
+
+// --- Headers of every answer: X-Request-Id (contract.md Errors, rule E7), and HSTS (RFC 6797) ---
+
+const ECHOED = /^[A-Za-z0-9._-]{1,128}$/;
+
+export const newRequestId = (clock: Clock, randomness: Randomness): string =>
+  PREFIX.request + encodeTimedId(clock.now(), randomness.bytes(BEHIND_TIME));
+
+/** `always`: headers that every answer has besides. */
+export const requestId =
+  (newId: () => string, always: ReadonlyMap<string, string>) =>
+  (req: Request, res: Response, next: NextFunction): void => {
+    const sent = req.headers['x-request-id'];
+    const id = typeof sent === 'string' && ECHOED.test(sent) ? sent : newId();
+    (req as { requestId?: string }).requestId = id;
+    res.setHeader('X-Request-Id', id);
+    for (const [name, value] of always) res.setHeader(name, value);
+    next();
+  };
+
+export const requestIdOf = (req: Request): string => (req as { requestId?: string }).requestId ?? '';
+
+const ONE_YEAR_SECONDS = 31_536_000;
+
+/** Returns the header HSTS where the public URL is https. Other hosts of its domain may lack https. */
+export const transportSecurity = (publicUrl: string): Readonly<Record<string, string>> =>
+  publicUrl.startsWith('https:') ? { 'Strict-Transport-Security': `max-age=${ONE_YEAR_SECONDS}` } : {};
+
+// --- Results ---
 
 /** The response 304 of a route whose answers have an ETag. */
 export const NOT_MODIFIED = { kind: 'empty', description: 'The client has this version already.' } as const;
@@ -85,4 +121,71 @@ const openStream = async (
       }),
     onClose: (listener) => void res.on('close', listener),
   });
+};
+
+export const sendJson = (res: Response, status: number, body: unknown): void =>
+  sendUncached(res, status, 'application/json; charset=utf-8', JSON.stringify(body));
+
+const sendUncached = (res: Response, status: number, contentType: string, text: string): void => {
+  res.statusCode = status;
+  res.setHeader('Content-Type', contentType);
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.end(text);
+};
+
+// --- Errors ---
+
+/** Returns what the headers of a request prefer. */
+export const preferencesOf = (req: Request): Preferences => ({
+  type: (of) => (req.accepts([...of]) || null) as (typeof of)[number] | null,
+  language: (of) => (req.acceptsLanguages([...of]) || null) as (typeof of)[number] | null,
+  encoding: (of) => (req.acceptsEncodings([...of]) || null) as (typeof of)[number] | null,
+});
+
+/** Seconds after which a repeat makes sense, where the code itself tells. */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = {
+  idempotency_request_in_progress: '1',
+  service_unavailable: '2',
+};
+
+/** An error as a page may tell of it. */
+export interface ShownError {
+  readonly path: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly requestId: string;
+  readonly prefers: Preferences;
+}
+export type ErrorPage = (error: ShownError) => {
+  readonly page: string;
+  readonly headers: { readonly [name: string]: string };
+};
+
+/** Paths of the API: JSON is answered there whatever is accepted. */
+const OF_PROGRAMS = /^\/(?:v1|ops)(?:\/|$)/;
+
+const isForBrowser = (req: Request): boolean =>
+  (req.method === 'GET' || req.method === 'HEAD') &&
+  !OF_PROGRAMS.test(req.path) &&
+  preferencesOf(req).type(['json', 'html']) === 'html';
+
+export const sendError = (req: Request, res: Response, rejection: Omit<Refusal, 'rejected'>): void => {
+  const { code, headers = {} } = rejection;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  const retryAfter = RETRY_AFTER_SECONDS[code];
+  if (retryAfter !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', retryAfter);
+  res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), code));
+  const errorPage = req.app.get(ERROR_PAGE) as ErrorPage | null;
+  if (errorPage !== null && isForBrowser(req)) sendErrorPage(errorPage, req, res, code);
+  else sendJson(res, ERRORS[code].status, errorBody(rejection, requestIdOf(req)));
+};
+
+const sendErrorPage = (errorPage: ErrorPage, req: Request, res: Response, code: ErrorCode): void => {
+  const { status } = ERRORS[code];
+  const error = { path: req.path, status, code, requestId: requestIdOf(req), prefers: preferencesOf(req) };
+  const { page, headers } = errorPage(error);
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.setHeader('Vary', 'Accept, Accept-Language');
+  sendUncached(res, status, 'text/html; charset=utf-8', page);
 };

@@ -6,8 +6,7 @@ import type { ParkedStreams, Progress } from '../../application/ports/readModels
 import type { RequestLogReads } from '../../application/ports/requestLog.ts';
 import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import type { EventSink } from './eventSink.ts';
-import type { Refusal } from './refusal.ts';
+import type { EventSink, Refusal } from './answers.ts';
 
 /** What a gateway has, whether it serves or not. */
 export interface GatewayContext {

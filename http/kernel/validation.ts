@@ -4,9 +4,8 @@ import type { Request } from 'express';
 import type { TSchema } from 'typebox';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import { type ErrorCode, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { JsonSchema } from './jsonSchema.ts';
+import { type JsonSchema, open } from './jsonSchema.ts';
 import type { JsonBody, Route, ValidationContext } from './route.ts';
-import { open, unknownFields } from './unknownFields.ts';
 
 /** Prototype keys in a body are data of nobody: ajv reads own properties only. */
 const ownProperties = new Ajv({ allErrors: true, allowUnionTypes: true, strictTypes: false, ownProperties: true });
@@ -271,4 +270,24 @@ export const idempotencyKeyOf = (req: Request): string | Rejection => {
       HEADER,
     );
   return key;
+};
+
+/**
+ * Returns the paths of fields that a closed schema does not name, at most `max` (rule I12). Ajv would report thousands of them, each at the
+ * cost of an object.
+ */
+export const unknownFields = (schema: JsonSchema, body: unknown, max: number): readonly string[] => {
+  const found: string[] = [];
+  const collect = ({ properties = {}, additionalProperties }: JsonSchema, value: unknown, path: string): void => {
+    if (additionalProperties !== false || typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    for (const name of Object.keys(value)) {
+      if (found.length === max) return;
+      const at = path === '' ? name : `${path}.${name}`;
+      const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (known === undefined) found.push(at);
+      else collect(known, (value as Readonly<Record<string, unknown>>)[name], at);
+    }
+  };
+  collect(schema, body, '');
+  return found;
 };

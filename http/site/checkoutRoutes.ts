@@ -9,7 +9,7 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
-import { matching } from '../kernel/queryRules.ts';
+import { matching } from '../kernel/query.ts';
 import { type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { GatewayServices } from '../kernel/serverContext.ts';

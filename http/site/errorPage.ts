@@ -1,6 +1,6 @@
 // What a browser shows where a program gets an error body: unknown addresses, expired links, /login.
 import type { Language } from '../../domain/presentation/amount.ts';
-import type { ErrorPage, ShownError } from '../kernel/errors.ts';
+import type { ErrorPage, ShownError } from '../kernel/send.ts';
 import { docsContentSecurityPolicy, layout } from './docs/layout.ts';
 import { html, type Markup } from './html.ts';
 import { chooseLanguage, LANGUAGE_TAG } from './language.ts';

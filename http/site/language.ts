@@ -1,6 +1,6 @@
 // The language of a page: the one that its address names, otherwise the one that the browser prefers, otherwise English.
 import { LANGUAGES, type Language } from '../../domain/presentation/amount.ts';
-import { matching } from '../kernel/queryRules.ts';
+import { matching } from '../kernel/query.ts';
 import type { Preferences } from '../kernel/route.ts';
 import { html, type Markup } from './html.ts';
 

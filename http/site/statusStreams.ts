@@ -3,7 +3,7 @@ import type { Progress } from '../../application/ports/readModels/progress.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import type { EventSink } from '../kernel/eventSink.ts';
+import type { EventSink } from '../kernel/answers.ts';
 import type { LiveStatus } from '../kernel/serverContext.ts';
 import { type CheckoutStatus, isLive } from './checkout/states.ts';
 

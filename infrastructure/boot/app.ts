@@ -2,12 +2,12 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
+import { type AddressLimits, addressLimit, rateLimit } from '../../http/kernel/admission.ts';
 import { type AppOptions, createApp } from '../../http/kernel/app.ts';
-import { type AddressLimits, addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
-import { newRequestId } from '../../http/kernel/requestId.ts';
 import type { Route } from '../../http/kernel/route.ts';
+import { newRequestId } from '../../http/kernel/send.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';

@@ -12,7 +12,7 @@ import { type EndpointId, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { EXPECTED, lowerBound, upperBound } from '../../http/kernel/isoDates.ts';
+import { EXPECTED, lowerBound, upperBound } from '../../http/kernel/query.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { redrives } from '../deliveries/redrives.ts';
 import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';

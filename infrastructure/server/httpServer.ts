@@ -9,8 +9,7 @@ import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { counted } from '../../http/kernel/address.ts';
 import { hasBody } from '../../http/kernel/body.ts';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
-import { newRequestId } from '../../http/kernel/requestId.ts';
-import { transportSecurity } from '../../http/kernel/transportSecurity.ts';
+import { newRequestId, transportSecurity } from '../../http/kernel/send.ts';
 import { ConfigError } from '../config/config.ts';
 import { systemRandomness } from '../system/randomness.ts';
 

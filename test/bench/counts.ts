@@ -2,20 +2,21 @@
 // checkout of this repository: which files name a thing, and which files and functions a POST /v1/charges runs through. Product code, tests
 // and documents are counted apart. A file names a thing in whatever way: code, comment, schema, text of a page.
 //   --since <commit>     lists the product files of that commit that have changed since, with package.json; new files don't count
+//   --path               lists the files that a POST /v1/charges runs through, with the functions that ran in each
 //   --outside <folder>   leaves out files in folders of that name, in the singular and the plural (payout: payout/ and payouts/)
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { type Profiler, Session } from 'node:inspector/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { circlesAmong } from '../support/tidy/cycles.ts';
 import { longestFunctions } from '../support/tidy/functions.ts';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { since: { type: 'string' }, outside: { type: 'string' } },
+  options: { since: { type: 'string' }, outside: { type: 'string' }, path: { type: 'boolean' } },
 });
 const ROOT = resolve(positionals[0] ?? '.');
 const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations'];
@@ -73,14 +74,11 @@ const arrows = (): { imports: number; pairs: number } => {
   return { imports: found.length, pairs: new Set(found).size };
 };
 
-/** Files and functions of ours that run for one creation, from the socket to the append and back. */
-const creationPath = async (): Promise<{ files: number; functions: number }> => {
-  const { TestGateway } = (await import(
-    pathToFileURL(join(ROOT, 'test/world/gateway.ts')).href
-  )) as typeof import('../world/gateway.ts');
-  const { migratedDatabase } = (await import(
-    pathToFileURL(join(ROOT, 'test/world/postgres.ts')).href
-  )) as typeof import('../world/postgres.ts');
+/** Returns our files that run for one creation, from the socket to the append and back, each with the names of its functions that ran. */
+const creationPath = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const urlOf = (path: string): string => pathToFileURL(join(ROOT, path)).href;
+  const { TestGateway } = (await import(urlOf('test/world/gateway.ts'))) as typeof import('../world/gateway.ts');
+  const { migratedDatabase } = (await import(urlOf('test/world/postgres.ts'))) as typeof import('../world/postgres.ts');
   const database = await migratedDatabase();
   const projecting = await TestGateway.open({ database, roles: { serves: true, projects: true, works: false } });
   // Only what serves is traced: no projector and no worker beside it.
@@ -106,18 +104,26 @@ const creationPath = async (): Promise<{ files: number; functions: number }> => 
   const { result } = (await session.post('Profiler.takePreciseCoverage')) as Profiler.TakePreciseCoverageReturnType;
   await gateway.close();
   if (answer.status !== 201) throw new Error(`the creation answered ${answer.status}`);
-  const prefixes = ['domain', 'application', 'infrastructure', 'http'].map(
-    (room) => pathToFileURL(join(ROOT, room)).href,
+  const prefixes = ['domain', 'application', 'infrastructure', 'http'].map((room) => `${urlOf(room)}/`);
+  return new Map(
+    result
+      .filter(({ url }) => prefixes.some((prefix) => url.startsWith(prefix)))
+      .map(({ url, functions }): [string, readonly string[]] => [
+        relative(ROOT, fileURLToPath(url)),
+        functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).map(({ functionName }) => functionName || '=>'),
+      ])
+      .filter(([, functions]) => functions.length > 0)
+      .toSorted(([one], [other]) => one.localeCompare(other)),
   );
-  const ran = result
-    .filter(({ url }) => prefixes.some((prefix) => url.startsWith(`${prefix}/`)))
-    .map(({ functions }) => functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).length)
-    .filter((functions) => functions > 0);
-  return { files: ran.length, functions: ran.reduce((sum, functions) => sum + functions, 0) };
 };
 
 const sources = [...product, ...tests].map((path) => ({ path, text: textOf.get(path) as string }));
 const path = await creationPath();
+if (options.path === true) {
+  for (const [file, functions] of path) process.stdout.write(`${file}: ${functions.join(' ')}\n`);
+  process.stdout.write(`${path.size} files\n`);
+  process.exit(0);
+}
 const { imports, pairs } = arrows();
 const rows: readonly Row[] = [
   ['files', product.length, tests.length, docs.length],
@@ -131,8 +137,8 @@ const rows: readonly Row[] = [
   ['lines of code of the longest function', longestFunctions(sources)[0]?.lines ?? 0],
   ['lines of infrastructure/boot/composition.ts', linesOf(product.filter((one) => /boot\/composition\.ts$/.test(one)))],
   ['files in infrastructure/boot', product.filter((one) => one.startsWith('infrastructure/boot/')).length],
-  ['files that a POST /v1/charges runs through', path.files],
-  ['functions that it runs through', path.functions],
+  ['files that a POST /v1/charges runs through', path.size],
+  ['functions that it runs through', [...path.values()].flat().length],
   ['imports from one folder of application into another', imports],
   ['pairs of such folders', pairs],
 ];

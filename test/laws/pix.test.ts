@@ -2,13 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { AMOUNT_MAX, AMOUNT_MIN, type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import { amountText } from '../../domain/pix/amountText.ts';
-import { foldToAscii } from '../../domain/pix/asciiText.ts';
-import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
-import { crc16 } from '../../domain/pix/crc16.ts';
-import { isEndToEndId, makeEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { amountText, buildDynamicBrCode, crc16, foldToAscii } from '../../domain/pix/brCode.ts';
+import { isEndToEndId, makeEndToEndId } from '../../domain/pix/ids.ts';
 import { isCnpj, isCpf, taxIdOf } from '../../domain/pix/taxId.ts';
-import { isTxid, txidFromBytes } from '../../domain/pix/txid.ts';
 import { anyCharacter } from '../support/anyCharacter.ts';
 import { parseAmountText } from '../support/pix/amountText.ts';
 import { parseBrCode } from '../support/pix/brCodeParse.ts';
@@ -195,17 +191,6 @@ describe('laws of Pix ids', () => {
         expect(isEndToEndId(id)).to.equal(true);
         expect(parseEndToEndId(id)).to.deep.equal({ ...made, at: `${made.at.slice(0, 16)}:00.000Z` });
         expect(makeEndToEndId(parseEndToEndId(id)!)).to.equal(id);
-      }),
-    );
-  });
-
-  it('a txid holds its 16 bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
-        const txid = txidFromBytes(bytes);
-        expect(txid).to.match(/^[a-z0-9]{32}$/);
-        expect(isTxid(txid)).to.equal(true);
-        expect(Uint8Array.from(txid.match(/../g)!, (pair) => Number.parseInt(pair, 16))).to.deep.equal(bytes);
       }),
     );
   });

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { add, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
-import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { makeEndToEndId } from '../../domain/pix/ids.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { KillableGateway } from '../world/killableGateway.ts';
 import { Receiver, typeOf } from '../world/receiver.ts';

@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { ProcessManager, Reaction } from '../../application/ports/processManager.ts';
+import type { EffectHandler, ProcessManager, Reaction } from '../../application/ports/processManager.ts';
+import type { Sql } from '../../application/ports/sql.ts';
 import type { Subscriptions } from '../../application/ports/subscriptions.ts';
 import type { AnyEvent } from '../../domain/aggregates.ts';
 import {
@@ -30,6 +31,7 @@ import {
   cancelRequested,
   created,
   disputeOpened,
+  END_TO_END_ID,
   expired,
   failed,
   held,
@@ -88,6 +90,9 @@ export const logged = (category: Category, event: unknown, mode = 'test'): Logge
   }) as unknown as LoggedEvent;
 
 const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+/** By process: its answers to what is logged under a name. */
+export type Answers = { readonly [process: string]: { readonly [name: string]: readonly object[] } };
+
 /** What it answers, twice. */
 export const reactions = (
   process: ProcessManager,
@@ -97,6 +102,21 @@ export const reactions = (
   const first = process.react(event, context);
   expect(process.react(event, context)).to.deep.equal(first);
   return first;
+};
+
+const NO_DATABASE: Sql = {
+  query: async () => {
+    throw new Error('no database');
+  },
+};
+/** Has the effects done that are among the reactions; each must be declared. */
+export const haveEffectsDone = async <Parts>(
+  declared: { readonly [name: string]: (parts: Parts) => EffectHandler },
+  parts: Parts,
+  reactions: readonly Reaction[],
+): Promise<void> => {
+  for (const reaction of reactions)
+    if (reaction.kind === 'effect') await declared[reaction.effect]!(parts)([reaction.about], NO_DATABASE);
 };
 
 /** `key`: what the payload names comes first in it. */
@@ -188,7 +208,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
       'LateConfirmationWrittenOff',
     ].map((name) => [
       name,
-      logged('payment', { type: `Transaction${name}`, data: { payoutId: REFUND_ID, destination: 'x', at: LATER } }),
+      logged('payment', {
+        type: `Transaction${name}`,
+        data: { payoutId: REFUND_ID, refundId: REFUND_ID, id: END_TO_END_ID, destination: 'x', at: LATER },
+      }),
     ]),
   ),
   'refund confirmed late': logged('refund', { type: 'RefundConfirmedLate', data: { endToEndId: null, at: LATER } }),

@@ -8,7 +8,7 @@ import { parseStreamName } from '../../../domain/aggregates.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { USER } from '../../../domain/user/user.ts';
-import type { EventSink } from '../../kernel/eventSink.ts';
+import type { EventSink } from '../../kernel/answers.ts';
 import {
   anyInteger,
   anyJson,
@@ -21,7 +21,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import { oneOf, wholeNumber } from '../../kernel/query.ts';
 import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { PLATFORM } from './tags.ts';

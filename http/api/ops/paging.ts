@@ -3,7 +3,7 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { anyInteger, boolean, described, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
-import { matching, wholeNumber } from '../../kernel/queryRules.ts';
+import { matching, wholeNumber } from '../../kernel/query.ts';
 
 /** Query of a list that is not paged. */
 export const upToThousand = wholeNumber('How many at most.', 1, 1_000, 100);

@@ -15,7 +15,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { matching } from '../../kernel/queryRules.ts';
+import { matching } from '../../kernel/query.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
 import { PLATFORM } from './tags.ts';

@@ -19,7 +19,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { matching } from '../../kernel/queryRules.ts';
+import { matching } from '../../kernel/query.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';

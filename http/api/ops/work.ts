@@ -22,7 +22,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { matching } from '../../kernel/queryRules.ts';
+import { matching } from '../../kernel/query.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { redriveBody } from '../webhooks/deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from '../webhooks/retries.ts';

@@ -7,8 +7,7 @@ import { isRejection, type Rejection, reject } from '../../../domain/kernel/reje
 import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
-import { notAfter, notBefore } from '../../kernel/isoDates.ts';
-import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { created, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';

@@ -16,7 +16,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { matching, wholeNumber } from '../../kernel/queryRules.ts';
+import { matching, wholeNumber } from '../../kernel/query.ts';
 import { route } from '../../kernel/route.ts';
 import { DASHBOARD } from '../access/tags.ts';
 

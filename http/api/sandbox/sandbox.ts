@@ -6,7 +6,7 @@ import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../../domain/payment/settle.ts';
-import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
+import { isEndToEndId } from '../../../domain/pix/ids.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';

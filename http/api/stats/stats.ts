@@ -3,7 +3,7 @@
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
-import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
+import { currencyCode, wholeNumber } from '../../kernel/query.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { PAYMENTS } from '../payments/tags.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';

@@ -2,7 +2,7 @@
 
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
-import { currencyCode } from '../../kernel/queryRules.ts';
+import { currencyCode } from '../../kernel/query.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { WALLETS } from './tags.ts';
 import { balanceSchema, walletsSchema } from './walletSchema.ts';

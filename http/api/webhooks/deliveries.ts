@@ -8,7 +8,7 @@ import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/delivery.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import { matching, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';

@@ -7,7 +7,7 @@ import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts'
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { EXPECTED, lowerBound, upperBound } from '../../kernel/isoDates.ts';
+import { EXPECTED, lowerBound, upperBound } from '../../kernel/query.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { deliveryParam, shown } from './deliveries.ts';
 import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';

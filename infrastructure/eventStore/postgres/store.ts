@@ -1,4 +1,4 @@
-// The event store port on Postgres (design.md §5). At most 2 + poolSize connections: appends, announcements, reads.
+// The event store port on Postgres (architecture §5). At most 2 + poolSize connections: appends, announcements, reads.
 import type pg from 'pg';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {

@@ -4,7 +4,7 @@ import type { AcquirerFact, Tenant } from '../../../application/ports/paymentPro
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
-import { amountText } from '../../../domain/pix/amountText.ts';
+import { amountText } from '../../../domain/pix/brCode.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { isCancelled } from './books.ts';
 import { lockForPaying } from './cancel.ts';

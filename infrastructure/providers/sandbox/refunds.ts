@@ -4,7 +4,7 @@ import type { Known } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { makeEndToEndId, makeReturnId } from '../../../domain/pix/endToEndId.ts';
+import { makeEndToEndId, makeReturnId } from '../../../domain/pix/ids.ts';
 import { SANDBOX_ISPB } from '../../../domain/pix/sandboxPeople.ts';
 import type { RefundOrder, RefundOutcome } from '../../../domain/refund/refund.ts';
 

@@ -1,7 +1,7 @@
 // What the sandbox says of an instrument, in the words of the standard API (pix.md).
 import type { InstrumentRequest, ProviderStatus } from '../../../application/ports/paymentProvider.ts';
 import { secondsBetween } from '../../../domain/kernel/time.ts';
-import { amountText } from '../../../domain/pix/amountText.ts';
+import { amountText } from '../../../domain/pix/brCode.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 
 export const standardStatus = (

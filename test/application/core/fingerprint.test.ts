@@ -1,7 +1,7 @@
 // Equal requests are equal texts (rule K2). The text is part of what was stored: it may never change under a version.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalText, fingerprintOf } from '../../../application/core/fingerprint.ts';
+import { canonicalText, fingerprintOf } from '../../../application/core/derivedIds.ts';
 
 const KEYS = fc.oneof(
   fc.string(),

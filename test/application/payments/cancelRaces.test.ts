@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
@@ -125,12 +126,17 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
       randomness: systemRandomness,
       stopwatch: systemStopwatch,
     });
-    return { commands, accounts: new Accounts(commands, clock) };
+    return { commands, accounts: new Accounts(commands, clock, DECLARED_SETTINGS) };
   };
   const shared = newProcess();
   const { commands } = shared;
   const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'seed', at: CREATED_AT };
-  await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+  await commands.execute(
+    ACCOUNT,
+    ACCOUNT.stream(ACCOUNT_ID),
+    openAccount(opening, DECLARED_SETTINGS.settings),
+    why(ACCOUNT_ID),
+  );
   const create = createCharge({
     terms: terms({ expectedPayerTaxId: lock === 'none' ? null : LOCKED_TO }),
     fingerprintUnder: () => 'hash',
@@ -166,7 +172,7 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   const needs = {
     ...process(),
     providers: provider,
-    alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+    alerts: { returnRefused: () => undefined },
   };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
@@ -258,7 +264,7 @@ describe('cancel against pay against expire', () => {
         const back = sendBack({
           ...world.process(),
           providers: world.provider,
-          alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+          alerts: { returnRefused: () => undefined },
         });
         await scheduler.waitFor(
           untilKnown(() => back({ paymentId: PAYMENT_ID, providerPaymentId: incoming().providerPaymentId })),

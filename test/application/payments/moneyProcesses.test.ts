@@ -207,7 +207,6 @@ describe('the money processes, on Postgres', () => {
     const alerts = {
       returnRefused: (tenant: Tenant, refused: { readonly reason: string }) =>
         void refusals.push({ ...tenant, ...refused }),
-      confirmedLate: () => undefined,
     };
     const back = (payload: Payload) => {
       const { commands, accounts, provider: providers } = core;

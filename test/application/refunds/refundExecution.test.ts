@@ -1,6 +1,7 @@
 // A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
@@ -39,14 +40,10 @@ describe('the refund process, on Postgres', () => {
   let timers: Timer[];
   let pixes = 0;
 
-  const alerted: object[] = [];
-  const alerts = {
-    confirmedLate: (tenant: object, confirmed: object) => void alerted.push({ ...tenant, ...confirmed }),
-  };
   const processOf = (commands = core.commands): RefundExecutor => {
-    const accounts = new Accounts(commands, core.clock);
+    const accounts = new Accounts(commands, core.clock, DECLARED_SETTINGS);
     const set = async (timer: Timer) => void timers.push(timer);
-    return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set }, alerts });
+    return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set } });
   };
   before(async () => {
     core = await openCore();
@@ -56,7 +53,6 @@ describe('the refund process, on Postgres', () => {
     core.clock.nowMs = toMillis(SETTLED_AT);
     core.provider.forget();
     timers = [];
-    alerted.length = 0;
     refunds = processOf();
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
@@ -152,7 +148,7 @@ describe('the refund process, on Postgres', () => {
       const { refundId, which } = await reserved();
       const { provider: providers, commands, accounts } = core;
       const set = () => change(reopenAccount(SETTLED_AT));
-      await new RefundExecutor({ commands, accounts, providers, timers: { set }, alerts }).run(which);
+      await new RefundExecutor({ commands, accounts, providers, timers: { set } }).run(which);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     });
     it('records what the provider has, given to it by a process that was killed', async () => {
@@ -287,7 +283,7 @@ describe('the refund process, on Postgres', () => {
   it('asked for by two processes at once under one key, it is reserved once', async () => {
     const { paymentId } = await reserved({ amount: 1 });
     const commands = core.anotherProcess();
-    const other = { ...core, commands, accounts: new Accounts(commands, core.clock) };
+    const other = { ...core, commands, accounts: new Accounts(commands, core.clock, DECLARED_SETTINGS) };
     const body = { idempotencyKey: 'the-same-key', amount: 5 };
     const both = await Promise.all([ask(paymentId, body), ask(paymentId, body, other)]);
     expect(both.map(({ replayed }) => replayed).sort()).to.deep.equal([false, true]);

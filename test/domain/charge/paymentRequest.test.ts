@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { canonicalText } from '../../../application/core/fingerprint.ts';
+import { canonicalText } from '../../../application/core/derivedIds.ts';
 import {
   type PaymentBody,
   paymentFingerprintFields,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { canonicalText } from '../../../application/core/fingerprint.ts';
+import { canonicalText } from '../../../application/core/derivedIds.ts';
 import { METADATA_BYTES_MAX } from '../../../domain/charge/metadata.ts';
 import {
   type ChargeBody,

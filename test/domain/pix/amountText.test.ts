@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AMOUNT_MAX, toMinor } from '../../../domain/kernel/money.ts';
-import { amountText } from '../../../domain/pix/amountText.ts';
+import { amountText } from '../../../domain/pix/brCode.ts';
 import { parseAmountText } from '../../support/pix/amountText.ts';
 
 describe('amountText', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foldToAscii } from '../../../domain/pix/asciiText.ts';
+import { foldToAscii } from '../../../domain/pix/brCode.ts';
 
 describe('foldToAscii', () => {
   for (const [text, max, folded] of [

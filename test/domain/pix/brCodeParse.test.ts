@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { crc16 } from '../../../domain/pix/crc16.ts';
-import { encodeTlv } from '../../../domain/pix/tlv.ts';
+import { crc16, encodeTlv } from '../../../domain/pix/brCode.ts';
 import { parseAmountText } from '../../support/pix/amountText.ts';
 import { type BrCode, parseBrCode } from '../../support/pix/brCodeParse.ts';
 import { type BrCodeVector, brCodeVectors } from './vectors.ts';

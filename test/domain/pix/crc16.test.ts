@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
-import { crc16 } from '../../../domain/pix/crc16.ts';
+import { crc16 } from '../../../domain/pix/brCode.ts';
 import { brCodeVectors } from './vectors.ts';
 
 /** The definition, bit by bit, over the bytes that Node makes. */

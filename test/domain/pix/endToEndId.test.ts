@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isEndToEndId, makeEndToEndId, makeReturnId } from '../../../domain/pix/endToEndId.ts';
+import { isEndToEndId, makeEndToEndId, makeReturnId } from '../../../domain/pix/ids.ts';
 import { isReturnId, parseEndToEndId, parseReturnId } from '../../support/pix/endToEndId.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { endToEndVectors } from './vectors.ts';

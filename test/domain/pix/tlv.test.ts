@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { encodeTlv } from '../../../domain/pix/tlv.ts';
+import { encodeTlv } from '../../../domain/pix/brCode.ts';
 import { parseAscendingTlv, parseTlv } from '../../support/pix/tlv.ts';
 import { brCodeVectors } from './vectors.ts';
 

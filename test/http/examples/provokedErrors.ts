@@ -396,7 +396,7 @@ export const whileServiceThrows = async <T>(gateway: TestGateway, error: Error, 
   }
 };
 
-/** K4: a slow first request, and a twin whose patience of 10 s (creationParts.ts) is made to end at once. */
+/** K4: a slow first request, and a twin whose patience of 10 s (application/core/keyedLock.ts) is made to end at once. */
 export const twinThatWaitedTooLong = async (gateway: TestGateway) => {
   const stopwatch: { pause: Stopwatch['pause'] } = systemStopwatch;
   const { pause } = stopwatch;

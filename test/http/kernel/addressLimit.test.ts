@@ -1,7 +1,7 @@
 // Requests without a right key, by address (rule E8): pages, readiness, keys that are none.
 import { expect } from 'chai';
 import type express from 'express';
-import { addressLimit } from '../../../http/kernel/limits.ts';
+import { addressLimit } from '../../../http/kernel/admission.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
 import { allRoutes } from '../../../infrastructure/boot/app.ts';
 import { newKey, type Reply, type TestGateway } from '../../world/gateway.ts';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import type { UserId } from '../../../domain/kernel/ids.ts';
-import { answeredRequest, type KnownCaller } from '../../../http/kernel/answered.ts';
-import type { Caller, OperatorCaller, SessionCaller } from '../../../http/kernel/callers.ts';
+import { answeredRequest } from '../../../http/kernel/app.ts';
+import type { Caller, KnownCaller, OperatorCaller, SessionCaller } from '../../../http/kernel/callers.ts';
 
 const [KEY, TOKEN] = [`ak_live_${'x'.repeat(32)}`, 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3IifQ.c2lnbmF0dXJl'];
 const account = { accountId: 'a'.repeat(26) } as Caller['account'];

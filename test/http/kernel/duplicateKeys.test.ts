@@ -1,7 +1,7 @@
 // Objects that name a key twice: a proxy could have judged the other member (issue 18, point 8).
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hasDuplicateKeys, membersNamed } from '../../../http/kernel/duplicateKeys.ts';
+import { hasDuplicateKeys, membersNamed } from '../../../http/kernel/body.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady } from '../../world/http.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { IN_FLIGHT_MAX } from '../../../http/kernel/inFlight.ts';
+import { IN_FLIGHT_MAX } from '../../../http/kernel/admission.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, portOf } from '../../world/http.ts';
 

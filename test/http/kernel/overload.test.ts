@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
+import { addressLimit, rateLimit } from '../../../http/kernel/admission.ts';
 import { createApp } from '../../../http/kernel/app.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
-import { addressLimit, rateLimit } from '../../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type Place } from '../../../http/kernel/overload.ts';
 import { route } from '../../../http/kernel/route.ts';

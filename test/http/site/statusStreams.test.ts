@@ -7,8 +7,7 @@ import type { Progress } from '../../../application/ports/readModels/progress.ts
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addressOf } from '../../../http/kernel/address.ts';
-import { sendError } from '../../../http/kernel/errors.ts';
-import { sendResult } from '../../../http/kernel/send.ts';
+import { sendError, sendResult } from '../../../http/kernel/send.ts';
 import type { LiveStatus } from '../../../http/kernel/serverContext.ts';
 import { StatusStreams, type StreamBounds } from '../../../http/site/statusStreams.ts';
 

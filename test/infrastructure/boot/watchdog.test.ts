@@ -7,7 +7,7 @@ import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watch
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
+import { makeEndToEndId } from '../../../domain/pix/ids.ts';
 import { RecordingJobs } from '../../support/operations.ts';
 import { newKey, TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';

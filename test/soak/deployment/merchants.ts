@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
+import { makeEndToEndId } from '../../../domain/pix/ids.ts';
 import { cli } from '../../world/program.ts';
 import type { Inbox } from './inbox.ts';
 

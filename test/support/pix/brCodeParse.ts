@@ -4,12 +4,12 @@ import {
   AMOUNT_TEXT_MAX,
   CHECKSUM_HEAD,
   CITY_MAX,
+  crc16,
   isUrlField,
   NAME_MAX,
   NO_TXID,
   PIX_GUI,
 } from '../../../domain/pix/brCode.ts';
-import { crc16 } from '../../../domain/pix/crc16.ts';
 import { parseAmountText } from './amountText.ts';
 import { parseAscendingTlv } from './tlv.ts';
 

@@ -5,7 +5,7 @@ import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { rebuildProjectionRoute, verifyProjectionsRoute } from '../../../../http/api/ops/log.ts';
-import type { EventSink } from '../../../../http/kernel/eventSink.ts';
+import type { EventSink } from '../../../../http/kernel/answers.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
 import { CaseDesk } from '../../../world/caseDesk.ts';
 import type { Reply, TestGateway, TestUser } from '../../../world/gateway.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { toMinor } from '../../../../domain/kernel/money.ts';
-import { isEndToEndId } from '../../../../domain/pix/endToEndId.ts';
+import { isEndToEndId } from '../../../../domain/pix/ids.ts';
 import type { RefundOrder } from '../../../../domain/refund/refund.ts';
 import { connectionConfig, PgSession } from '../../../../infrastructure/postgres/session.ts';
 import {

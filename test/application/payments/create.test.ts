@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CreateChargeHandler } from '../../../application/payments/createCharge.ts';
+import { CreateChargeHandler } from '../../../application/payments/create.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import type { Stopwatch } from '../../../application/ports/clock.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';

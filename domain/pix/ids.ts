@@ -1,5 +1,11 @@
-// End-to-end ids of payments (`E…`) and returns (`D…`): 32 characters, unique network-wide, case-sensitive (pix.md, Ids).
+// Ids of Pix: transaction identifiers, which the receiver chooses (txid; Pix API 2.9.0, rule I3), and end-to-end ids of payments (`E…`) and
+// returns (`D…`), which are unique in the whole network (pix.md, Ids). All are case-sensitive.
 import { fromMillis, isTimestamp, type Timestamp, toMillis } from '../kernel/time.ts';
+
+const COB_TXID = /^[a-zA-Z0-9]{26,35}$/;
+
+/** Returns whether an immediate charge (cob) may have this txid: 26 to 35 ASCII letters and digits. */
+export const isTxid = (text: string): boolean => COB_TXID.test(text);
 
 interface EndToEndParts {
   /** Participant that made the id: 8 of `[0-9A-Z]`. */

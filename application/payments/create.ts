@@ -1,0 +1,252 @@
+// Creating a charge (POST /v1/charges and POST /v1/pix/charges: one operation, K1) or a payment (POST /v1/payments). Both store the intent
+// before any outside call (K7). Order: provider, a request with the same key in flight, fraud guard, idempotency.
+
+import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
+import type { ChargeTerms } from '../../domain/charge/charge.ts';
+import {
+  PAYMENT_FINGERPRINT_VERSION,
+  type PaymentRequest,
+  paymentFingerprintFields,
+} from '../../domain/charge/paymentRequest.ts';
+import {
+  CHARGE_FINGERPRINT_VERSION,
+  type ChargeRequest,
+  chargeFingerprintFields,
+} from '../../domain/charge/request.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Json } from '../../domain/kernel/json.ts';
+import type { Minor } from '../../domain/kernel/money.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type CreateCharge, type Creation, createCharge } from '../../domain/payment/create.ts';
+import { assertExists, type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { documentKeyOf } from '../../domain/pix/taxId.ts';
+import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
+import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import { InFlightRequests } from '../core/keyedLock.ts';
+import type { Clock, Stopwatch } from '../ports/clock.ts';
+import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
+import type { VelocityGuard } from '../ports/velocityGuard.ts';
+import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
+
+interface CreationNeeds {
+  readonly commands: CommandHandler;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly providers: PaymentProviders;
+  readonly velocity: VelocityGuard;
+}
+
+/** Who asks for a new charge or payment, and under which key. */
+interface CreationCommand extends Actor {
+  readonly account: OpenAccount;
+  readonly mode: Mode;
+  readonly idempotencyKey: string;
+  readonly baseUrl: string;
+}
+
+interface Asked {
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly metadata: { readonly [key: string]: Json };
+}
+
+/** The part of the terms that follows from the key, the account and the clock. */
+const commonTerms = (
+  { account, mode, idempotencyKey, baseUrl }: CreationCommand,
+  operation: Operation,
+  { amount, currency, metadata }: Asked,
+  nowMs: number,
+) => ({
+  ...paymentIds(account, mode, operation, idempotencyKey),
+  accountId: account.accountId,
+  mode,
+  amount,
+  currency,
+  metadata,
+  baseUrl,
+  createdAt: accountTime(account, mode, nowMs),
+});
+
+/**
+ * The fraud guard of live charges (rule E6). Returns null when the charge may be made, and counts it; a replay, and what a crash cut off,
+ * always passes. The customer's limit is judged before the account's. A refusal writes nothing, so that the key can be used again.
+ */
+const velocityRefusal = async (
+  { commands, velocity }: CreationNeeds,
+  { settings }: Pick<OpenAccount, 'settings'>,
+  { paymentId, accountId, mode, customer, createdAt }: ChargeTerms,
+): Promise<Rejection | null> => {
+  if (mode !== 'live') return null;
+  const before = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
+  if (exists(before.state)) return null;
+  const outcome = await velocity.reserve({
+    paymentId,
+    accountId,
+    customer: documentKeyOf(customer.document ?? ''),
+    at: createdAt,
+    ...settings.velocity,
+  });
+  if (outcome === 'customer')
+    return reject('fraud.customer_velocity_exceeded', 'Too many charges of this customer within an hour.');
+  return outcome === 'account'
+    ? reject('fraud.account_velocity_exceeded', 'Too many charges of this account within an hour.')
+    : null;
+};
+
+/** Appends the creation, or finds the one that the key made before. */
+const record = (
+  { commands }: CreationNeeds,
+  command: CreationCommand,
+  wish: CreateCharge,
+): Promise<Outcome<PaymentState, Creation> | Rejection> => {
+  const { terms } = wish;
+  const metadata = metadataForRequest(command, terms, terms.paymentId);
+  return commands.execute(PAYMENT, PAYMENT.stream(terms.paymentId), createCharge(wish), metadata, { creates: true });
+};
+
+/** The payment as it was created, and whether it had been before. */
+type Created = { readonly payment: ExistingPayment; readonly replayed: boolean };
+
+// --- Charges: issued, or failed, when they are answered ---
+
+interface CreateChargeCommand extends CreationCommand {
+  readonly request: ChargeRequest;
+}
+
+interface ChargeNeeds extends CreationNeeds {
+  readonly issuer: InstrumentIssuer;
+}
+
+export class CreateChargeHandler {
+  readonly #needs: ChargeNeeds;
+  readonly #inFlight: InFlightRequests;
+
+  constructor(needs: ChargeNeeds) {
+    this.#needs = needs;
+    this.#inFlight = new InFlightRequests(needs.stopwatch, 'Idempotency-Key');
+  }
+
+  /** Throws ProviderUnavailable. */
+  async handle(command: CreateChargeCommand): Promise<Created | Rejection> {
+    const provider = this.#needs.providers.of(command.mode);
+    if (provider === null)
+      return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
+    const terms = chargeTerms(command, this.#needs.clock.now());
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, provider));
+  }
+
+  async #create(
+    command: CreateChargeCommand,
+    terms: ChargeTerms,
+    provider: PaymentProvider,
+  ): Promise<Created | Rejection> {
+    const refusal = await velocityRefusal(this.#needs, command.account, terms);
+    if (refusal !== null) return refusal;
+    const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
+    const outcome = await record(this.#needs, command, {
+      terms,
+      fingerprintUnder: (version) => fingerprintOf(version, chargeFingerprintFields(command.request)),
+      fingerprintVersion: CHARGE_FINGERPRINT_VERSION,
+      instrument: local?.method === 'PIX' ? local.instrument : null,
+      keyParam: 'Idempotency-Key',
+    });
+    if (isRejection(outcome)) return outcome;
+    // Resuming what was cut off is the first answer of a charge, not a replay of one.
+    const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';
+    if (outcome.reply === 'created' && outcome.state.charge.status === 'open')
+      return { payment: assertExists(outcome.state), replayed };
+    return { payment: await this.#asCreated(outcome, provider), replayed };
+  }
+
+  /** The payment as its creation left it: issued, failed or cancelled (K3). Still cut off: the provider is asked now. */
+  async #asCreated(outcome: Outcome<PaymentState, Creation>, provider: PaymentProvider): Promise<ExistingPayment> {
+    const { commands, issuer } = this.#needs;
+    const asked = assertExists(outcome.state);
+    const { terms } = asked.charge;
+    const stream = PAYMENT.stream(terms.paymentId);
+    if (outcome.state.charge.status === 'requested') {
+      const isKnown = await issuer.issue(provider, asked, outcome.reply === 'replayed');
+      if (!isKnown)
+        throw new ProviderUnavailable(
+          'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
+        );
+    }
+    // Not always the second event: a cancellation may have been asked for before.
+    for await (const { after } of commands.loadSteps(PAYMENT, stream)) {
+      const payment = assertExists(after);
+      if (payment.charge.status !== 'requested') return payment;
+    }
+    throw new Error(`charge ${terms.paymentId} was not brought to its end`);
+  }
+}
+
+const chargeTerms = (command: CreateChargeCommand, nowMs: number): ChargeTerms => {
+  const { request, account } = command;
+  return {
+    ...commonTerms(command, 'charges.create', request, nowMs),
+    methods: ['PIX'],
+    customer: request.customer,
+    customerId: null,
+    expectedPayerTaxId: request.expectedPayerTaxId,
+    expiresInSeconds: request.expiresInSeconds ?? account.settings.chargeWindowSeconds,
+    api: 'charges',
+    webhookUrl: null,
+  };
+};
+
+// --- Payments: the intent alone. A job finalises it with the acquirers afterwards (P4), so that no answer waits for one ---
+
+interface CreatePaymentCommand extends CreationCommand {
+  readonly request: PaymentRequest;
+}
+
+export class CreatePaymentHandler {
+  readonly #needs: CreationNeeds;
+  readonly #inFlight: InFlightRequests;
+
+  constructor(needs: CreationNeeds) {
+    this.#needs = needs;
+    this.#inFlight = new InFlightRequests(needs.stopwatch, 'idempotencyKey');
+  }
+
+  async handle(command: CreatePaymentCommand): Promise<Created | Rejection> {
+    if (this.#needs.providers.of(command.mode) === null)
+      return reject('unprocessable_entity', 'No payment provider is configured for these methods in live mode.');
+    const terms = paymentTerms(command, this.#needs.clock.now());
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms));
+  }
+
+  async #create(command: CreatePaymentCommand, terms: ChargeTerms): Promise<Created | Rejection> {
+    const refusal = await velocityRefusal(this.#needs, command.account, terms);
+    if (refusal !== null) return refusal;
+    const outcome = await record(this.#needs, command, {
+      terms,
+      fingerprintUnder: (version) => fingerprintOf(version, paymentFingerprintFields(command.request)),
+      fingerprintVersion: PAYMENT_FINGERPRINT_VERSION,
+      instrument: null,
+      keyParam: 'idempotencyKey',
+    });
+    if (isRejection(outcome)) return outcome;
+    if (outcome.reply === 'created') return { payment: assertExists(outcome.state), replayed: false };
+    // A replay shows the state at creation, whatever came after (K3).
+    const created = await this.#needs.commands.loadAround(PAYMENT, PAYMENT.stream(terms.paymentId), 0);
+    if (created === null) throw new Error(`payment ${terms.paymentId} has no creation`);
+    return { payment: assertExists(created.after), replayed: true };
+  }
+}
+
+const paymentTerms = (command: CreatePaymentCommand, nowMs: number): ChargeTerms => {
+  const { request, account } = command;
+  return {
+    ...commonTerms(command, 'payments.create', request, nowMs),
+    methods: request.methods,
+    customer: request.customer,
+    customerId: request.customerId,
+    expectedPayerTaxId: null,
+    expiresInSeconds: account.settings.chargeWindowSeconds,
+    api: 'payments',
+    webhookUrl: request.webhookUrl,
+  };
+};
