@@ -14,11 +14,10 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { errorPage } from '../../http/site/errorPage.ts';
 import { type Log, warnings } from '../log/log.ts';
-import { RequestLog } from '../monitoring/requestLog.ts';
 import { operatorLog } from '../monitoring/securityLog.ts';
-import { requestLogReads, requestLogStore } from '../requests/requestLog.ts';
+import { RequestLog, requestLogReads, requestLogStore } from '../requests/requestLog.ts';
 import { requestShares } from '../requests/requestShares.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { systemRandomness } from '../system/system.ts';
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 

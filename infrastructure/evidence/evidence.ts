@@ -8,7 +8,7 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Config } from '../config/config.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
-import { systemRandomness as randomness } from '../system/randomness.ts';
+import { systemRandomness as randomness } from '../system/system.ts';
 import { evidenceGrants } from './evidenceGrants.ts';
 import { EvidenceTokens } from './evidenceTokens.ts';
 import { FileEvidenceStorage } from './fileStorage.ts';

@@ -9,7 +9,7 @@ import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Log } from '../log/log.ts';
 import { sandboxPayoutBank, sandboxPayoutRail } from '../providers/sandbox/payouts.ts';
-import { systemStopwatch } from '../system/stopwatch.ts';
+import { systemStopwatch } from '../system/system.ts';
 import { keyIssuers } from './keyIssuers.ts';
 import { payoutAlerts } from './payoutAlerts.ts';
 import { payoutFunds } from './payoutFunds.ts';

@@ -11,7 +11,7 @@ import type { Position, RecordedEvent, SubscriptionSignal } from '../../../appli
 import { CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/event.ts';
 import { raceAbort, whenLate } from '../../waiting.ts';
-import { restoredLog } from '../restoredLog.ts';
+import { restoredLog } from '../knownLog.ts';
 import type { Connection, Connector } from './connection.ts';
 import type { Deletion } from './deletion.ts';
 import { isUnknownPosition, StoreFailure, translated } from './failures.ts';

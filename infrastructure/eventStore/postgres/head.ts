@@ -1,37 +1,12 @@
-// The head of the log as this process knows it: everybody who waits for a newer one, and how it hears of what other processes append:
-// LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection.
+// How this process learns of what other processes append: LISTEN, and a look at the head every second, because a NOTIFY may be lost with the
+// connection.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
-import { KnownHead } from '../knownHead.ts';
+import type { HeadWatch } from './logMemory.ts';
 import { closeSession, NEWEST_TEXT, openSession, withQueryTimeout } from './session.ts';
-
-/** 0 while the log is empty. */
-export class HeadWatch extends KnownHead<number> {
-  /** No number at all (a foreign NOTIFY) changes nothing either. */
-  override learn(place: number): void {
-    if (Number.isSafeInteger(place)) super.learn(place);
-  }
-
-  /** Resolves when the head is beyond that place, when the time is up, or when the signal is given. Never rejects. */
-  async wait(beyond: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (this.known > beyond || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', wake);
-        stopListening();
-        resolve();
-      };
-      const timer = setTimeout(wake, timeoutMs);
-      signal.addEventListener('abort', wake);
-      const stopListening = this.onHead((place) => {
-        if (place > beyond) wake();
-      });
-    });
-  }
-}
 
 interface HeadAnnouncementsOptions {
   readonly connectionString: string;

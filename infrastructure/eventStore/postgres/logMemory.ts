@@ -3,10 +3,34 @@
 // checked before it is used. Appends and pages cost nothing more.
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { RestoreSignal } from '../restoreSignal.ts';
-import { HeadWatch } from './head.ts';
-import { RecentEvents } from './recentEvents.ts';
+import { KnownHead, Listeners } from '../knownLog.ts';
 import { NEWEST_TEXT, sqlStateOf } from './session.ts';
+
+/** The newest place that is known; 0 while the log is empty. */
+export class HeadWatch extends KnownHead<number> {
+  /** No number at all (a foreign NOTIFY) changes nothing either. */
+  override learn(place: number): void {
+    if (Number.isSafeInteger(place)) super.learn(place);
+  }
+
+  /** Resolves when the head is beyond that place, when the time is up, or when the signal is given. Never rejects. */
+  async wait(beyond: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.known > beyond || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        stopListening();
+        resolve();
+      };
+      const timer = setTimeout(wake, timeoutMs);
+      signal.addEventListener('abort', wake);
+      const stopListening = this.onHead((place) => {
+        if (place > beyond) wake();
+      });
+    });
+  }
+}
 
 /** A place of the log and the id of the event there. */
 export interface Landmark {
@@ -41,10 +65,10 @@ export class LogMemory {
   #landmark: Landmark | null = null;
   #server: string | null = null;
   #isServerKnown = true;
-  readonly #restored: RestoreSignal<number>;
+  readonly #restored: Listeners<number>;
 
   constructor(onError: (error: unknown) => void) {
-    this.#restored = new RestoreSignal(onError);
+    this.#restored = new Listeners(onError);
     this.head = new HeadWatch(0, onError);
   }
 
@@ -62,7 +86,7 @@ export class LogMemory {
 
   /** Called with the head whenever what is remembered of the log is no longer to be trusted. Returns the undo. */
   onRestored(listener: (head: number) => void): () => void {
-    return this.#restored.listen(listener);
+    return this.#restored.add(listener);
   }
 
   /** To be awaited on each new connection before it is used. Rejects with the connection's error. */
@@ -88,7 +112,7 @@ export class LogMemory {
     this.recent.clear();
     this.#landmark = null;
     this.head.reset(newest);
-    this.#restored.tell(newest);
+    this.#restored.call(newest);
   }
 
   async #ask(ask: Ask, place: number): Promise<CheckRow> {
@@ -101,5 +125,83 @@ export class LogMemory {
         this.#isServerKnown = false;
       }
     return (await query('NULL::text')).rows[0] as CheckRow;
+  }
+}
+
+// --- The last events that this process wrote: a live subscription takes them from here, not from the database. Every subscription gets the
+// same objects ---
+
+interface RecentEventsBounds {
+  readonly eventsMax: number;
+  /** UTF-16 units of data and metadata. */
+  readonly lengthMax: number;
+}
+const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
+
+/** Older ones may have been deleted (ADR 0008): no delivery is before it is a day old. */
+const AGE_MS_MAX = 3_600_000;
+
+const lengthOf = (event: RecordedEvent): number => event.data.length + event.metadata.length;
+
+/**
+ * One run of events without a hole. When another process wrote in between, the run starts anew behind the hole: a reader before it
+ * finds its next place missing here and asks the database.
+ */
+export class RecentEvents {
+  readonly #bounds: RecentEventsBounds;
+  #events: RecordedEvent[] = [];
+  /** Index of the oldest event still offered; those before it await compaction. */
+  #begin = 0;
+  #length = 0;
+  /** Place of the last event. */
+  #last = 0;
+
+  constructor(bounds: RecentEventsBounds = BOUNDS) {
+    this.#bounds = bounds;
+  }
+
+  /** Events of one flush that the database has acknowledged as committed, at the places `first`, `first + 1`, … Older ones are ignored. */
+  add(first: number, events: readonly RecordedEvent[]): void {
+    if (events.length === 0 || first <= this.#last) return;
+    if (first !== this.#last + 1) this.#forget();
+    for (const event of events) {
+      this.#events.push(event);
+      this.#length += lengthOf(event);
+    }
+    this.#last = first + events.length - 1;
+    this.#trim();
+  }
+
+  /** The events directly behind that place, at most `limit`; null when the first of them is not here, or is old. */
+  after(place: number, limit: number): readonly RecordedEvent[] | null {
+    const count = this.#events.length - this.#begin;
+    const oldest = this.#last - count + 1;
+    if (place + 1 < oldest || place >= this.#last) return null;
+    const from = this.#begin + (place + 1 - oldest);
+    if (Date.parse(this.#events[from]!.recordedAt) < Date.now() - AGE_MS_MAX) return null;
+    return this.#events.slice(from, from + limit);
+  }
+
+  /** Forgets everything: what was written is not in the log any more. */
+  clear(): void {
+    this.#forget();
+    this.#last = 0;
+  }
+
+  #forget(): void {
+    this.#events = [];
+    this.#begin = 0;
+    this.#length = 0;
+  }
+
+  #trim(): void {
+    while (this.#events.length - this.#begin > this.#bounds.eventsMax || this.#length > this.#bounds.lengthMax) {
+      this.#length -= lengthOf(this.#events[this.#begin]!);
+      this.#begin += 1;
+    }
+    if (this.#begin * 2 > this.#events.length) {
+      this.#events = this.#events.slice(this.#begin);
+      this.#begin = 0;
+    }
   }
 }

@@ -11,8 +11,7 @@ import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
 import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { why } from '../../support/core.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
