@@ -1,12 +1,14 @@
 // The aggregates there are. What depends on all of them derives from this list.
 import { ACCOUNT } from './account/account.ts';
 import { MED_CASE } from './dispute/aggregate.ts';
+import type { AnyAggregate } from './kernel/aggregate.ts';
 import { readStreamName, type StreamName } from './kernel/event.ts';
 import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
+import { type AccountWords, GENERAL_ACCOUNTS, type LedgerAccount } from './kernel/journal.ts';
 import { KEYRING } from './keyring/keyring.ts';
 import { LOG_CONSUMER } from './logConsumer/logConsumer.ts';
-import { PAYMENT } from './payment/payment.ts';
-import { PAYOUT } from './payout/payout.ts';
+import { PAYMENT } from './payment/aggregate.ts';
+import { PAYOUT } from './payout/aggregate.ts';
 import { REFUND } from './refund/refund.ts';
 import { USER } from './user/user.ts';
 import { WEBHOOK_DELIVERY } from './webhookDelivery/webhookDelivery.ts';
@@ -35,6 +37,16 @@ export const CATEGORIES: readonly Category[] = AGGREGATES.map(({ category }) => 
 export const SERDE = Object.fromEntries(AGGREGATES.map(({ category, serde }) => [category, serde])) as {
   readonly [A in Listed as A['category']]: A['serde'];
 };
+
+/** The accounts of a ledger to which these aggregates post. */
+export const accountsOf = (aggregates: readonly AnyAggregate[]) =>
+  Object.fromEntries([
+    ...aggregates.flatMap(({ postings }) => Object.entries(postings?.accounts ?? {})),
+    ...Object.entries(GENERAL_ACCOUNTS),
+  ]) as { readonly [account in LedgerAccount]: AccountWords };
+/** What postings do to each account of the ledger. */
+export const ACCOUNT_WORDS = accountsOf(AGGREGATES);
+export const LEDGER_ACCOUNTS = Object.keys(ACCOUNT_WORDS) as readonly LedgerAccount[];
 
 /** The categories whose events have an index of their own in the log. */
 export const RARE_CATEGORIES: readonly Category[] = AGGREGATES.flatMap(({ isRare, category }) =>

@@ -1,4 +1,4 @@
-// The event log in Postgres: one table, one identity, one function that appends a whole flush (design.md §5).
+// The event log in Postgres: one table, one identity, one function that appends a whole flush (architecture §5).
 import type { Knex } from 'knex';
 
 const TABLES = `

@@ -1,5 +1,5 @@
 // Every citation in code and documents leads somewhere: rules, sections of the architecture and of the contract, files of this repository.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
@@ -49,6 +49,16 @@ const titleProblems = (text: string): readonly string[] =>
       .filter((cited) => !titles.some((title) => cited.startsWith(title) || title.startsWith(cited)))
       .map((cited) => `${file} ${cited}`),
   );
+const DOCUMENTS = new Set(
+  readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !path.startsWith('node_modules'))
+    .map((path) => path.replaceAll('\\', '/')),
+);
+/** Documents outside the repository, which nobody else can open: a name or the end of a path must be one of ours. */
+const documentProblems = (text: string): readonly string[] =>
+  [...text.matchAll(/(?<![\w/.-])[\w./-]*\w\.md\b/g)]
+    .map(([cited]) => cited.replace(/^(?:\.\.?\/)+/, ''))
+    .filter((cited) => ![...DOCUMENTS].some((path) => path === cited || path.endsWith(`/${cited}`)));
 /** Paths of this repository, and the links of a document relative to it. */
 const pathProblems = (path: string, text: string): readonly string[] => {
   const rooms = [...CODE, 'docs'].join('|');
@@ -75,6 +85,7 @@ describe('citations', () => {
         ...ruleProblems(text),
         ...sectionProblems(text),
         ...titleProblems(text),
+        ...documentProblems(text),
         ...pathProblems(path, text),
       ];
       problems.push(...found.map((citation) => `${path}: ${citation}`));
@@ -86,7 +97,7 @@ describe('citations', () => {
     const problems: string[] = [];
     for (const path of ['README.md', ...(await listed('docs', /\.md$/))]) {
       const text = read(path);
-      const found = [...titleProblems(text), ...pathProblems(path, text)];
+      const found = [...titleProblems(text), ...documentProblems(text), ...pathProblems(path, text)];
       problems.push(...found.map((citation) => `${path}: ${citation}`));
     }
     expect(problems, `\n${problems.join('\n')}\n`).to.deep.equal([]);
@@ -96,6 +107,8 @@ describe('citations', () => {
     expect(ruleProblems('as rule W99 says (M4, K77)')).to.deep.equal(['W99', 'K77']);
     expect(sectionProblems('architecture §7 and §77')).to.deep.equal(['77']);
     expect(titleProblems('(contract.md Refunds; contract.md Nowhere)')).to.deep.equal(['contract.md Nowhere']);
+    const others = 'see shared/decisions.md, design.md §3, ../shared/pix.md, docs/pix.md, pix.md and contract.md';
+    expect(documentProblems(others)).to.deep.equal(['shared/decisions.md', 'design.md', 'shared/pix.md']);
     expect(pathProblems('docs/a.md', 'domain/nothing.ts [x](nothing.md) [y](rules.md)')).to.deep.equal([
       'domain/nothing.ts',
       'nothing.md',

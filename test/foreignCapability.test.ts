@@ -14,23 +14,21 @@ import { settingChanged } from '../application/core/settingChanged.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
 import type { Sql } from '../application/ports/sql.ts';
-import { published } from '../application/webhooks/streamMessages.ts';
 import { fanOutOf } from '../application/webhooks/webhookFanOut.ts';
 import { ACCOUNT } from '../domain/account/account.ts';
-import { SERDE } from '../domain/aggregates.ts';
+import { AGGREGATES } from '../domain/aggregates.ts';
 import { aggregate } from '../domain/kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../domain/kernel/decider.ts';
 import type { Fact } from '../domain/kernel/event.ts';
 import { partition, reading } from '../domain/kernel/eventGroups.ts';
 import { type AccountId, type Mode, type PaymentId, PREFIX, parseId } from '../domain/kernel/ids.ts';
+import { entry, type Postings } from '../domain/kernel/journal.ts';
 import { type Minor, negate, toMinor } from '../domain/kernel/money.ts';
+import type { Publisher } from '../domain/kernel/publisher.ts';
 import { isRejection, type Rejection, reject } from '../domain/kernel/rejection.ts';
 import { integer, money, oneOf, record, serdeOf, text, time } from '../domain/kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../domain/kernel/time.ts';
-import { entry, type Postings } from '../domain/ledger/journal.ts';
-import { LEDGER } from '../domain/postings.ts';
-import { legacyMessage } from '../domain/presentation/envelope.ts';
-import type { Publisher } from '../domain/presentation/publisher.ts';
+import { legacyEvents, legacyMessage } from '../domain/presentation/envelope.ts';
 import { correlationOf } from '../domain/webhookDelivery/webhookDelivery.ts';
 import { PLATFORM } from '../http/api/ops/tags.ts';
 import { paymentParam } from '../http/api/payments/payment.ts';
@@ -92,27 +90,6 @@ const tipDecider: Decider<TipState, TipEvent> = {
     }
   },
 };
-const TIP = aggregate<PaymentId>()({
-  category: 'tip',
-  idPrefix: null,
-  decider: tipDecider,
-  serde: serdeOf<TipEvent>({
-    TipGiven: {
-      version: 1,
-      shape: record<Tip>({
-        paymentId: text(),
-        accountId: text(),
-        mode: oneOf('live', 'test'),
-        amount: money,
-        at: time,
-      }),
-      personal: [],
-    },
-    TipThanked: { version: 1, shape: record({ words: text(), at: time }), personal: [] },
-    TipReleased: { version: 1, shape: record({ amount: money, at: time }), personal: [] },
-    TipToldAgain: { version: 1, shape: record({ number: integer, at: time }), personal: [] },
-  }),
-});
 const TIP_GROUPS = partition<TipEvent>()({
   money: ['TipGiven', 'TipReleased'],
   thanks: ['TipThanked'],
@@ -161,6 +138,7 @@ const tipPostings: Postings<TipEvent> = {
   },
 };
 const tipPublisher: Publisher<TipState, TipEvent> = {
+  catalogue: legacyEvents({ 'tip.given': 'A payer gave a tip.' }),
   isPublished: ({ type }) => type === 'TipGiven' || type === 'TipToldAgain',
   messagesOf: (before, { type, data }, after) =>
     type === 'TipGiven'
@@ -169,6 +147,34 @@ const tipPublisher: Publisher<TipState, TipEvent> = {
   againOf: ({ type, data }) =>
     type === 'TipToldAgain' ? { ofRevision: 0, number: data.number, at: data.at, includes: () => true } : null,
 };
+
+// --- Its descriptor, which names all of it ---
+
+const TIP = aggregate<PaymentId>()({
+  category: 'tip',
+  idPrefix: null,
+  decider: tipDecider,
+  serde: serdeOf<TipEvent>({
+    TipGiven: {
+      version: 1,
+      shape: record<Tip>({
+        paymentId: text(),
+        accountId: text(),
+        mode: oneOf('live', 'test'),
+        amount: money,
+        at: time,
+      }),
+      personal: [],
+    },
+    TipThanked: { version: 1, shape: record({ words: text(), at: time }), personal: [] },
+    TipReleased: { version: 1, shape: record({ amount: money, at: time }), personal: [] },
+    TipToldAgain: { version: 1, shape: record({ number: integer, at: time }), personal: [] },
+  }),
+  groups: TIP_GROUPS,
+  postings: tipPostings,
+  publisher: tipPublisher,
+});
+const aggregates = [...AGGREGATES, TIP];
 
 // --- The read model: tips, and the ones that nobody was thanked for yet ---
 
@@ -369,12 +375,8 @@ describe('a foreign capability', () => {
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let receiver: Receiver;
   const logged: string[] = [];
-  const codec = new JsonEventCodec({ ...SERDE, [TIP.category]: TIP.serde });
-  const projections = [
-    ...PROJECTIONS.filter(({ name }) => name !== 'wallet'),
-    walletOf({ ...LEDGER, [TIP.category]: tipPostings }),
-    tipsProjection,
-  ];
+  const codec = new JsonEventCodec(aggregates);
+  const projections = [...PROJECTIONS.filter(({ name }) => name !== 'wallet'), walletOf(aggregates), tipsProjection];
 
   let isAway = false;
   const failed: string[] = [];
@@ -383,9 +385,7 @@ describe('a foreign capability', () => {
     failed.push(paymentId);
     throw new Error('nobody is here to thank');
   };
-  const own = extension([tipping], ({ reads }) => ({ tips: tipsIn(reads), thankPayer }), {
-    [TIP.category]: published(TIP, tipPublisher),
-  });
+  const own = extension([tipping], ({ reads }) => ({ tips: tipsIn(reads), thankPayer }), [TIP]);
 
   before(async () => {
     receiver = await Receiver.open();
@@ -478,7 +478,7 @@ describe('a foreign capability', () => {
     const data = { paymentId: PAYMENT_ID, accountId: account, mode: 'test', amount: AMOUNT, at } as const;
     const given = { stream, subject: PAYMENT_ID, revision: 0, account, mode: 'test', category: TIP.category } as const;
     const onlyUrls = { endpoints: () => [], hasWebhookUrls: () => true };
-    const { react } = fanOutOf(own.publishers);
+    const { react } = fanOutOf(aggregates);
     expect(react({ ...given, event: { type: 'TipGiven', data } }, onlyUrls)).to.deep.equal([]);
     expect(correlationOf({ stream, paymentId: null })).to.equal(PAYMENT_ID);
   });

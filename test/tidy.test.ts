@@ -1,5 +1,5 @@
 // The house stays as it was drawn (architecture §2). Every rule has an example that it must refuse.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { cycleProblems } from './support/tidy/cycles.ts';
@@ -13,6 +13,7 @@ import {
   variableProblems,
   variablesRead,
 } from './support/tidy/project.ts';
+import { proseProblems, staleProse } from './support/tidy/prose.ts';
 import { roomProblems, sealProblems, siblingProblems } from './support/tidy/rooms.ts';
 import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
 import { staleTimers, textProblems, widthProblems } from './support/tidy/text.ts';
@@ -21,6 +22,9 @@ import { ignoredTypesProblems, staleOpenDefaults, totalityProblems } from './sup
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
 const sources = readSources(ROOT);
+const documents = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()].map(
+  (path): Source => ({ path, text: read(path) }),
+);
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.join('\n')}\n`).to.have.length(0);
 
@@ -34,6 +38,8 @@ describe('the house is tidy', () => {
   it('switches on an event type name every type', () => none(totalityProblems(sources)));
   it('consumers ignore groups of events, not lists of types', () => none(ignoredTypesProblems(sources)));
   it('the list of open switches is not older than the code', () => none(staleOpenDefaults(sources)));
+  it('comments, texts and documents speak plainly', () => none(proseProblems([...sources, ...documents])));
+  it('the list of turns that are left is not older than the texts', () => none(staleProse([...sources, ...documents])));
   it('lines are short', () => none(widthProblems(sources)));
   it('functions are short', () => none(functionProblems(sources)));
   it('the list of long functions is not older than the code', () => none(staleLongFunctions(sources)));
@@ -168,6 +174,30 @@ rule(
     file('test/a.test.ts', "it('waits for nowhere', () => only(skip));"),
   ],
 );
+rule(
+  'plain words',
+  (source) => proseProblems([source], {}).filter((problem) => problem.startsWith(`${source.path}: `)),
+  [
+    file('domain/a.ts', '// Whoever reads it.'),
+    file('domain/a.ts', '/** The account is\n * none. */'),
+    file('http/a.ts', "const text = 'There is no more of it.';"),
+    file('application/a.ts', '// The files of before.'),
+    file('application/a.ts', 'const text = `merchants are told`;'),
+    file('docs/a.md', 'It is for nobody\nelse.'),
+    file('README.md', 'It takes no\nmore.'),
+  ],
+  [
+    file('domain/a.ts', '// It takes no more than ten.'),
+    file('domain/a.ts', 'const nobody = isNone;'),
+    file('test/a.ts', '// Whoever reads it.'),
+  ],
+);
+describe('the list of turns that are left', () => {
+  const source = file('domain/a.ts', '// Whoever reads it, and nobody else.');
+  it('lets as many pass', () => none(proseProblems([source], { domain: 2 })));
+  it('lets no further one pass', () => expect(proseProblems([source], { domain: 1 })).to.have.length(3));
+  it('names no place without one', () => expect(staleProse([source], { domain: 2, http: 1 })).to.have.length(1));
+});
 const eventSwitch = (end: string) =>
   `const f = () => {\n  switch (event.type) {\n    case 'A':\n      return 1;\n    default:\n${end}\n  }\n};\n`;
 rule(

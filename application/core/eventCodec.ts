@@ -2,7 +2,8 @@
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type AnyEvent, type Category, SERDE } from '../../domain/aggregates.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
+import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import { type Fact, readStreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
@@ -14,8 +15,8 @@ import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 /** What the log says of an event, apart from where it stands. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
 
-/** By category. */
-type Serdes = { readonly [category: string]: Pick<Serde<Fact<string, unknown>>, 'decode'> };
+/** Of one aggregate. */
+type Reader = Pick<Serde<Fact<string, unknown>>, 'decode'>;
 
 interface Encoded {
   /** In the order of its shape, as reading the stored text would give it. */
@@ -31,11 +32,12 @@ export class JsonEventCodec implements EventCodec {
   /** By event id, which is a hash of the content: what was encoded here a moment ago is not parsed when it comes back. */
   readonly #encoded = new LRUCache<string, Encoded>({ max: ENCODED_MAX });
 
-  readonly #serdes: Serdes;
+  /** By category. */
+  readonly #serdes: ReadonlyMap<string, Reader>;
 
-  /** `serdes`: those that stored events are read with; default: those of the domain. */
-  constructor(serdes: Serdes = SERDE) {
-    this.#serdes = serdes;
+  /** Reads the events of these aggregates; default: all that the domain has. */
+  constructor(aggregates: readonly Pick<AnyAggregate, 'category' | 'serde'>[] = AGGREGATES) {
+    this.#serdes = new Map(aggregates.map(({ category, serde }) => [category, serde]));
   }
 
   // Both are synchronous inside: a batch costs one promise, an event none.
@@ -60,10 +62,10 @@ export class JsonEventCodec implements EventCodec {
     const { stream, id, revision, position, recordedAt } = recorded;
     const { category, id: subject } = readStreamName(stream);
     try {
-      if (!this.#isCategory(category)) throw new MalformedEvent(`${stream}: no such category`);
+      const serde = this.#serdes.get(category);
+      if (serde === undefined) throw new MalformedEvent(`${stream}: no such category`);
       const encodedHere = this.#encodedHere(recorded);
-      const { event, account, mode, correlationId } =
-        encodedHere ?? contentOf(recorded, subject, this.#serdes[category] as Serdes[string]);
+      const { event, account, mode, correlationId } = encodedHere ?? contentOf(recorded, subject, serde);
       const logged = {
         category,
         stream,
@@ -85,15 +87,11 @@ export class JsonEventCodec implements EventCodec {
     }
   }
 
-  #isCategory(category: string): category is Category {
-    return Object.hasOwn(this.#serdes, category);
-  }
-
   #encodedHere({ id, type }: RecordedEvent): Content | null {
     const known = this.#encoded.get(id);
     if (known === undefined) return null;
     const { account, mode, correlationId } = known.metadata;
-    return { event: { type, data: known.data } as unknown as AnyEvent, account, mode, correlationId };
+    return { event: { type, data: known.data }, account, mode, correlationId };
   }
 }
 
@@ -128,12 +126,12 @@ const metadataText = (
   } satisfies StoredMetadata);
 
 /** Throws MalformedEvent when the text is of no known shape. */
-const contentOf = ({ type, data, metadata }: RecordedEvent, subject: string, serde: Serdes[Category]): Content => {
+const contentOf = ({ type, data, metadata }: RecordedEvent, subject: string, serde: Reader): Content => {
   try {
     const meta = JSON.parse(metadata) as StoredMetadata;
     const { account, mode, $correlationId: correlationId = subject, v: version = 1 } = meta;
     const stored = { type, version, data: JSON.parse(data) as unknown };
-    const event = serde.decode(stored, { subject, account, mode, correlationId }) as AnyEvent;
+    const event = serde.decode(stored, { subject, account, mode, correlationId });
     return { event, account, mode, correlationId };
   } catch (error) {
     if (error instanceof MalformedEvent) throw error;

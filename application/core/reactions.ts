@@ -2,6 +2,7 @@
 // until every process that reads its group has said what it means to it.
 
 import type { Category, EventOf } from '../../domain/aggregates.ts';
+import type { Fact } from '../../domain/kernel/event.ts';
 import {
   type GroupName,
   type Groups,
@@ -20,8 +21,7 @@ import { type TimedKind, type Timer, timerKey, timerOf } from '../ports/timers.t
 interface Typed {
   readonly type: string;
 }
-type Logged<E> = Omit<LoggedEvent, 'event'> & { readonly event: E };
-type ReactTo<E> = (logged: Logged<E>, subscriptions: Subscriptions) => readonly Reaction[];
+type ReactTo<E> = (logged: LoggedEvent<E>, subscriptions: Subscriptions) => readonly Reaction[];
 type ReactionsTo<E extends Typed, Type extends E['type']> = {
   readonly [T in Type]: ReactTo<Extract<E, { readonly type: T }>>;
 };
@@ -76,7 +76,7 @@ export const processManager = <R extends { readonly [category: string]: TotalRea
     decidesOn,
     categories: Object.keys(reactions),
     react: (logged, subscriptions) =>
-      (reactions[logged.category] as ReactTo<EventOf[Category]> | undefined)?.(logged, subscriptions) ?? [],
+      (reactions[logged.category] as ReactTo<Fact<string, unknown>> | undefined)?.(logged, subscriptions) ?? [],
   };
 };
 

@@ -1,5 +1,5 @@
 // The mails about a dispute case, in Portuguese: what happened, the facts of the case, and where to read how to answer (Q7).
-import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCase, MedCaseEvent, MoneyOutcome } from '../../domain/dispute/medCase.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
@@ -46,7 +46,7 @@ const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string,
 ];
 
 /** Of these events there are mails. */
-export const isMailed = reading(MED_CASE_GROUPS, {
+export const isMailed = reading(MED_CASE.groups, {
   reads: ['course', 'deadline', 'end'],
   nothing: ['MedCaseAppealed'],
   ignores: ['evidence', 'review', 'reports'],

@@ -3,10 +3,10 @@
 
 import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
-import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { assertExists } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -32,7 +32,7 @@ export const caseMailing = processManager({
   name: 'caseMailing',
   movesMoney: false,
   reactions: {
-    medCase: reacting(MED_CASE_GROUPS, {
+    medCase: reacting(MED_CASE.groups, {
       reads: following(isMailed, mail),
       ignores: ['evidence', 'review', 'reports'],
     }),

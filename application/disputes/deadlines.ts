@@ -1,7 +1,6 @@
 // A day before the deadline of a case the merchant is reminded of it (Q2). A deadline that passes changes nothing.
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { nearDeadline } from '../../domain/dispute/decisions.ts';
-import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -25,7 +24,7 @@ export const caseDeadlines = processManager({
   name: 'caseDeadlines',
   movesMoney: false,
   reactions: {
-    medCase: reacting(MED_CASE_GROUPS, {
+    medCase: reacting(MED_CASE.groups, {
       reads: {
         MedCaseOpened: (logged) => {
           const at = reminderAt(medCase.evolve(medCase.initial, logged.event));

@@ -1,8 +1,8 @@
 // Reports of disputes that a payment could not take when they came are taken when it can (Q10).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { assertExists } from '../../domain/payment/payment.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
@@ -23,7 +23,7 @@ export const caseSettling = processManager({
   name: 'caseSettling',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         TransactionDisputeSettled: (logged) => [
           enqueue(followSettling, { paymentId: paymentOf(logged), revision: logged.revision }),

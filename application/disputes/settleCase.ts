@@ -6,8 +6,8 @@ import { dismissReport, NO_CASE, notSettleable, recordSettled } from '../../doma
 import type { MedCase, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { settleDispute } from '../../domain/payment/dispute.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';

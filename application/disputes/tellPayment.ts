@@ -2,12 +2,12 @@
 // (ADR 0011).
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import { caseChange } from '../../domain/dispute/snapshot.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordCaseStep } from '../../domain/payment/dispute.ts';
-import { exists, PAYMENT } from '../../domain/payment/payment.ts';
+import { exists } from '../../domain/payment/payment.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -27,7 +27,7 @@ export const caseTelling = processManager({
   name: 'caseTelling',
   movesMoney: true,
   reactions: {
-    medCase: reacting(MED_CASE_GROUPS, {
+    medCase: reacting(MED_CASE.groups, {
       reads: {
         MedCaseOpened: tell,
         MedCaseEvidenceRequested: tell,

@@ -1,10 +1,11 @@
 // Checks the whole ledger, and lists one payment's postings in words: those that its events call for, compared with those stored.
 // The ledger explains every number.
+import { ACCOUNT_WORDS } from '../../domain/aggregates.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { LedgerAccount } from '../../domain/ledger/journal.ts';
-import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
-import { journalEntry, movesMoney } from '../../domain/payment/postings.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { journalEntry, whyMoved } from '../../domain/payment/postings.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
@@ -51,49 +52,7 @@ interface PaymentLedger {
   readonly differences: readonly string[];
 }
 
-type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;
-
-/** Why money moved. */
-const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
-  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.incoming.providerPaymentId})`,
-  TransactionFundsReleased: () => 'the hold on settled money ended',
-  TransactionHeld: ({ data }) => `held for review (${data.incoming.providerPaymentId})`,
-  TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
-  TransactionPaymentRejected: ({ data }) => `must not be credited: ${data.reason} (${data.incoming.providerPaymentId})`,
-  TransactionPaymentReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
-  TransactionHeldPayoutPaid: ({ data }) => `paid out in place of a refused return (${data.providerPaymentId})`,
-  TransactionHeldWrittenOff: ({ data }) => `${data.by} wrote off a refused return (${data.providerPaymentId})`,
-  TransactionReturnConfirmedLate: ({ data }) => `the provider confirmed it after refusing it (${data.id})`,
-  TransactionRefundConfirmedLate: ({ data }) => `refund rf_${data.refundId} was confirmed after it had failed`,
-  TransactionLateConfirmationWrittenOff: ({ data }) => `${data.by} wrote off a late confirmation (${data.id})`,
-  TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
-  TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
-  TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
-  TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
-  TransactionDisputeSettled: ({ data }) => `${data.by} settled the dispute: ${data.verdict}`,
-  TransactionDisputeReturned: () => 'the bank gave it to the payer of the dispute',
-  TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
-};
-
-/** What a posting does to its account: when it is a credit, and when it is a debit. */
-const WHAT: { readonly [Account in LedgerAccount]: readonly [credit: string, debit: string] } = {
-  merchant_available: ['into the merchant’s available balance', 'out of the merchant’s available balance'],
-  merchant_pending: ['into the merchant’s pending balance', 'out of the merchant’s pending balance'],
-  merchant_retained: ['held for a dispute', 'no longer held for a dispute'],
-  refunds_in_transit: ['on its way to the payer', 'no longer on its way to the payer'],
-  payouts_in_transit: ['on its way to the merchant', 'no longer on its way to the merchant'],
-  provider_clearing: ['the provider gave it out of what it holds for us', 'the provider holds it for us'],
-  provider_fees: ['the provider’s fee', 'the provider’s fee given back'],
-  disputes: ['taken by a dispute', 'no longer on the account of disputes'],
-  platform_fees: ['into the platform’s account', 'paid by the platform'],
-  payer_returns: ['owed to the payer', 'no longer owed to the payer'],
-};
-
-/** Returns null when the event moves no money. */
-export const whyMoved = (event: PaymentEvent): string | null =>
-  movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
-
-export const whatMoved = (account: LedgerAccount, amount: number): string => WHAT[account][amount > 0 ? 0 : 1];
+export const whatMoved = (account: LedgerAccount, amount: number): string => ACCOUNT_WORDS[account][amount > 0 ? 0 : 1];
 
 /** The postings that follow from the payment's events; null: there is no such payment. Throws StreamUnreadable. */
 const linesOf = async (

@@ -1,7 +1,8 @@
 // Applies what an acquirer reports about a payment besides money. A notification only starts this: the facts are read from the provider.
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
-import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { assertExists } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';

@@ -4,9 +4,9 @@
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { assertExists, type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
@@ -37,7 +37,7 @@ export const cancellation = processManager({
   name: 'cancellation',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         ChargeCancelRequested: (logged) => {
           const dueAt = addSeconds(logged.event.data.at, PATIENCE_SECONDS);

@@ -3,27 +3,20 @@
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import {
-  PAYMENT_FINGERPRINT_VERSION,
-  type PaymentRequest,
-  paymentFingerprintFields,
-} from '../../domain/charge/paymentRequest.ts';
-import {
   CHARGE_FINGERPRINT_VERSION,
   type ChargeRequest,
   chargeFingerprintFields,
+  PAYMENT_FINGERPRINT_VERSION,
+  type PaymentRequest,
+  paymentFingerprintFields,
 } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type CreateCharge, type Creation, createCharge } from '../../domain/payment/create.ts';
-import {
-  assertExists,
-  type ExistingPayment,
-  exists,
-  PAYMENT,
-  type PaymentState,
-} from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';

@@ -5,9 +5,8 @@ import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -29,7 +28,7 @@ export const expiry = processManager({
   name: 'expiry',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         ChargePixIssued: (logged) => [
           setTimer(expire, { paymentId: paymentOf(logged) }, logged, logged.event.data.expiresAt),

@@ -1,9 +1,8 @@
 // Settled money that is held becomes available when its hold ends (M2).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -22,7 +21,7 @@ export const fundsRelease = processManager({
   name: 'fundsRelease',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         TransactionSettled: (logged) => {
           const { availableAt } = logged.event.data;

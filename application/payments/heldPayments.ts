@@ -2,8 +2,9 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { heldMoney } from '../../domain/payment/heldMoney.ts';
-import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';

@@ -7,9 +7,9 @@ import { pendingMethods } from '../../domain/charge/charge.ts';
 import { expiryOf, hasDueDay, type PaymentMethod } from '../../domain/charge/methods.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { type ExistingPayment, exists, PAYMENT, type PaymentState } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind, timedKind } from '../core/capability.ts';
@@ -54,7 +54,7 @@ export const instrumentIssuing = processManager({
   name: 'instrumentIssuing',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         ChargeCreated: (logged) => {
           const { createdAt, api, methods } = logged.event.data;

@@ -1,9 +1,8 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -29,7 +28,7 @@ export const rejectedPaymentReturn = processManager({
   name: 'rejectedPaymentReturn',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
         TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
@@ -45,7 +44,7 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  readonly alerts: Pick<OperatorAlerts, 'returnRefused' | 'confirmedLate'>;
+  readonly alerts: Pick<OperatorAlerts, 'returnRefused'>;
 }
 
 /**
@@ -70,11 +69,7 @@ export const sendBack =
     const at = await accounts.now(accountId, mode);
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
-      const done = await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
-      // An attempt that took its time: the return was called refused meanwhile, and an operator settled it otherwise.
-      const record = done.state.transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
-      if (done.appended > 0 && record?.outcome !== 'returned')
-        alerts.confirmedLate({ accountId, mode }, { paymentId, id: providerPaymentId });
+      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
       return;
     }
     const { reason } = outcome;

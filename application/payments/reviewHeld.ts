@@ -4,14 +4,9 @@ import type { Decision } from '../../domain/kernel/decider.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
-import {
-  type ExistingPayment,
-  exists,
-  PAYMENT,
-  type PaymentEvent,
-  type PaymentState,
-} from '../../domain/payment/payment.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { SettlementTerms } from '../../domain/payment/settle.ts';
 import { type SettleHeld, settleHeld } from '../../domain/payment/settleHeld.ts';
 import type { Accounts } from '../core/accounts.ts';

@@ -2,7 +2,8 @@
 // the decision falls on the payment.
 
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
-import { assertExists, type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { type IncomingPayment, payerTaxId } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';

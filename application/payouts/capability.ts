@@ -1,15 +1,24 @@
 // Payouts: money that a merchant takes out of its wallet (rules Y1–Y6).
 import { capability, each, job, owedBy } from '../core/capability.ts';
+import type { PayoutAlerts } from '../ports/payoutRail.ts';
 import type { PayoutReads, PayoutViews } from '../ports/readModels/payouts.ts';
 import { cancelPayout, reviewPayout } from './changePayout.ts';
 import { type CutOffNeeds, freeCutOffRequests } from './cutOffRequests.ts';
 import { type DecideSandboxPayoutNeeds, decideSandboxPayout } from './decideSandboxPayout.ts';
 import { type OperatePayoutsNeeds, operatePayouts } from './operatePayouts.ts';
-import { type ExecutionNeeds, PayoutExecutor, payoutExecution, payoutJob } from './payoutExecution.ts';
+import {
+  alertOfLatePayouts,
+  type ExecutionNeeds,
+  PayoutExecutor,
+  payoutConfirmedLate,
+  payoutExecution,
+  payoutJob,
+} from './payoutExecution.ts';
 import { PayoutRequests, type RequestPayoutNeeds } from './requestPayout.ts';
 
 interface PayoutsNeeds extends ExecutionNeeds, CutOffNeeds, RequestPayoutNeeds, DecideSandboxPayoutNeeds {
   readonly payouts: PayoutReads;
+  readonly payoutAlerts: PayoutAlerts;
   /** For its routes. */
   readonly views: { readonly payouts: PayoutViews };
 }
@@ -48,6 +57,7 @@ export const payouts = capability({
     },
   ],
   notifications: { payout: { job: payoutJob } },
+  effects: payoutConfirmedLate.by((needs: PayoutsNeeds) => alertOfLatePayouts(needs)),
   useCases: (needs) => ({
     payoutRequests: new PayoutRequests(needs),
     cancelPayout: cancelPayout(needs),

@@ -3,14 +3,14 @@ import type { Decision } from '../../domain/kernel/decider.ts';
 import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import {
   cancelPayout as cancel,
   NO_PAYOUT,
   type Review,
   reviewPayout as review,
 } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
-import { PAYOUT, type Payout, type PayoutEvent, type PayoutState } from '../../domain/payout/payout.ts';
+import type { Payout, PayoutEvent, PayoutId, PayoutState } from '../../domain/payout/payout.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, type Changer, metadataForChange } from '../core/eventMetadata.ts';

@@ -1,6 +1,7 @@
 // Money that was set aside for a payout whose request was cut off before it was recorded goes back (ADR 0013).
+
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
-import { PAYOUT } from '../../domain/payout/payout.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';

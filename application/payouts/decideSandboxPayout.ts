@@ -1,9 +1,9 @@
 // POST /v1/sandbox/payouts/{id}/confirm and /fail (rule Y6): the bank decides a payout that it works on, and notifies the gateway.
 
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { NO_PAYOUT } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import { PAYOUT } from '../../domain/payout/payout.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';

@@ -1,10 +1,10 @@
 // What operators of the platform do with payouts: see those that await approval, look at one, approve or reject it (rules Y5, O1).
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { NO_PAYOUT, type Review } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
-import { PAYOUT, type Payout } from '../../domain/payout/payout.ts';
-import { requestedPayoutView } from '../../domain/presentation/payout.ts';
+import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
+import { requestedPayoutView } from '../../domain/payout/presentation.ts';
 import type { ListedPayout, PayoutReads } from '../ports/readModels/payouts.ts';
 import { type AnyReviewer, type ChangePayoutNeeds, reviewAnyPayout } from './changePayout.ts';
 

@@ -1,16 +1,15 @@
 // A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
-import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type PayoutOutcome, recordPayoutOutcome, submitPayout } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
 import {
   type AtBank,
   isAtBank,
-  PAYOUT,
-  PAYOUT_GROUPS,
   type Payout,
   type PayoutEvent,
+  type PayoutId,
   type PayoutState,
 } from '../../domain/payout/payout.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -19,7 +18,16 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, enqueue, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
+import {
+  clearTimer,
+  effect,
+  enqueue,
+  fireNow,
+  nothing,
+  processManager,
+  reacting,
+  setTimer,
+} from '../core/reactions.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { PayoutAlerts, PayoutOrder, PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
@@ -38,11 +46,24 @@ const lookSoon = (logged: Pick<LoggedEvent, 'subject' | 'account' | 'mode'>, at:
 ];
 const end = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, which(logged))];
 
+type LatePayout = Parameters<PayoutAlerts['confirmedLate']>[0];
+/**
+ * The bank paid what it had called failed. Operators are alerted in the transaction that moves the process's checkpoint: at least once,
+ * whenever a process dies.
+ */
+export const payoutConfirmedLate = effect<LatePayout>('payoutConfirmedLate');
+
+export const alertOfLatePayouts =
+  ({ payoutAlerts }: { readonly payoutAlerts: PayoutAlerts }) =>
+  async (payouts: readonly LatePayout[]): Promise<void> => {
+    for (const payout of payouts) payoutAlerts.confirmedLate(payout);
+  };
+
 export const payoutExecution = processManager({
   name: 'payoutExecution',
   movesMoney: true,
   reactions: {
-    payout: reacting(PAYOUT_GROUPS, {
+    payout: reacting(PAYOUT.groups, {
       reads: {
         PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : begin(logged)),
         PayoutAbandoned: nothing,
@@ -53,10 +74,12 @@ export const payoutExecution = processManager({
         PayoutOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
         PayoutPaid: end,
         PayoutFailed: end,
-        PayoutConfirmedLate: nothing,
+        PayoutConfirmedLate: (logged) => [
+          payoutConfirmedLate.ask({ ...which(logged), accountId: logged.account, mode: logged.mode }),
+        ],
       },
     }),
-    account: reacting(ACCOUNT_GROUPS, {
+    account: reacting(ACCOUNT.groups, {
       reads: {
         AccountOpened: nothing,
         AccountSuspended: nothing,
@@ -77,7 +100,6 @@ export interface ExecutionNeeds {
   readonly accounts: Accounts;
   readonly payoutRails: PayoutRails;
   readonly timers: Pick<Timers, 'set'>;
-  readonly payoutAlerts: PayoutAlerts;
 }
 
 const orderOf = ({ terms }: Payout): PayoutOrder => {
@@ -134,9 +156,7 @@ export class PayoutExecutor {
     const order = orderOf(payout);
     const found = await this.#railOf(payout).find(order);
     if (found.kind !== 'known') throw new UnknownAtProvider(`payout ${order.payoutId}`);
-    if (found.value?.kind !== 'confirmed') return;
-    const after = await this.#execute(payout, recordPayoutOutcome(found.value, at));
-    if (after.status === 'paid') this.#needs.payoutAlerts.confirmedLate(order);
+    if (found.value?.kind === 'confirmed') await this.#execute(payout, recordPayoutOutcome(found.value, at));
   }
 
   #railOf({ terms: { mode, payoutId } }: Payout): PayoutRail {
@@ -157,8 +177,11 @@ export class PayoutExecutor {
     return (await this.#needs.accounts.refresh(terms.accountId)).suspendedAt !== null;
   }
 
-  #lookAgain({ terms: { payoutId, accountId, mode }, requestedAt }: Payout, at: Timestamp): Promise<void> {
-    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
+  /** The time that a payout waited for an approval doesn't count: the bank has had it since it was submitted. */
+  #lookAgain(payout: Payout, at: Timestamp): Promise<void> {
+    const { payoutId, accountId, mode } = payout.terms;
+    const since = isAtBank(payout) ? payout.submittedAt : payout.requestedAt;
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(since, at) };
     return this.#needs.timers.set(timerOf(payoutJob, { payoutId }, when));
   }
 

@@ -3,9 +3,9 @@ import { type AccountSettings, allowedDestinations, type OpenAccount } from '../
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type RequestedPayout, requestPayout } from '../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
-import { PAYOUT, type PayoutState, type PayoutTerms } from '../../domain/payout/payout.ts';
+import type { PayoutId, PayoutState, PayoutTerms } from '../../domain/payout/payout.ts';
 import {
   PAYOUT_FINGERPRINT_VERSION,
   type PayoutBody,

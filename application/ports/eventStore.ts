@@ -1,4 +1,4 @@
-// The event store, as the core needs it (design.md §5). Two adapters, one conformance suite (test/conformance/eventStore.ts).
+// The event store, as the core needs it (architecture §5). Two adapters, one conformance suite (test/conformance/eventStore.ts).
 import type { StreamName } from '../../domain/kernel/event.ts';
 
 declare const position: unique symbol;

@@ -1,5 +1,4 @@
 // A decoded event of the log: the fact, its place in stream and log, and its tenant.
-import type { Category, EventOf } from '../../domain/aggregates.ts';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -19,8 +18,9 @@ export interface EventMetadata {
   readonly causationId: string;
 }
 
-export interface LoggedEvent<C extends Category = Category> {
-  readonly category: C;
+/** `isOf` narrows the event. */
+export interface LoggedEvent<Event = Fact<string, unknown>> {
+  readonly category: string;
   readonly stream: StreamName;
   /** The part of the stream name after the category. */
   readonly subject: string;
@@ -33,17 +33,11 @@ export interface LoggedEvent<C extends Category = Category> {
   readonly mode: Mode;
   readonly correlationId: string;
   readonly recordedAt: string;
-  readonly event: EventOf[C];
-}
-
-/** An event of any category, as it is taken by what looks its category up in a table. */
-export interface StreamEvent extends Pick<LoggedEvent, 'stream' | 'subject' | 'revision' | 'account' | 'mode'> {
-  readonly category: string;
-  readonly event: Fact<string, unknown>;
+  readonly event: Event;
 }
 
 /** Returns whether it is an event of the aggregate. */
-export const isOf = <Logged extends StreamEvent, Event extends Fact<string, unknown>>(
+export const isOf = <Logged extends Pick<LoggedEvent, 'category' | 'event'>, Event extends Fact<string, unknown>>(
   logged: Logged,
   { category }: Pick<Aggregate<never, Event>, 'category' | 'serde'>,
 ): logged is Logged & { readonly event: Event } => logged.category === category;

@@ -23,7 +23,7 @@ export interface OperatorAlerts {
   disputesRest(tenant: Tenant, rests: readonly DisputesRest[]): void;
   /**
    * The provider confirmed a return, a Pix-out or a refund that it had refused, when the money had gone another way. It waits in
-   * `held list` now. Called once a confirmation. `id`: as the provider knows it.
+   * `held list` now. Called at least once a confirmation. `id`: as the provider knows it.
    */
   confirmedLate(tenant: Tenant, confirmed: { readonly paymentId: PaymentId; readonly id: string }): void;
   /** The provider lists payments with a txid of our form that no charge of the tenant has. Called at most once a run. */

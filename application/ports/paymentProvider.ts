@@ -1,4 +1,4 @@
-// A bank or acquirer, as the core needs it. Shaped by the central bank's standard API (shared/pix.md), so that a real provider is one
+// A bank or acquirer, as the core needs it. Shaped by the central bank's standard API (docs/pix.md), so that a real provider is one
 // adapter. Every call may end unknown: a timeout is not a refusal, and unknown is resolved by asking, never by repeating the effect
 // under another name.
 import type { PaymentMethod } from '../../domain/charge/methods.ts';

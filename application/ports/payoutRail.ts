@@ -52,6 +52,6 @@ export interface SandboxPayoutBank {
 }
 
 export interface PayoutAlerts {
-  /** The bank paid a payout that it had called failed, and it left the wallet again. Called once a payout. */
+  /** The bank paid a payout that it had called failed, and it left the wallet again. Called at least once a payout. */
   confirmedLate(order: Pick<PayoutOrder, 'accountId' | 'mode' | 'payoutId'>): void;
 }

@@ -9,7 +9,7 @@ import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
 import type { RefundViews } from '../ports/readModels/views.ts';
 import type { RefundGuard } from '../ports/refundGuard.ts';
 import type { Timers } from '../ports/timers.ts';
-import { RefundExecutor, refund, refundExecution } from './refundExecution.ts';
+import { alertOfLate, confirmedLate, RefundExecutor, refund, refundExecution } from './refundExecution.ts';
 import { requestRefund } from './requestRefund.ts';
 
 interface RefundsNeeds {
@@ -40,5 +40,6 @@ export const refunds = capability({
     }),
   ],
   notifications: { refund: { job: refund } },
+  effects: confirmedLate.by((needs: RefundsNeeds) => alertOfLate(needs)),
   useCases: (needs) => ({ requestRefund: requestRefund(needs) }),
 });

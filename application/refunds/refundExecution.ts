@@ -1,16 +1,15 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
 // recorded in the payment (architecture §4; rules M5–M7).
 
-import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
 import { recordHeldPayoutFailed, recordHeldPayoutPaid } from '../../domain/payment/settleHeld.ts';
 import {
   REFUND,
-  REFUND_GROUPS,
   type RefundEvent,
   type RefundOrder,
   type RefundOutcome,
@@ -26,6 +25,7 @@ import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import {
   clearTimer,
+  effect,
   enqueue,
   fireNow,
   nothing,
@@ -37,7 +37,7 @@ import {
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 
@@ -59,11 +59,29 @@ const lookSoon = (logged: LoggedEvent, at: Timestamp) => [
 ];
 const conclude = (logged: LoggedEvent) => [clearTimer(refund, refundOf(logged)), enqueue(refund, refundOf(logged))];
 
+type LateConfirmation = Tenant & { readonly paymentId: PaymentId; readonly id: string };
+/**
+ * The provider confirmed what it had refused. Operators are alerted in the transaction that moves the process's checkpoint: at least once,
+ * whenever a process dies.
+ */
+export const confirmedLate = effect<LateConfirmation>('confirmedLate');
+
+export const alertOfLate =
+  ({ alerts }: { readonly alerts: Pick<OperatorAlerts, 'confirmedLate'> }) =>
+  async (confirmations: readonly LateConfirmation[]): Promise<void> => {
+    for (const { accountId, mode, paymentId, id } of confirmations)
+      alerts.confirmedLate({ accountId, mode }, { paymentId, id });
+  };
+
+const alertOperators = (logged: LoggedEvent, id: string) => [
+  confirmedLate.ask({ accountId: logged.account, mode: logged.mode, paymentId: paymentOf(logged), id }),
+];
+
 export const refundExecution = processManager({
   name: 'refundExecution',
   movesMoney: true,
   reactions: {
-    payment: reacting(PAYMENT_GROUPS, {
+    payment: reacting(PAYMENT.groups, {
       reads: {
         TransactionRefundReserved: (logged) => [
           enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.refundId }),
@@ -72,10 +90,13 @@ export const refundExecution = processManager({
           enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.payoutId }),
         ],
         TransactionHeldPayoutFailed: nothing,
+        TransactionReturnConfirmedLate: (logged) => alertOperators(logged, logged.event.data.id),
+        TransactionRefundConfirmedLate: (logged) => alertOperators(logged, logged.event.data.refundId),
+        TransactionLateConfirmationWrittenOff: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'late', 'outcome', 'dispute'],
+      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'outcome', 'dispute'],
     }),
-    refund: reacting(REFUND_GROUPS, {
+    refund: reacting(REFUND.groups, {
       reads: {
         RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
         RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
@@ -85,7 +106,7 @@ export const refundExecution = processManager({
         RefundRequested: nothing,
       },
     }),
-    account: reacting(ACCOUNT_GROUPS, {
+    account: reacting(ACCOUNT.groups, {
       reads: {
         // The sandbox confirms by itself again: what it was left with is looked at now (X3).
         AccountSandboxSettingsChanged: ({ account, event }) =>
@@ -106,7 +127,6 @@ interface Needs {
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
   readonly timers: Pick<Timers, 'set'>;
-  readonly alerts: Pick<OperatorAlerts, 'confirmedLate'>;
 }
 type FailedRefund = Extract<RefundState, { status: 'failed' }>;
 type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
@@ -144,9 +164,7 @@ export class RefundExecutor {
       if (found.value?.kind === 'confirmed') await this.#execute(order, recordRefundOutcome(found.value, at));
       return;
     }
-    const { accountId, mode, paymentId, refundId } = order;
-    if (await this.#record(order, complete(refund.late.endToEndId, refund.late.at)))
-      this.#needs.alerts.confirmedLate({ accountId, mode }, { paymentId, id: refundId });
+    await this.#record(order, complete(refund.late.endToEndId, refund.late.at));
   }
 
   async #open(order: RefundOrder, at: Timestamp): Promise<RefundState> {

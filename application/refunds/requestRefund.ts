@@ -3,7 +3,7 @@
 import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
 import {
   REFUND_FINGERPRINT_VERSION,

@@ -1,5 +1,5 @@
 // The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
-import { ACCOUNT, ACCOUNT_GROUPS, advanceTestClock } from '../../domain/account/account.ts';
+import { ACCOUNT, advanceTestClock } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -45,7 +45,7 @@ export const testClock = processManager({
   name: 'testClock',
   movesMoney: false,
   reactions: {
-    account: reacting(ACCOUNT_GROUPS, {
+    account: reacting(ACCOUNT.groups, {
       reads: {
         AccountTestClockAdvanced: ({ subject, event }) => {
           const { seconds, to } = event.data;

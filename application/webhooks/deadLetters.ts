@@ -2,7 +2,7 @@
 
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';

@@ -2,13 +2,8 @@
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import {
-  type ExistingPayment,
-  exists,
-  PAYMENT,
-  type PaymentEvent,
-  type PaymentState,
-} from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { requestResend } from '../../domain/payment/resend.ts';
 import { resentMessagesOf } from '../../domain/presentation/messages.ts';
 import { type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';

@@ -1,9 +1,9 @@
 // POST /v1/webhooks/deliveries/{id}/retry (rule W8): one delivery is sent at once, whatever has become of it.
 
 import type { DeliveryId, EndpointId } from '../../domain/kernel/ids.ts';
+import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingDelivery } from '../../domain/presentation/delivery.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import {
   correlationOf,
   type Delivery,

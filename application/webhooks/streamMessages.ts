@@ -1,11 +1,16 @@
 // The messages of streams, rendered from their events wherever they are needed: for an attempt, a retry, a read. They are not stored, for
 // they follow from the events up to the one that they tell of, and from the version of their form.
 import { LRUCache } from 'lru-cache';
-import type { Aggregate } from '../../domain/kernel/aggregate.ts';
+import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import { type Fact, readStreamName, type StreamName } from '../../domain/kernel/event.ts';
 import type { EventId, PaymentId } from '../../domain/kernel/ids.ts';
-import type { Message } from '../../domain/presentation/envelope.ts';
-import { type Again, MESSAGE_FORM, messagesInForm, type Publisher } from '../../domain/presentation/publisher.ts';
+import {
+  type Again,
+  MESSAGE_FORM,
+  type Message,
+  messagesInForm,
+  type Publisher,
+} from '../../domain/kernel/publisher.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { eventIdOf } from '../core/derivedIds.ts';
@@ -59,55 +64,48 @@ export interface Told {
 
 type Steps = Pick<CommandHandler, 'loadSteps'>;
 
-/** A category of streams whose events are published. */
-export interface Published {
-  isPublished(event: Fact<string, unknown>): boolean;
-  /** Whether a stream may have its messages sent to a URL of its own. */
-  readonly mayHaveUrl: boolean;
-  /** Returns what the events at `revisions` tell. Throws when the stream lacks one of them, or the form is not known. */
-  tell(
-    steps: Steps,
-    stream: StreamName,
-    revisions: readonly number[],
-    form: number,
-  ): Promise<ReadonlyMap<number, Told>>;
-}
-export interface Publishers {
-  readonly [category: string]: Published;
-}
+/** An aggregate that publishes. */
+type Published = AnyAggregate & { readonly publisher: Publisher<unknown, Fact<string, unknown>> };
 
-export const published = <State, Event extends Fact<string, unknown>>(
-  aggregate: Aggregate<State, Event>,
-  publisher: Publisher<State, Event>,
-): Published => ({
-  isPublished: (event: Event) => publisher.isPublished(event),
-  mayHaveUrl: publisher.urlOf !== undefined,
-  tell: async (steps, stream, revisions, form) => {
-    const { id: subject } = readStreamName(stream);
-    const last = Math.max(...revisions);
-    const messagesOf = messagesInForm(publisher, form);
-    const told = new Map<number, Told>();
-    let sequence = 0;
-    for await (const { before, event, after, revision, account, mode } of steps.loadSteps(aggregate, stream)) {
-      const messages = messagesOf(before, event, after);
-      if (revisions.includes(revision))
-        told.set(revision, {
-          tenant: { accountId: account, mode },
-          paymentId: publisher.paymentOf?.(subject, after) ?? null,
-          url: publisher.urlOf?.(after) ?? null,
-          messages: messages.map(
-            (message, n) =>
-              new StreamMessage(message, (type) => eventIdOf(account, stream, revision, type), sequence + n + 1),
-          ),
-          again: publisher.againOf?.(event) ?? null,
-        });
-      sequence += messages.length;
-      if (revision >= last) break;
-    }
-    for (const revision of revisions) if (!told.has(revision)) throw new Error(`no event ${revision} of ${stream}`);
-    return told;
-  },
-});
+/** Returns those of the aggregates that publish, by category. */
+export const publishingOf = (aggregates: readonly AnyAggregate[]): ReadonlyMap<string, Published> =>
+  new Map(
+    aggregates.flatMap((one) => (one.publisher === null ? [] : [[one.category, { ...one, publisher: one.publisher }]])),
+  );
+
+/** Returns what the events at `revisions` tell. Throws when the stream lacks one of them, or the form is not known. */
+const tell = async (
+  steps: Steps,
+  aggregate: Published,
+  stream: StreamName,
+  revisions: readonly number[],
+  form: number,
+): Promise<ReadonlyMap<number, Told>> => {
+  const { publisher } = aggregate;
+  const { id: subject } = readStreamName(stream);
+  const last = Math.max(...revisions);
+  const messagesOf = messagesInForm(publisher, form);
+  const told = new Map<number, Told>();
+  let sequence = 0;
+  for await (const { before, event, after, revision, account, mode } of steps.loadSteps(aggregate, stream)) {
+    const messages = messagesOf(before, event, after);
+    if (revisions.includes(revision))
+      told.set(revision, {
+        tenant: { accountId: account, mode },
+        paymentId: publisher.paymentOf?.(subject, after) ?? null,
+        url: publisher.urlOf?.(after) ?? null,
+        messages: messages.map(
+          (message, n) =>
+            new StreamMessage(message, (type) => eventIdOf(account, stream, revision, type), sequence + n + 1),
+        ),
+        again: publisher.againOf?.(event) ?? null,
+      });
+    sequence += messages.length;
+    if (revision >= last) break;
+  }
+  for (const revision of revisions) if (!told.has(revision)) throw new Error(`no event ${revision} of ${stream}`);
+  return told;
+};
 
 /** Remembered between fan-out and attempts: a few kB each, and a moment of a busy hour. */
 const REMEMBERED_MAX = 4_000;
@@ -116,12 +114,12 @@ const keyOf = (stream: StreamName, revision: number, form: number): string => `$
 
 export class StreamMessages {
   readonly #steps: Steps;
-  readonly #publishers: Publishers;
+  readonly #publishing: ReadonlyMap<string, Published>;
   readonly #remembered = new LRUCache<string, Promise<Told>>({ max: REMEMBERED_MAX });
 
-  constructor(steps: Steps, publishers: Publishers) {
+  constructor(steps: Steps, aggregates: readonly AnyAggregate[]) {
     this.#steps = steps;
-    this.#publishers = publishers;
+    this.#publishing = publishingOf(aggregates);
   }
 
   /** Forgets every message: another event may stand where the one it tells of stood. */
@@ -182,9 +180,9 @@ export class StreamMessages {
   }
 
   async #tell(stream: StreamName, revisions: readonly number[], form: number): Promise<ReadonlyMap<number, Told>> {
-    const publisher = this.#publishers[readStreamName(stream).category];
-    if (publisher === undefined) throw new Error(`${stream} publishes no messages`);
-    return publisher.tell(this.#steps, stream, revisions, form);
+    const published = this.#publishing.get(readStreamName(stream).category);
+    if (published === undefined) throw new Error(`${stream} publishes no messages`);
+    return tell(this.#steps, published, stream, revisions, form);
   }
 }
 

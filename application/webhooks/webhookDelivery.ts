@@ -1,8 +1,8 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
 import Type from 'typebox';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
+import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
-import { MESSAGE_FORM } from '../../domain/presentation/publisher.ts';
 import {
   cancelDelivery,
   correlationOf,
@@ -12,12 +12,10 @@ import {
   recordAttempt,
   scheduled as scheduledState,
   WEBHOOK_DELIVERY,
-  WEBHOOK_DELIVERY_GROUPS,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import {
   type ExistingEndpoint,
   WEBHOOK_ENDPOINT,
-  WEBHOOK_ENDPOINT_GROUPS,
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -72,7 +70,7 @@ export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
   reactions: {
-    webhookDelivery: reacting(WEBHOOK_DELIVERY_GROUPS, {
+    webhookDelivery: reacting(WEBHOOK_DELIVERY.groups, {
       reads: {
         WebhookDeliveryAttemptFailed: (logged) => {
           const { nextAttemptAt, target } = logged.event.data;
@@ -89,7 +87,7 @@ export const webhookDelivery = processManager({
         WebhookDeliveryDeadLettered: nothing,
       },
     }),
-    webhookEndpoint: reacting(WEBHOOK_ENDPOINT_GROUPS, {
+    webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {
       reads: {
         // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
         WebhookEndpointChanged: ({ subject, event: { data } }) =>

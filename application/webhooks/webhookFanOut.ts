@@ -3,6 +3,8 @@
 // status into new deliveries (W8). Nothing is appended: what is scheduled is written down with its jobs, and a delivery's stream begins
 // with its first outcome.
 import Type from 'typebox';
+import { AGGREGATES } from '../../domain/aggregates.ts';
+import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { targetOf } from '../../domain/webhookDelivery/webhookDelivery.ts';
@@ -14,11 +16,10 @@ import { idOf, payloadOf, stream } from '../core/payloads.ts';
 import { enqueue } from '../core/reactions.ts';
 import { FAN_OUT_QUEUE } from '../ports/deliveryRetention.ts';
 import type { JobHandler, PayloadOf } from '../ports/jobs.ts';
-import type { StreamEvent } from '../ports/loggedEvent.ts';
+import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, Subscriptions } from '../ports/processManager.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
-import { PUBLISHERS } from './publishers.ts';
-import type { Publishers, StreamMessage, StreamMessages, Told } from './streamMessages.ts';
+import { publishingOf, type StreamMessage, type StreamMessages, type Told } from './streamMessages.ts';
 import { deliver } from './webhookDelivery.ts';
 
 export const fanOut = jobKind({
@@ -35,23 +36,28 @@ export const fanOut = jobKind({
 });
 type EventToTell = PayloadOf<typeof fanOut>;
 
-/** The process takes the events of every category that is published, and those that change the subscriptions, to which no job reacts. */
-export const fanOutOf = <P extends Publishers>(publishers: P) => ({
-  name: 'webhookFanOut',
-  movesMoney: false,
-  decidesOn: 'subscriptions' as const,
-  categories: [...(Object.keys(publishers) as (keyof P & string)[]), 'webhookEndpoint' as const],
-  react: (logged: StreamEvent, { endpoints, hasWebhookUrls }: Subscriptions): readonly Reaction[] => {
-    const publisher = publishers[logged.category];
-    if (!publisher?.isPublished(logged.event)) return [];
-    const { account, mode, revision } = logged;
-    const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
-    // Whether this very stream has a URL of its own is known to the job, which reads it.
-    if (endpointIds.length === 0 && !(publisher.mayHaveUrl && hasWebhookUrls(account, mode))) return [];
-    return [enqueue(fanOut, { stream: logged.stream, revision, endpointIds })];
-  },
-});
-export const webhookFanOut: ProcessManager = fanOutOf(PUBLISHERS);
+type Published = Pick<LoggedEvent, 'category' | 'stream' | 'revision' | 'account' | 'mode' | 'event'>;
+
+/** The process takes the events of every aggregate that publishes, and those that change the subscriptions, to which no job reacts. */
+export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
+  const publishing = publishingOf(aggregates);
+  return {
+    name: 'webhookFanOut',
+    movesMoney: false,
+    decidesOn: 'subscriptions' as const,
+    categories: [...publishing.keys(), WEBHOOK_ENDPOINT.category],
+    react: (logged: Published, { endpoints, hasWebhookUrls }: Subscriptions): readonly Reaction[] => {
+      const publisher = publishing.get(logged.category)?.publisher;
+      if (!publisher?.isPublished(logged.event)) return [];
+      const { account, mode, revision } = logged;
+      const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
+      // Whether this very stream has a URL of its own is known to the job, which reads it.
+      if (endpointIds.length === 0 && !(publisher.urlOf !== undefined && hasWebhookUrls(account, mode))) return [];
+      return [enqueue(fanOut, { stream: logged.stream, revision, endpointIds })];
+    },
+  };
+};
+export const webhookFanOut: ProcessManager = fanOutOf(AGGREGATES);
 
 interface Needs {
   readonly commands: Pick<CommandHandler, 'load'>;

@@ -1,6 +1,6 @@
 // How a delivery is signed (contract.md "Headers on each delivery", rule W1).
 import { createHmac } from 'node:crypto';
-import type { WebhookFamily } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import type { WebhookFamily } from '../../domain/kernel/publisher.ts';
 
 interface ToSign {
   /** 64 hex characters. The key of the MAC is this text, not the 32 bytes that it encodes. */

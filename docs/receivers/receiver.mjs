@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { verifyWebhook } from './verifyWebhook.mjs';
 
-// The new secret and the old one while you replace it; what was handled belongs into your database, in a unique column.
+// During a rotation, list the new secret and the old one. Store handled ids in a unique column of your database.
 const secrets = process.env.WEBHOOK_SECRETS.split(',');
 const handled = new Set();
 

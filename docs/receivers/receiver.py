@@ -3,7 +3,7 @@ from os import environ
 
 from verify_webhook import WebhookVerificationError, verify_webhook
 
-# The new secret and the old one while you replace it; what was handled belongs into your database, in a unique column.
+# During a rotation, list the new secret and the old one. Store handled ids in a unique column of your database.
 secrets, handled = environ["WEBHOOK_SECRETS"].split(","), {}
 
 

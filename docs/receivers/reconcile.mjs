@@ -1,7 +1,7 @@
-// Prints the dispute cases that opened on a day (UTC), newest first: what webhooks may have missed.
+// Prints the dispute cases that opened on a day (UTC), newest first, to find cases that webhooks have missed.
 const [BASE_URL, API_KEY, DAY] = process.argv.slice(2);
 const start = Date.parse(`${DAY}T00:00:00.000Z`);
-// The bounds are exclusive: the day begins after the last millisecond of the day before.
+// The bounds are exclusive, so the lower bound is the last millisecond of the previous day.
 const bounds = {
   created_after: new Date(start - 1).toISOString(),
   created_before: new Date(start + 86_400_000).toISOString(),

@@ -1,10 +1,10 @@
 // @ts-check
-// Tells whether a webhook comes from Quita. Copy this file into your service: it needs Node 18 or newer, and nothing else.
+// Verifies that a webhook comes from Quita. Copy this file into your service. It needs Node 18 or newer and no packages.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const TOLERANCE_SECONDS = 300;
 
-/** The webhook is not to be trusted: answer 400. `code` says why, to programs; `message`, to people. */
+/** The webhook can't be trusted: answer 400. `code` is for programs, `message` for people. */
 export class WebhookVerificationError extends Error {
   /**
    * @param {'missing_signature' | 'malformed_signature' | 'wrong_signature' | 'outside_tolerance' | 'malformed_body'} code
@@ -18,22 +18,22 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a webhook and returns its event; `id` stays the same when the event comes again: do the work once for each.
- * `charge.*` and `payout.*` are verified by X-Acme-Signature. That of `payment.*` and `withdrawal.*` signs neither the instant nor the
- * event's id, so the headers of Standard Webhooks, which sign both, must hold as well. Without X-Acme-Signature those alone decide.
- * Throws WebhookVerificationError; TypeError when it is called with something else than these arguments.
- * @param {string | readonly string[]} secret The endpoint's secret, as it was shown; a list while you replace one by another.
- * @param {Headers | Readonly<Record<string, string | readonly string[] | undefined>>} headers Of the request.
- * @param {Uint8Array | string} rawBody The body as it came, before anything has parsed it.
- * @param {{ now?: Date }} [options] `now`: for tests.
+ * Verifies a webhook and returns its event. A repeated event has the same `id`: process each `id` once.
+ * X-Acme-Signature verifies `charge.*`, `payout.*`, `med_case.*` and `med.resolved`. In `payment.*` and `withdrawal.*` it signs neither
+ * the time nor the event's id, so the headers of Standard Webhooks, which sign both, must also be valid. Without X-Acme-Signature, only
+ * those headers are checked. Throws WebhookVerificationError if the webhook is invalid, TypeError if an argument has the wrong type.
+ * @param {string | readonly string[]} secret The endpoint's secret as text, or a list of secrets during a rotation.
+ * @param {Headers | Readonly<Record<string, string | readonly string[] | undefined>>} headers The headers of the request.
+ * @param {Uint8Array | string} rawBody The bytes of the body, before any parser.
+ * @param {{ now?: Date }} [options] `now` is for tests.
  * @returns {{ id: string, type: string, sentAt: Date, payload: any }}
  */
 export function verifyWebhook(secret, headers, rawBody, { now = new Date() } = {}) {
   const secrets = [secret].flat();
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one !== ''))
-    throw new TypeError('secret must be the text of a secret, or a list of such texts');
+    throw new TypeError('secret must be a non-empty string, or a list of such strings');
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array))
-    throw new TypeError('rawBody must be the bytes of the body, not what a parser has made of them');
+    throw new TypeError('rawBody must be the bytes of the unparsed body');
 
   const header = headerReader(headers);
   const acme = header('x-acme-signature');
@@ -47,7 +47,7 @@ export function verifyWebhook(secret, headers, rawBody, { now = new Date() } = {
   if (acme !== '' && !canonical && !legacy)
     throw new WebhookVerificationError('malformed_signature', 'X-Acme-Signature is neither t=…,v1=… nor sha256=…');
   if (!canonical && (standard.id === '' || !/^\d{1,12}$/.test(seconds) || standard.macs === ''))
-    throw new WebhookVerificationError('missing_signature', 'no header signs when it was sent and which event it is');
+    throw new WebhookVerificationError('missing_signature', 'no valid header signs the time and the event id');
 
   /** @type {(prefix: string, sent: Buffer) => boolean} */
   const signs = (prefix, sent) => secrets.some((one) => isMac(sent, one, prefix, rawBody));
@@ -56,11 +56,11 @@ export function verifyWebhook(secret, headers, rawBody, { now = new Date() } = {
     : (!legacy || signs('', Buffer.from(legacy, 'hex'))) &&
       standardMacs(standard.macs).some((sent) => signs(`${standard.id}.${seconds}.`, sent));
   if (!isGenuine)
-    throw new WebhookVerificationError('wrong_signature', 'the body was changed, or signed with another secret');
+    throw new WebhookVerificationError('wrong_signature', 'the signature does not match the body and the secret');
 
   const sentAt = new Date(Number(seconds) * 1_000);
   if (Math.abs(now.getTime() - sentAt.getTime()) > TOLERANCE_SECONDS * 1_000)
-    throw new WebhookVerificationError('outside_tolerance', `it was signed more than ${TOLERANCE_SECONDS} s from now`);
+    throw new WebhookVerificationError('outside_tolerance', `the timestamp is off by more than ${TOLERANCE_SECONDS} s`);
   return { ...eventOf(rawBody, canonical ? undefined : standard.id), sentAt };
 }
 
@@ -87,10 +87,10 @@ const eventOf = (rawBody, signedId) => {
   try {
     payload = JSON.parse(Buffer.from(rawBody).toString('utf8'));
   } catch {
-    throw new WebhookVerificationError('malformed_body', 'the body is no JSON');
+    throw new WebhookVerificationError('malformed_body', 'the body is not valid JSON');
   }
-  // The canonical envelope names its event itself, the older one does not.
+  // The canonical envelope contains the event id; the legacy one does not.
   const { id = signedId, type = payload?.event } = payload ?? {};
   if (typeof id === 'string' && typeof type === 'string') return { id, type, payload };
-  throw new WebhookVerificationError('malformed_body', 'the body is no event');
+  throw new WebhookVerificationError('malformed_body', 'the body is not an event');
 };

@@ -150,12 +150,6 @@ export type AccountEvent =
   | AccountSettingsChanged
   | AccountSandboxSettingsChanged;
 
-export const ACCOUNT_GROUPS = partition<AccountEvent>()({
-  standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
-  settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
-  sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
-});
-
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
 interface SkippedSpan {
   readonly from: Timestamp;
@@ -377,5 +371,10 @@ export const ACCOUNT = aggregate<AccountId>()({
   idPrefix: 'acct_',
   decider: account,
   serde: accountSerde,
+  groups: partition<AccountEvent>()({
+    standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
+    settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
+    sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
+  }),
   isRare: true,
 });

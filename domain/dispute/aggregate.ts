@@ -1,5 +1,6 @@
 // The aggregate of dispute cases, and the stored format of its events.
 import { aggregate } from '../kernel/aggregate.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { EvidenceId, MedCaseId } from '../kernel/ids.ts';
 import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -138,4 +139,13 @@ export const MED_CASE = aggregate<MedCaseId>()({
   idPrefix: 'med_',
   decider: medCase,
   serde: medCaseSerde,
+  groups: partition<MedCaseEvent>()({
+    course: ['MedCaseOpened', 'MedCaseEvidenceRequested', 'MedCaseAppealed'],
+    deadline: ['MedCaseDeadlineNeared'],
+    evidence: ['MedCaseEvidenceConfirmed'],
+    review: ['MedCaseReviewRequested', 'MedCaseReviewApproved', 'MedCaseReviewRefused'],
+    end: ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed', 'MedCaseSettled'],
+    /** Reports of the bank outside the course of a case. */
+    reports: ['MedCaseLateReported', 'MedCaseReportNotTaken', 'MedCaseReportDismissed'],
+  }),
 });

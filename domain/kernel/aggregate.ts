@@ -2,7 +2,10 @@
 // derived from the list of descriptors (domain/aggregates.ts).
 import type { Decider } from './decider.ts';
 import type { Fact, StreamName } from './event.ts';
+import type { Groups, Partition } from './eventGroups.ts';
 import { isRawId } from './ids.ts';
+import type { Postings } from './journal.ts';
+import type { Publisher } from './publisher.ts';
 import type { Serde } from './serde.ts';
 
 /** What commands and read models need of an aggregate, whichever it is. */
@@ -13,11 +16,27 @@ export interface Aggregate<State, Event extends Fact<string, unknown>> {
   readonly decider: Decider<State, Event>;
 }
 
-interface Description<Category extends string, Prefix extends string | null, State, Event extends Fact<string, unknown>>
-  extends Aggregate<State, Event> {
+/** Any aggregate, as the ledger and webhooks take it. */
+export interface AnyAggregate extends Aggregate<unknown, Fact<string, unknown>> {
+  readonly postings: Postings<Fact<string, unknown>> | null;
+  readonly publisher: Publisher<unknown, Fact<string, unknown>> | null;
+}
+
+interface Description<
+  Category extends string,
+  Prefix extends string | null,
+  State,
+  Event extends Fact<string, unknown>,
+  G extends Groups,
+> extends Aggregate<State, Event> {
   readonly category: Category;
   /** What its ids begin with where the outside sees them; null: it sees none. */
   readonly idPrefix: Prefix;
+  readonly groups: Partition<Event, G>;
+  /** What its events post to the ledger. Default: they move no money. */
+  readonly postings?: Postings<Event>;
+  /** Which messages its events publish. Default: none. */
+  readonly publisher?: Publisher<State, Event>;
   /** Whether its streams may be deleted as a whole (ADR 0008). Default: facts are never deleted. */
   readonly isDeletable?: true;
   /** Whether its events are so few among all that they have an index of their own. Default: they are found by reading on. */
@@ -26,15 +45,20 @@ interface Description<Category extends string, Prefix extends string | null, Sta
   readonly isSubject?: (text: string) => boolean;
 }
 
+type Defaulted = 'postings' | 'publisher' | 'isDeletable' | 'isRare' | 'isSubject';
 interface AggregateDescriptor<
   Category extends string,
   Prefix extends string | null,
   Id extends string,
   State,
   Event extends Fact<string, unknown>,
-> extends Required<Omit<Description<Category, Prefix, State, Event>, 'isDeletable' | 'isRare'>> {
+  G extends Groups,
+> extends Omit<Description<Category, Prefix, State, Event, G>, Defaulted> {
+  readonly postings: Postings<Event> | null;
+  readonly publisher: Publisher<State, Event> | null;
   readonly isDeletable: boolean;
   readonly isRare: boolean;
+  readonly isSubject: (text: string) => boolean;
   /** Returns the name of the stream, `<category>-<id>`. */
   readonly stream: (id: Id) => StreamName;
 }
@@ -42,11 +66,19 @@ interface AggregateDescriptor<
 /** Returns the descriptor of an aggregate whose streams are named by ids of this brand: `aggregate<RefundId>()({…})`. */
 export const aggregate =
   <Id extends string>() =>
-  <const Category extends string, const Prefix extends string | null, State, Event extends Fact<string, unknown>>(
-    description: Description<Category, Prefix, State, Event>,
-  ): AggregateDescriptor<Category, Prefix, Id, State, Event> => {
+  <
+    const Category extends string,
+    const Prefix extends string | null,
+    State,
+    Event extends Fact<string, unknown>,
+    G extends Groups,
+  >(
+    description: Description<Category, Prefix, State, Event, G>,
+  ): AggregateDescriptor<Category, Prefix, Id, State, Event, G> => {
     const start = `${description.category}-`;
     return {
+      postings: null,
+      publisher: null,
       isDeletable: false,
       isRare: false,
       isSubject: isRawId,

@@ -7,7 +7,7 @@ import type { Rejection } from './rejection.ts';
  */
 export interface Decider<State, Event> {
   readonly initial: State;
-  readonly evolve: (state: State, event: Event) => State;
+  evolve(state: State, event: Event): State;
 }
 
 /** What a decision wants appended, and what it answers once that is stored. Without events it was so already. */

@@ -123,12 +123,16 @@ export const parseId = <I extends RawId>(text: string, ...prefixes: string[]): I
 export const parsePrefixedId = <I extends RawId>(text: string, prefix: string): I | null =>
   text.startsWith(prefix) && isRawId(text.slice(prefix.length)) ? (text.slice(prefix.length) as I) : null;
 
-/** What ids begin with that no aggregate has for its own: its descriptor tells the others (aggregate.ts). */
+/** What ids begin with that are shown of more than one aggregate, or of none: a descriptor tells the others (aggregate.ts). */
 export const PREFIX = {
   charge: 'ch_',
   event: 'evt_',
   evidence: 'mev_',
   key: 'key_',
+  /** Of a requested payout, and of the Pix-out of a refund. */
+  payout: 'po_',
   request: 'req_',
   requestLog: 'log_',
+  /** Of a payment, where the transaction is shown and not the charge. */
+  transaction: 'tx_',
 } as const;

@@ -1,4 +1,4 @@
-// The stored format of events: explicit both ways, versioned, upcast at read (design.md §3).
+// The stored format of events: explicit both ways, versioned, upcast at read (architecture §3).
 // A shape writes exactly its fields and refuses to read what is not of the shape, so that a poison event is found and never guessed at.
 import type { Fact } from './event.ts';
 import type { Json } from './json.ts';
@@ -6,8 +6,8 @@ import { type Minor, toMinor } from './money.ts';
 import { isTimestamp, type Timestamp } from './time.ts';
 
 export interface Shape<T> {
-  readonly encode: (value: T) => Json;
-  readonly decode: (value: unknown, path: string) => T;
+  encode(value: T): Json;
+  decode(value: unknown, path: string): T;
 }
 
 export class MalformedEvent extends Error {

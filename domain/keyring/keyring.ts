@@ -2,6 +2,7 @@
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../kernel/idMap.ts';
 import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
@@ -148,5 +149,6 @@ export const KEYRING = aggregate<AccountId>()({
   idPrefix: null,
   decider: keyring,
   serde: keyringSerde,
+  groups: oneGroup(keyringSerde),
   isRare: true,
 });

@@ -3,6 +3,7 @@
 import { aggregate } from '../kernel/aggregate.ts';
 import type { Decider, Decision } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { flag, integer, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
@@ -68,5 +69,6 @@ export const LOG_CONSUMER = aggregate<string>()({
   idPrefix: null,
   decider: logConsumer,
   serde: logConsumerSerde,
+  groups: oneGroup(logConsumerSerde),
   isSubject: (text) => /^[\w/]{1,100}$/.test(text),
 });

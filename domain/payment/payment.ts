@@ -2,11 +2,7 @@
 
 import { type ChargeEvent, type ChargeState, charge } from '../charge/charge.ts';
 import { chargeSerde } from '../charge/serde.ts';
-import { aggregate } from '../kernel/aggregate.ts';
 import type { Decider } from '../kernel/decider.ts';
-import type { PaymentId } from '../kernel/ids.ts';
-import { serdeOf } from '../kernel/serde.ts';
-import { transactionSerde } from '../transaction/serde.ts';
 import { type TransactionEvent, type TransactionState, transaction } from '../transaction/transaction.ts';
 
 export type PaymentEvent = ChargeEvent | TransactionEvent;
@@ -25,13 +21,6 @@ export const payment: Decider<PaymentState, PaymentEvent> = {
       ? { ...state, charge: charge.evolve(state.charge, event) }
       : { ...state, transaction: transaction.evolve(state.transaction, event) },
 };
-
-export const PAYMENT = aggregate<PaymentId>()({
-  category: 'payment',
-  idPrefix: 'tx_',
-  decider: payment,
-  serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde }),
-});
 
 /** A payment whose creation is in the stream. */
 export type ExistingPayment = PaymentState & { readonly charge: Exclude<ChargeState, { status: 'absent' }> };

@@ -1,8 +1,8 @@
 // What the events of a payment post to the ledger.
 import { reading } from '../kernel/eventGroups.ts';
 import type { PaymentId } from '../kernel/ids.ts';
+import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../kernel/journal.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
-import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../ledger/journal.ts';
 import type {
   TransactionDisputeResolved,
   TransactionDisputeReturned,
@@ -144,6 +144,34 @@ const disputeEntry = (
   return moved('merchant_retained', isBack ? 'merchant_available' : 'disputes');
 };
 
+type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;
+
+/** Why money moved. */
+const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
+  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.incoming.providerPaymentId})`,
+  TransactionFundsReleased: () => 'the hold on settled money ended',
+  TransactionHeld: ({ data }) => `held for review (${data.incoming.providerPaymentId})`,
+  TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
+  TransactionPaymentRejected: ({ data }) => `must not be credited: ${data.reason} (${data.incoming.providerPaymentId})`,
+  TransactionPaymentReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
+  TransactionHeldPayoutPaid: ({ data }) => `paid out in place of a refused return (${data.providerPaymentId})`,
+  TransactionHeldWrittenOff: ({ data }) => `${data.by} wrote off a refused return (${data.providerPaymentId})`,
+  TransactionReturnConfirmedLate: ({ data }) => `the provider confirmed it after refusing it (${data.id})`,
+  TransactionRefundConfirmedLate: ({ data }) => `refund rf_${data.refundId} was confirmed after it had failed`,
+  TransactionLateConfirmationWrittenOff: ({ data }) => `${data.by} wrote off a late confirmation (${data.id})`,
+  TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
+  TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
+  TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
+  TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
+  TransactionDisputeSettled: ({ data }) => `${data.by} settled the dispute: ${data.verdict}`,
+  TransactionDisputeReturned: () => 'the bank gave it to the payer of the dispute',
+  TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
+};
+
+/** Returns why the event moved money, in words; null when it moves none. */
+export const whyMoved = (event: PaymentEvent): string | null =>
+  movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
+
 /** What disputes took from the merchant with the event: 0 for most (T3). */
 export const takenByDispute = (event: TransactionDisputeSettled | TransactionDisputeResolved): Minor => {
   if (event.type === 'TransactionDisputeSettled') return event.data.verdict === 'lost' ? event.data.amount : ZERO;
@@ -170,7 +198,20 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
   }
 };
 
+const ACCOUNTS = {
+  merchant_available: ['into the merchant’s available balance', 'out of the merchant’s available balance'],
+  merchant_pending: ['into the merchant’s pending balance', 'out of the merchant’s pending balance'],
+  merchant_retained: ['held for a dispute', 'no longer held for a dispute'],
+  refunds_in_transit: ['on its way to the payer', 'no longer on its way to the payer'],
+} as const;
+declare module '../kernel/journal.ts' {
+  interface LedgerAccounts {
+    readonly payment: keyof typeof ACCOUNTS;
+  }
+}
+
 export const paymentPostings: Postings<PaymentEvent> = {
+  accounts: ACCOUNTS,
   entryOf: journalEntry,
   trancheOf: trancheChange,
   paymentOf: (subject) => subject as PaymentId,

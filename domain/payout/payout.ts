@@ -1,6 +1,5 @@
 // A payout: money that a merchant takes out of its wallet to a Pix key (rules Y1–Y6). Its stream says what was asked for, who let it pass,
 // and what the bank made of it.
-import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -89,7 +88,7 @@ export type PayoutState =
   /** `abandoned`: how often money was freed that had been set aside for a request. */
   | { readonly status: 'absent'; readonly abandoned: number }
   | (Requested & { readonly status: 'awaitingApproval' | 'ready' })
-  | (Requested & { readonly status: 'submitted' | 'unknown' })
+  | (Requested & { readonly status: 'submitted' | 'unknown'; readonly submittedAt: Timestamp })
   | (Requested & { readonly status: 'paid'; readonly endToEndId: string | null; readonly paidAt: Timestamp })
   | (Requested & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp })
   | (Requested & { readonly status: 'rejected' | 'cancelled'; readonly endedAt: Timestamp });
@@ -123,7 +122,7 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
       return isPending(state) ? { ...requested, status, endedAt: event.data.at } : state;
     }
     case 'PayoutSubmitted':
-      return state.status === 'ready' ? { ...state, status: 'submitted' } : state;
+      return state.status === 'ready' ? { ...state, status: 'submitted', submittedAt: event.data.at } : state;
     case 'PayoutOutcomeUnknown':
       return state.status === 'submitted' ? { ...state, status: 'unknown' } : state;
     case 'PayoutPaid':
@@ -161,7 +160,7 @@ const moved = { amount: money, fee: money, currency: oneOf('BRL'), at: time } as
 const instant = record({ at: time });
 const confirmed = record({ ...moved, endToEndId: nullable(text()) });
 
-const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
+export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutRequested: {
     version: 1,
     shape: record<PayoutRequested['data']>({
@@ -201,11 +200,4 @@ const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutPaid: { version: 1, shape: confirmed, personal: [] },
   PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: [] },
   PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },
-});
-
-export const PAYOUT = aggregate<PayoutId>()({
-  category: 'payout',
-  idPrefix: 'po_',
-  decider: payout,
-  serde: payoutSerde,
 });

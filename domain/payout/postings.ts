@@ -1,7 +1,7 @@
 // What the events of a payout post to the ledger: its money leaves the wallet when it is requested, and the books when it is paid (Y4).
 import { reading } from '../kernel/eventGroups.ts';
+import { entry, type JournalEntry, type LedgerAccount, type Postings } from '../kernel/journal.ts';
 import { negate } from '../kernel/money.ts';
-import { entry, type JournalEntry, type LedgerAccount, type Postings } from '../ledger/journal.ts';
 import { PAYOUT_GROUPS, type PayoutEvent, type PayoutRequested, takenBy } from './payout.ts';
 
 type Moved = Pick<PayoutRequested['data'], 'amount' | 'fee' | 'currency' | 'at'>;
@@ -45,4 +45,13 @@ const entryOf = (event: PayoutEvent): JournalEntry | null => {
   }
 };
 
-export const payoutPostings: Postings<PayoutEvent> = { entryOf };
+const ACCOUNTS = {
+  payouts_in_transit: ['on its way to the merchant', 'no longer on its way to the merchant'],
+} as const;
+declare module '../kernel/journal.ts' {
+  interface LedgerAccounts {
+    readonly payout: keyof typeof ACCOUNTS;
+  }
+}
+
+export const payoutPostings: Postings<PayoutEvent> = { accounts: ACCOUNTS, entryOf };

@@ -1,18 +1,16 @@
 // The two envelopes of webhook messages (contract.md Events).
-import { type EventId, PREFIX } from '../kernel/ids.ts';
+import { PREFIX } from '../kernel/ids.ts';
+import type { CatalogueEntry, Message } from '../kernel/publisher.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { WebhookFamily } from '../webhookDelivery/webhookDelivery.ts';
 
 /** rule I13. */
 export const API_VERSION = '2026-11-01';
 
-export interface Message {
-  readonly type: string;
-  readonly family: WebhookFamily;
-  readonly at: Timestamp;
-  /** The exact JSON text to send, with `eventId` as its stable id. */
-  readonly render: (eventId: EventId) => string;
-}
+/** Returns entries of the catalogue, by name what each message tells (contract.md "Event names"). */
+export const canonicalEvents = (descriptions: Readonly<Record<string, string>>): readonly CatalogueEntry[] =>
+  Object.entries(descriptions).map(([event, description]) => ({ event, description }));
+export const legacyEvents = (descriptions: Readonly<Record<string, string>>): readonly CatalogueEntry[] =>
+  canonicalEvents(descriptions).map((entry) => ({ ...entry, legacy: true }));
 
 /** `charge.*`, `payout.*`: `object` is what the REST API shows. */
 export const canonicalMessage = (type: string, at: Timestamp, object: () => object): Message => ({

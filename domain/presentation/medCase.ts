@@ -5,9 +5,10 @@ import type { CaseStatus, CaseType, MedCase, MoneyOutcome } from '../dispute/med
 import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snapshot.ts';
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
+import type { Message } from '../kernel/publisher.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import type { TransactionDisputeResolved, TransactionDisputeUpdated } from '../transaction/disputes.ts';
-import { canonicalMessage, type Message } from './envelope.ts';
+import { canonicalEvents, canonicalMessage } from './envelope.ts';
 
 export interface MedCaseView {
   readonly id: string;
@@ -72,6 +73,12 @@ export const medMetadata = ({ transaction }: ExistingPayment): { readonly [key: 
     amountMismatch,
   };
 };
+
+export const CASE_EVENTS = canonicalEvents({
+  'med_case.created': 'A dispute case opened. Carries the full case.',
+  'med_case.updated': 'A dispute case changed its status, or evidence was requested. Carries the full case.',
+  'med.resolved': 'Final destination of the disputed money.',
+});
 
 /** `med_case.created`, and `.updated` for each change after it, unless notifications of outcomes are off. */
 export const caseMessages = (

@@ -1,17 +1,18 @@
 // Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
 import { reading } from '../kernel/eventGroups.ts';
-import type { PaymentId } from '../kernel/ids.ts';
+import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
+import type { Message, Publisher } from '../kernel/publisher.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { PAYMENT_GROUPS } from '../payment/eventGroups.ts';
-import { type ExistingPayment, exists, PAYMENT, type PaymentEvent, type PaymentState } from '../payment/payment.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../payment/payment.ts';
 import { REFUND } from '../refund/refund.ts';
 import { refundedAmount } from '../transaction/refunds.ts';
 import { chargeView } from './charge.ts';
-import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
-import { caseMessages, resolutionMessages } from './medCase.ts';
+import { canonicalEvents, canonicalMessage, legacyEvents, legacyMessage } from './envelope.ts';
+import { CASE_EVENTS, caseMessages, resolutionMessages } from './medCase.ts';
+import { PAYOUT_EVENTS } from './payout.ts';
 import { payoutMessages } from './payoutMessages.ts';
-import type { Publisher } from './publisher.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
 
 /** One transition of one payment: its state before and after the event. */
@@ -49,7 +50,7 @@ const legacyData = (transition: Transition, back: Refunded | null = null) => {
   const isPaid = status === 'PAID' || status === 'APPROVED';
   const settlement = isPaid && after.transaction.status === 'settled' ? after.transaction.settlement : null;
   return {
-    transactionId: PAYMENT.idPrefix + terms.paymentId,
+    transactionId: PREFIX.transaction + terms.paymentId,
     amount: terms.amount,
     status,
     previousStatus,
@@ -189,6 +190,24 @@ const endMessages = (transition: Transition, current: string, ...legacies: reado
   ]);
 
 export const paymentPublisher: Publisher<PaymentState, PaymentEvent> = {
+  catalogue: [
+    ...canonicalEvents({
+      'charge.created': 'Charge created, Pix data generated, awaiting payment.',
+      'charge.paid': 'Charge paid and confirmed.',
+      'charge.failed': 'Charge failed or was cancelled.',
+      'charge.expired': 'Charge expired without payment.',
+    }),
+    ...legacyEvents({
+      'payment.created': 'Payment created.',
+      'payment.completed': 'Payment settled (PAID or APPROVED).',
+      'payment.failed': 'Payment refused, cancelled, expired, charged back or disputed.',
+      'payment.expired': 'Payment expired without being paid.',
+      'payment.refunded': 'A refund was confirmed.',
+      'payment.status_changed': 'The status of a payment changed.',
+    }),
+    ...PAYOUT_EVENTS, // of cash-out refunds
+    ...CASE_EVENTS,
+  ],
   isPublished: (event) => (event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event)),
   messagesOf,
   againOf: (event) => {

@@ -3,13 +3,10 @@
 
 import type { Json } from '../kernel/json.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
+import type { Message } from '../kernel/publisher.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { PAYMENT } from '../payment/payment.ts';
-import { PAYOUT, type Payout, type PayoutEvent, type PayoutState } from '../payout/payout.ts';
-
 import { pixKeyKind } from '../pix/pixKey.ts';
-import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
-import type { Publisher } from './publisher.ts';
+import { canonicalEvents, canonicalMessage, legacyEvents, legacyMessage } from './envelope.ts';
 import type { TransactionStatus } from './status.ts';
 
 export const PAYOUT_STATUSES = ['pending', 'processing', 'paid', 'failed', 'cancelled'] as const;
@@ -46,50 +43,21 @@ export const maskedPixKey = (key: string): string => {
     : `${key.slice(0, 3)}***${key.slice(-2)}`;
 };
 
-const STATUS: { readonly [S in Payout['status']]: PayoutStatus } = {
-  awaitingApproval: 'pending',
-  ready: 'pending',
-  submitted: 'processing',
-  unknown: 'processing',
-  paid: 'paid',
-  failed: 'failed',
-  rejected: 'failed',
-  cancelled: 'cancelled',
-};
+export const PAYOUT_EVENTS = [
+  ...canonicalEvents({
+    'payout.created': 'Payout requested.',
+    'payout.paid': 'Payout settled.',
+    'payout.failed': 'Payout failed or was rejected.',
+  }),
+  ...legacyEvents({
+    'withdrawal.created': 'Withdrawal requested.',
+    'withdrawal.completed': 'Withdrawal settled.',
+    'withdrawal.failed': 'Withdrawal failed or was rejected.',
+    'withdrawal.status_changed': 'The status of a withdrawal changed.',
+  }),
+];
 
-export const payoutStatus = ({ status }: Payout): PayoutStatus => STATUS[status];
-
-const failureReason = (payout: Payout): string | null => {
-  if (payout.status === 'rejected') return 'rejected';
-  return payout.status === 'failed' ? payout.reason : null;
-};
-
-export const requestedPayoutView = (payout: Payout): PayoutView => {
-  const { payoutId, amount, currency, destination, fee, description, metadata } = payout.terms;
-  return {
-    id: PAYOUT.idPrefix + payoutId,
-    object: 'payout',
-    amount,
-    currency,
-    status: payoutStatus(payout),
-    method: 'pix',
-    destination: maskedPixKey(destination),
-    refund_id: null,
-    charge_id: null,
-    fee,
-    end_to_end_id: payout.status === 'paid' ? payout.endToEndId : null,
-    failure_reason: failureReason(payout),
-    created_at: payout.requestedAt,
-    paid_at: payout.status === 'paid' ? payout.paidAt : null,
-    description,
-    metadata,
-    awaiting_approval: payout.status === 'awaitingApproval',
-  };
-};
-
-// --- Messages ---
-
-type PayoutStep = 'created' | 'paid' | 'failed' | 'cancelled';
+export type PayoutStep = 'created' | 'paid' | 'failed' | 'cancelled';
 
 const PUBLISHED: {
   readonly [S in PayoutStep]: {
@@ -142,49 +110,4 @@ export const stepMessages = (
     legacyMessage(legacy, at, data),
     ...(step === 'created' ? [] : [legacyMessage('withdrawal.status_changed', at, data)]),
   ];
-};
-
-const STEP: { readonly [Type in PayoutEvent['type']]: PayoutStep | null } = {
-  PayoutRequested: 'created',
-  PayoutAbandoned: null,
-  PayoutApproved: null,
-  PayoutRejected: 'failed',
-  PayoutCancelled: 'cancelled',
-  PayoutSubmitted: null,
-  PayoutOutcomeUnknown: null,
-  PayoutPaid: 'paid',
-  PayoutFailed: 'failed',
-  PayoutConfirmedLate: 'paid',
-};
-
-const LEGACY_STATUS: { readonly [S in PayoutStatus]: TransactionStatus } = {
-  pending: 'PENDING',
-  processing: 'PROCESSING',
-  paid: 'PAID',
-  failed: 'REFUSED',
-  cancelled: 'CANCELLED',
-};
-
-/** Returns the messages that one event of a requested payout publishes; none when it is internal. */
-export const requestedPayoutMessages = (
-  before: PayoutState,
-  event: PayoutEvent,
-  after: PayoutState,
-): readonly Message[] => {
-  const step = STEP[event.type];
-  if (step === null || after.status === 'absent') return [];
-  const { payoutId, amount } = after.terms;
-  return stepMessages(
-    step,
-    event.data.at,
-    amount,
-    () => requestedPayoutView(after),
-    () => ({ transactionId: PAYMENT.idPrefix + payoutId, withdrawalId: PAYOUT.idPrefix + payoutId }),
-    before.status === 'absent' ? 'PENDING' : LEGACY_STATUS[payoutStatus(before)],
-  );
-};
-
-export const payoutPublisher: Publisher<PayoutState, PayoutEvent> = {
-  isPublished: ({ type }) => STEP[type] !== null,
-  messagesOf: requestedPayoutMessages,
 };

@@ -1,12 +1,11 @@
 // The Pix-out of a cash-out refund as a payout: its public object, and its messages (rules M6, Y2, W9).
 
 import { type PaymentId, PREFIX, type RefundId } from '../kernel/ids.ts';
+import type { Message } from '../kernel/publisher.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { type ExistingPayment, PAYMENT } from '../payment/payment.ts';
-import { PAYOUT } from '../payout/payout.ts';
+import type { ExistingPayment } from '../payment/payment.ts';
 import { REFUND } from '../refund/refund.ts';
 import { feeOfMerchant, type RefundRecord } from '../transaction/refunds.ts';
-import type { Message } from './envelope.ts';
 import { maskedPixKey, type PayoutView, stepMessages } from './payout.ts';
 
 const STATUS = { reserved: 'pending', completed: 'paid', failed: 'failed' } as const;
@@ -14,7 +13,7 @@ const STATUS = { reserved: 'pending', completed: 'paid', failed: 'failed' } as c
 export const refundPayoutView = (paymentId: PaymentId, refund: RefundRecord): PayoutView => {
   const { outcome, destination } = refund;
   return {
-    id: PAYOUT.idPrefix + refund.refundId,
+    id: PREFIX.payout + refund.refundId,
     object: 'payout',
     amount: refund.amount,
     currency: refund.currency,
@@ -51,8 +50,8 @@ export const payoutMessages = (
     refund.amount,
     () => refundPayoutView(paymentId, refund),
     () => ({
-      transactionId: PAYMENT.idPrefix + paymentId,
-      withdrawalId: PAYOUT.idPrefix + id,
+      transactionId: PREFIX.transaction + paymentId,
+      withdrawalId: PREFIX.payout + id,
       refundId: REFUND.idPrefix + id,
       ...(customerId !== null && { customerId }),
     }),

@@ -1,7 +1,6 @@
 // A refund as the interface shows it (contract.md Refund).
 
-import type { PaymentId } from '../kernel/ids.ts';
-import { PAYMENT } from '../payment/payment.ts';
+import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { REFUND, type RefundState } from '../refund/refund.ts';
 import type { RefundRecord } from '../transaction/refunds.ts';
 
@@ -17,7 +16,7 @@ export const refundStatus = ({ outcome }: RefundRecord, way: RefundState['status
 
 export const refundView = (paymentId: PaymentId, refund: RefundRecord, way?: RefundState['status']) => ({
   id: REFUND.idPrefix + refund.refundId,
-  transactionId: PAYMENT.idPrefix + paymentId,
+  transactionId: PREFIX.transaction + paymentId,
   amount: refund.amount,
   currency: refund.currency,
   status: refundStatus(refund, way),

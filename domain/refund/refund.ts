@@ -162,11 +162,10 @@ const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
 });
 
-export const REFUND_GROUPS = oneGroup(refundSerde);
-
 export const REFUND = aggregate<RefundId>()({
   category: 'refund',
   idPrefix: 'rf_',
   decider: refund,
   serde: refundSerde,
+  groups: oneGroup(refundSerde),
 });

@@ -61,12 +61,6 @@ export type UserEvent =
   | UserSecondFactorEnrolled
   | UserSecondFactorReset;
 
-export const USER_GROUPS = partition<UserEvent>()({
-  access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
-  role: ['UserRoleChanged'],
-  credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
-});
-
 export type UserState =
   | { readonly status: 'absent' }
   | {
@@ -245,4 +239,9 @@ export const USER = aggregate<UserId>()({
   idPrefix: 'usr_',
   decider: user,
   serde: userSerde,
+  groups: partition<UserEvent>()({
+    access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
+    role: ['UserRoleChanged'],
+    credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
+  }),
 });

@@ -20,8 +20,6 @@ import {
 import { addMillis, type Timestamp } from '../kernel/time.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
-export type WebhookFamily = 'canonical' | 'legacy';
-
 /** What is delivered, and where to. Account, mode, URL of its own and body follow from the stream's events up to `revision`. */
 export interface Delivery {
   /** With `revision`, the event that the message tells of. */
@@ -390,12 +388,11 @@ const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliver
   },
 });
 
-export const WEBHOOK_DELIVERY_GROUPS = oneGroup(webhookDeliverySerde);
-
 export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   category: 'webhookDelivery',
   idPrefix: 'wd_',
   decider: webhookDelivery,
   serde: webhookDeliverySerde,
+  groups: oneGroup(webhookDeliverySerde),
   isDeletable: true,
 });

@@ -194,12 +194,11 @@ const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<WebhookEndpoin
   WebhookEndpointDeleted: { version: 1, shape: record({ at: time }), personal: [] },
 });
 
-export const WEBHOOK_ENDPOINT_GROUPS = oneGroup(webhookEndpointSerde);
-
 export const WEBHOOK_ENDPOINT = aggregate<EndpointId>()({
   category: 'webhookEndpoint',
   idPrefix: 'we_',
   decider: webhookEndpoint,
   serde: webhookEndpointSerde,
+  groups: oneGroup(webhookEndpointSerde),
   isRare: true,
 });

@@ -3,7 +3,7 @@
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { Caller } from './callers.ts';
 import type { KeyContext } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';

@@ -1,6 +1,8 @@
 // GET /openapi.json: the OpenAPI 3.1 document, made from the route table, the error table and the event catalogue.
+
+import type { CatalogueEntry } from '../../domain/kernel/publisher.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { type CatalogueEntry, EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
+import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { API_VERSION } from '../../domain/presentation/envelope.ts';
 import { ERRORS, errorType } from '../kernel/errors.ts';
 import type { Route } from '../kernel/route.ts';

@@ -15,9 +15,9 @@ import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
-import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { fanOutOf, webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { GatewayContext } from '../../http/kernel/serverContext.ts';
 import { PROJECTIONS, readsOf } from '../../projections/registry.ts';
 import { isShown } from '../../projections/webhooks/untried.ts';
@@ -77,8 +77,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
   const accounts = new Accounts(commands, clock);
   const readModels = projections.map(({ name }) => name);
-  const publishers = { ...PUBLISHERS, ...options.extension?.publishers };
-  const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(publishers) : one));
+  const aggregates = [...AGGREGATES, ...(options.extension?.aggregates ?? [])];
+  const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(aggregates) : one));
   const names = { readModels, processes: processes.map(consumerName) };
   const followed = await followConsumers(options, names);
   const { projected, reacted, parked, leaders } = followed;
@@ -92,7 +92,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { leases, apiKeys } = keys;
   const world = { ...options, jobs, accounts };
   const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
-  const messages = new StreamMessages(commands, publishers);
+  const messages = new StreamMessages(commands, aggregates);
   const webhooks = webhookAdapters(world, PROBE_RULE, isShown);
   const consumers = { names: [...readModels, ...names.processes], maySkip: (name: string) => maySkip(processes, name) };
   const work = workOf<Needs>(capabilities, (declared) => ({

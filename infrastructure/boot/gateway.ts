@@ -11,7 +11,7 @@ import type { PaymentProvider } from '../../application/ports/paymentProvider.ts
 import type { PayoutRail } from '../../application/ports/payoutRail.ts';
 import type { ProcessManager } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
-import type { Publishers } from '../../application/webhooks/streamMessages.ts';
+import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import type { GatewayServices } from '../../http/kernel/serverContext.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
@@ -70,21 +70,21 @@ export interface GatewayOptions {
   readonly onMismatch: (error: CheckpointMismatch) => void;
 }
 
-/** Capabilities beside the product's, what only they need of the world, and the categories of streams that they publish. */
+/** Capabilities beside the product's, what only they need of the world, and their aggregates. */
 interface Extension {
   readonly capabilities: readonly Capability<Needs>[];
   readonly adapters: (storage: Storage) => object;
-  readonly publishers: Publishers;
+  readonly aggregates: readonly AnyAggregate[];
 }
 
 export const extension = <More extends object>(
   capabilities: readonly Capability<Needs & More>[],
   adapters: (storage: Storage) => More,
-  publishers: Publishers = {},
+  aggregates: readonly AnyAggregate[] = [],
 ): Extension => {
   // They are given what `adapters` returns beside everybody's needs.
   const given: readonly unknown[] = capabilities;
-  return { capabilities: given as readonly Capability<Needs>[], adapters, publishers };
+  return { capabilities: given as readonly Capability<Needs>[], adapters, aggregates };
 };
 
 /** What every role needs: commands, accounts, how far the subscriptions are, the job queue, and the work of the capabilities. */

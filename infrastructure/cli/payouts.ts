@@ -3,8 +3,9 @@
 import type { ListedPayout } from '../../application/ports/readModels/payouts.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { parseId } from '../../domain/kernel/ids.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { Review } from '../../domain/payout/decisions.ts';
-import { PAYOUT, type PayoutId } from '../../domain/payout/payout.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
 import { type CliCommand, type CliWorld, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { accepted, byOf, platformOf } from './platform.ts';

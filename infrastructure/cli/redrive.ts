@@ -4,10 +4,10 @@
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { RedriveFilter } from '../../application/ports/redrives.ts';
-import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
 import { type AskedRedrive, askRedrive, RedriveWorker } from '../../application/webhooks/redrive.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import { type EndpointId, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
@@ -68,7 +68,7 @@ const redriveTenant = async (
     randomness: systemRandomness,
     deadLetters: deadLetterReads(storage.reads),
     redrives: redrives(storage.operations, null),
-    messages: new StreamMessages(commands, PUBLISHERS),
+    messages: new StreamMessages(commands, AGGREGATES),
   };
   const seen = new LogProgress<ReadModelName>(() => performance.now(), ['webhookDeliveries']);
   const stop = await watchCheckpoints(storage.reads, seen, () => undefined);

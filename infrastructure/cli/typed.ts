@@ -5,7 +5,7 @@ import { parseStreamName } from '../../domain/aggregates.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type MedCaseId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { UsageError } from './command.ts';
 
 /** Takes it raw, or with the prefix of a charge or a transaction. Throws UsageError. */

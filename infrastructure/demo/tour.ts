@@ -3,7 +3,7 @@
 import QRCode from 'qrcode';
 import { verifyWebhook } from '../../docs/receivers/verifyWebhook.mjs';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';

@@ -1,4 +1,4 @@
-// A private PostgreSQL for one program: `npm start` without a database server (design.md §9, rules S4 and S5).
+// A private PostgreSQL for one program: `npm start` without a database server (architecture §9, rules S4 and S5).
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';

@@ -49,7 +49,7 @@ const tryLock = (layout: Layout): DatabaseSync | null => {
   }
 };
 
-// The lock inside the database: at most one live program works on it (design.md §9).
+// The lock inside the database: at most one live program works on it (architecture §9).
 
 /** Key of the session advisory lock, in the space of two integers: 'QUIT', 'A'. Nobody else uses the first one. */
 const KEY = [0x51554954, 0x41] as const;

@@ -1,7 +1,7 @@
 // What an operator must come to know of payouts, as lines of the log.
 
 import type { PayoutAlerts } from '../../application/ports/payoutRail.ts';
-import { PAYOUT } from '../../domain/payout/payout.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { Log } from '../log/log.ts';
 
 export const payoutAlerts = (log: Log): PayoutAlerts => ({

@@ -5,7 +5,7 @@ import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Subscriptions } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import {
   type EndpointChange,
   WEBHOOK_ENDPOINT,

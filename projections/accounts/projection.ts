@@ -3,13 +3,13 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { ACCOUNT, ACCOUNT_GROUPS, type AccountEvent } from '../../domain/account/account.ts';
+import { ACCOUNT, type AccountEvent } from '../../domain/account/account.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Projection } from '../engine/projection.ts';
 
 // Settings, secrets and clocks are read from the stream.
-const changesStanding = reading(ACCOUNT_GROUPS, {
+const changesStanding = reading(ACCOUNT.groups, {
   reads: ['standing'],
   nothing: ['AccountOpened'],
   ignores: ['settings', 'sandbox'],

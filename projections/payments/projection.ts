@@ -1,8 +1,9 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
 
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { heldSince } from '../../domain/payment/heldMoney.ts';
-import { exists, PAYMENT, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.ts';

@@ -2,9 +2,12 @@
 // (rule Y2).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
-import { PAYOUT, type PayoutState } from '../../domain/payout/payout.ts';
-import { maskedPixKey, payoutStatus } from '../../domain/presentation/payout.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import type { PayoutState } from '../../domain/payout/payout.ts';
+import { payoutStatus } from '../../domain/payout/presentation.ts';
+import { maskedPixKey } from '../../domain/presentation/payout.ts';
 import { feeOfMerchant } from '../../domain/transaction/refunds.ts';
 import { aggregateTable } from '../engine/aggregateTable.ts';
 import type { Projection } from '../engine/projection.ts';

@@ -13,8 +13,10 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { type AccountId, type Mode, type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import { PAYOUT, type Payout, type PayoutId } from '../../domain/payout/payout.ts';
-import { type PayoutStatus, type PayoutView, requestedPayoutView } from '../../domain/presentation/payout.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
+import { requestedPayoutView } from '../../domain/payout/presentation.ts';
+import type { PayoutStatus, PayoutView } from '../../domain/presentation/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 
 /** A row of either table: of a requested one its state, of a Pix-out its columns. */

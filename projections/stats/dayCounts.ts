@@ -1,9 +1,10 @@
 // What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (rules T1–T3). Kept
 // with the payments, whose fold knows what each event changed.
+
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { takenByDispute } from '../../domain/payment/postings.ts';
 import { stageOf } from '../../domain/presentation/dayCounts.ts';
@@ -56,7 +57,7 @@ type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: 
  * Narrows to what was created, paid, refunded and lost in disputes. Where payments stand is counted by their status instead; the other
  * events change none of these sums (rules T1, T2).
  */
-const isCounted = reading(PAYMENT_GROUPS, {
+const isCounted = reading(PAYMENT.groups, {
   reads: ['creation', 'settlement', 'outcome', 'verdict'],
   nothing: ['TransactionRefundReleased'],
   ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'held', 'returns', 'reservation', 'case'],

@@ -1,11 +1,12 @@
 // How long payments took from creation to payment, exactly, by civil day and again by month of `paidAt`: a window of years reads a few
 // months and the days at its edges, each one row of counts by seconds (rule T3).
+
 import { LRUCache } from 'lru-cache';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import { secondsBetween } from '../../domain/kernel/time.ts';
-import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { AggregateChange, DerivedTable } from '../engine/aggregateTable.ts';
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
@@ -20,7 +21,7 @@ interface Row {
 }
 type Change = AggregateChange<PaymentState, PaymentEvent>;
 
-const pays = reading(PAYMENT_GROUPS, {
+const pays = reading(PAYMENT.groups, {
   reads: ['settlement'],
   ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
 });

@@ -4,11 +4,11 @@ import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
-import { type KnownUser, USER, USER_GROUPS, type UserEvent } from '../../domain/user/user.ts';
+import { type KnownUser, USER, type UserEvent } from '../../domain/user/user.ts';
 import type { Projection } from '../engine/projection.ts';
 
 // The password and second factor in force are not shown.
-const changesAccess = reading(USER_GROUPS, { reads: ['access'], ignores: ['role', 'credentials'] });
+const changesAccess = reading(USER.groups, { reads: ['access'], ignores: ['role', 'credentials'] });
 
 /** What an event makes of a user's status; null: nothing. */
 const statusOf = (event: UserEvent): KnownUser['status'] | null => {

@@ -1,10 +1,11 @@
 // The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held. The postings of one event
 // are one row, of which the view `postings` makes a row each: their keys would be most of what they cost.
-import type { StreamEvent } from '../../application/ports/loggedEvent.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { AGGREGATES, accountsOf } from '../../domain/aggregates.ts';
+import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { type JournalEntry, LEDGER_ACCOUNTS, type Ledger } from '../../domain/ledger/journal.ts';
-import { LEDGER } from '../../domain/postings.ts';
+import type { JournalEntry } from '../../domain/kernel/journal.ts';
 import type { Projection } from '../engine/projection.ts';
 
 const TABLES: Projection['tables'] = [
@@ -13,13 +14,14 @@ const TABLES: Projection['tables'] = [
   { name: 'held_tranches', key: ['stream'] },
 ];
 
-export const walletOf = <L extends Ledger>(ledger: L) => ({
+/** The wallet of these aggregates, with the accounts that their postings introduce. */
+export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
   name: 'wallet' as const,
   version: 5,
-  categories: Object.keys(ledger) as (keyof L & string)[],
+  categories: aggregates.flatMap(({ category, postings }) => (postings === null ? [] : [category])),
   tables: TABLES,
   ddl: (schema: string) => `
-    CREATE TYPE ${schema}.ledger_account AS ENUM (${LEDGER_ACCOUNTS.map((account) => `'${account}'`)});
+    CREATE TYPE ${schema}.ledger_account AS ENUM (${Object.keys(accountsOf(aggregates)).map((account) => `'${account}'`)});
     CREATE TABLE ${schema}.entries (at timestamptz NOT NULL, revision integer NOT NULL, stream text COLLATE "C" NOT NULL,
       payment_id text COLLATE "C", account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
       ledger_accounts ${schema}.ledger_account[] NOT NULL, amounts bigint[] NOT NULL, PRIMARY KEY (stream, revision));
@@ -32,13 +34,13 @@ export const walletOf = <L extends Ledger>(ledger: L) => ({
     CREATE TABLE ${schema}.held_tranches (stream text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL, amount bigint NOT NULL, release_at timestamptz NOT NULL);
     CREATE INDEX ON ${schema}.held_tranches (account_id, mode, currency, release_at);`,
-  writer: (schema: string) => new WalletWriter(schema, ledger),
+  writer: (schema: string) => new WalletWriter(schema, aggregates),
 });
 
-export const walletProjection: Projection<'wallet'> = walletOf(LEDGER);
+export const walletProjection: Projection<'wallet'> = walletOf(AGGREGATES);
 
 interface EntryRow {
-  readonly logged: StreamEvent;
+  readonly logged: LoggedEvent;
   readonly entry: JournalEntry;
   readonly paymentId: PaymentId | null;
   /** Of all its postings: an event moves money of one currency. */
@@ -47,16 +49,17 @@ interface EntryRow {
 
 class WalletWriter {
   readonly #schema: string;
-  readonly #ledger: Ledger;
+  /** By category. */
+  readonly #postings: ReadonlyMap<string, AnyAggregate['postings']>;
 
-  constructor(schema: string, ledger: Ledger) {
+  constructor(schema: string, aggregates: readonly AnyAggregate[]) {
     this.#schema = schema;
-    this.#ledger = ledger;
+    this.#postings = new Map(aggregates.map(({ category, postings }) => [category, postings]));
   }
 
   reset(): void {} // nothing is remembered
 
-  async apply(events: readonly StreamEvent[], tx: Sql): Promise<void> {
+  async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const entries = events.flatMap((logged) => this.#entriesOf(logged));
     if (entries.length > 0) {
       await this.#insertEntries(entries, tx);
@@ -114,11 +117,11 @@ class WalletWriter {
     });
   }
 
-  async #holdAndRelease(events: readonly StreamEvent[], tx: Sql): Promise<void> {
+  async #holdAndRelease(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const held: (readonly [string, string, string, string, number, string])[] = [];
     const released: string[] = [];
     for (const { category, event, stream, account, mode } of events) {
-      const change = this.#ledger[category]?.trancheOf?.(event);
+      const change = this.#postings.get(category)?.trancheOf?.(event);
       if (change?.kind === 'held') held.push([stream, account, mode, change.currency, change.amount, change.releaseAt]);
       if (change?.kind === 'released') released.push(stream);
     }
@@ -132,8 +135,8 @@ class WalletWriter {
       await tx.query(`DELETE FROM ${this.#schema}.held_tranches WHERE stream = ANY($1::text[])`, [released]);
   }
 
-  #entriesOf(logged: StreamEvent): readonly EntryRow[] {
-    const postings = this.#ledger[logged.category];
+  #entriesOf(logged: LoggedEvent): readonly EntryRow[] {
+    const postings = this.#postings.get(logged.category);
     const entry = postings?.entryOf(logged.event) ?? null;
     const [first] = entry?.postings ?? [];
     if (entry === null || first === undefined) return [];

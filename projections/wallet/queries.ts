@@ -5,7 +5,7 @@ import type { CurrencyBalance, KeptPosting, WalletViews } from '../../applicatio
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 
 interface Row {
   currency: string;

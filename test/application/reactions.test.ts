@@ -18,7 +18,7 @@ import { testClock } from '../../application/sandbox/testClock.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { PAYOUT_ID } from '../domain/payout/samples.ts';
 import {
   attemptFailed,
@@ -56,6 +56,13 @@ const mailed = [job('mailCase', { ...CASE, revision: REVISION })];
 const told = [job('tellPayment', CASE)];
 const answered = [clear('remindOfDeadline', CASE_ID)];
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
+const confirmedLate = (id: string) => [
+  {
+    kind: 'effect',
+    effect: 'confirmedLate',
+    about: { accountId: ACCOUNT_ID, mode: 'test', paymentId: PAYMENT_ID, id },
+  },
+];
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 const afresh = [
   { kind: 'effect', effect: 'forgetFailures', about: ENDPOINT },
@@ -124,6 +131,9 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'payout unknown': [timer('payout', PAYOUT_ID, at('15:00:02'), ACCOUNT_ID)],
       'payout paid': [clear('payout', PAYOUT_ID)],
       'payout failed': [clear('payout', PAYOUT_ID)],
+      'payout confirmed late': [
+        { kind: 'effect', effect: 'payoutConfirmedLate', about: { ...PAYOUT, accountId: ACCOUNT_ID, mode: 'test' } },
+      ],
       'sandbox confirms refunds': PAYOUTS_NOW,
       'account reopened': PAYOUTS_NOW,
     },
@@ -133,6 +143,8 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     {
       'refund reserved': [job('refund', REFUND)],
       HeldPayoutRequested: [job('refund', REFUND)],
+      ReturnConfirmedLate: confirmedLate(END_TO_END_ID),
+      RefundConfirmedLate: confirmedLate(REFUND_ID),
       'refund confirmed late': [clear('refund', REFUND_ID), job('refund', REFUND)],
       'refund submitted': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],
       'refund unknown': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],

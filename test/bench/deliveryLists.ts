@@ -4,8 +4,8 @@ import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../application/ports/readModels/views.ts';
-import { PUBLISHERS } from '../../application/webhooks/publishers.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import { readStreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type DeliveryId, type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -94,7 +94,7 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
 
   const codec = new JsonEventCodec();
   const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
-  const messages = new StreamMessages(new CommandHandler({ store, codec, ...system }), PUBLISHERS);
+  const messages = new StreamMessages(new CommandHandler({ store, codec, ...system }), AGGREGATES);
   const now = fromMillis(Date.now());
   const shown = async (found: readonly ListedDelivery[]) => {
     const bodies = await messages.bodiesOf(found.map(({ state }) => state.delivery));

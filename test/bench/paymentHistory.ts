@@ -5,7 +5,8 @@ import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { type AccountId, encodeRawId, type PaymentId, type RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { addSeconds, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import { type ExistingPayment, PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import type { ExistingPayment, PaymentEvent } from '../../domain/payment/payment.ts';
 import { settled } from '../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 
@@ -114,11 +115,11 @@ export function* paymentHistory(
   until: Timestamp,
   batchPayments: number,
   spanMs = YEAR_MS,
-): Generator<readonly LoggedEvent<'payment'>[]> {
+): Generator<readonly LoggedEvent<PaymentEvent>[]> {
   const firstMs = Date.parse(until) - spanMs;
   let position = 0;
   for (let n = 0; n < payments; ) {
-    const batch: LoggedEvent<'payment'>[] = [];
+    const batch: LoggedEvent<PaymentEvent>[] = [];
     for (const end = Math.min(payments, n + batchPayments); n < end; n++) {
       const createdAt = fromMillis(Math.floor(firstMs + (spanMs * (n + 1)) / payments));
       const subject = idOf(n);

@@ -1,7 +1,7 @@
 // A webhook receiver as a process, on every address of loopback: takes everything, and tells how many distinct deliveries came.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { WebhookFamily } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import type { WebhookFamily } from '../../domain/kernel/publisher.ts';
 
 /** A message as it came. */
 export interface Message {

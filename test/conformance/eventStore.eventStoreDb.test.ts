@@ -9,7 +9,7 @@ import { startTcpProxy } from '../world/tcpProxy.ts';
 import { appending } from './eventStore/appending.ts';
 import { deleting } from './eventStore/deleting.ts';
 import { faults } from './eventStore/faults.ts';
-import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
+import { type EventStoreHarness, type LogUnderTest, useLog } from './eventStore/harness.ts';
 import { reading } from './eventStore/reading.ts';
 import { subscribing } from './eventStore/subscribing.ts';
 import { eventStoreConformance } from './eventStore.ts';
@@ -74,20 +74,22 @@ if (url !== null) {
     let log: LogUnderTest;
     let store: EventStore & DeletesDeliveries;
 
-    before(async () => {
-      const { hostname, port } = new URL(url);
-      const proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 2113 : port) });
-      log = logAt(
-        throughPort(url, proxy.port),
-        () => proxy.heal(),
-        () => proxy.close(),
-        () => Promise.reject(new Error('nobody restores a real server here')),
-      );
-      store = await log.connect();
-    });
-    after(async () => {
-      await log.dispose();
-    });
+    useLog(
+      async () => {
+        const { hostname, port } = new URL(url);
+        const proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 2113 : port) });
+        return logAt(
+          throughPort(url, proxy.port),
+          () => proxy.heal(),
+          () => proxy.close(),
+          () => Promise.reject(new Error('nobody restores a real server here')),
+        );
+      },
+      (opened, instance) => {
+        log = opened;
+        store = instance;
+      },
+    );
 
     // Without the parts about a log that nobody has written to and about a restored one: a server has one log, and here it grows with
     // every run.

@@ -4,7 +4,7 @@ import type { EventStore } from '../../application/ports/eventStore.ts';
 import { appending } from './eventStore/appending.ts';
 import { deleting } from './eventStore/deleting.ts';
 import { faults } from './eventStore/faults.ts';
-import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
+import { type EventStoreHarness, type LogUnderTest, useLog } from './eventStore/harness.ts';
 import { reading } from './eventStore/reading.ts';
 import { restoring } from './eventStore/restoring.ts';
 import { subscribing } from './eventStore/subscribing.ts';
@@ -17,13 +17,13 @@ export function eventStoreConformance(name: string, harness: EventStoreHarness):
     let log: LogUnderTest;
     let store: EventStore & DeletesDeliveries;
 
-    before(async () => {
-      log = await harness.createLog();
-      store = await log.connect();
-    });
-    after(async () => {
-      await log.dispose();
-    });
+    useLog(
+      () => harness.createLog(),
+      (opened, instance) => {
+        log = opened;
+        store = instance;
+      },
+    );
 
     untouched(harness);
     restoring(harness);

@@ -3,17 +3,21 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { SERDE } from '../../domain/aggregates.ts';
+import { AGGREGATES, SERDE } from '../../domain/aggregates.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
+
+import type { Message } from '../../domain/kernel/publisher.ts';
 import type { EventSerde, Unsaid } from '../../domain/kernel/serde.ts';
-import { PAYMENT, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+
 import { journalEntry } from '../../domain/payment/postings.ts';
-import { PAYOUT, type PayoutState } from '../../domain/payout/payout.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import type { PayoutState } from '../../domain/payout/payout.ts';
 import { payoutPostings } from '../../domain/payout/postings.ts';
+import { payoutPublisher } from '../../domain/payout/presentation.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
-import type { Message } from '../../domain/presentation/envelope.ts';
 import { isPublished, messagesOf } from '../../domain/presentation/messages.ts';
-import { requestedPayoutMessages } from '../../domain/presentation/payout.ts';
 import { HISTORIES as PAYOUT_HISTORIES } from '../domain/payout/samples.ts';
 import { histories, run } from '../support/paymentHistories.ts';
 import {
@@ -87,7 +91,7 @@ const addPayouts = (effects: Map<string, Effects>): void => {
     let before: PayoutState = PAYOUT.decider.initial;
     for (const event of history) {
       const after = PAYOUT.decider.evolve(before, event);
-      const messages = requestedPayoutMessages(before, event, after).map(({ type }) => type);
+      const messages = payoutPublisher.messagesOf(before, event, after).map(({ type }) => type);
       const postings = payoutPostings.entryOf(event)?.postings ?? [];
       effects.set(event.type, {
         messages: new Set(messages),
@@ -156,11 +160,10 @@ const leftOut = (): readonly string[] =>
     ),
   );
 
-const hasEffects = (category: string): boolean => category === 'payment' || category === 'payout';
-
 export const eventsPage = (): string => {
   const effects = effectsOf();
-  const sections = Object.entries(SERDE).map(([category, serde]) => {
+  const sections = AGGREGATES.map(({ category, serde, postings, publisher }) => {
+    const hasEffects = postings !== null || publisher !== null;
     const rows = serde.types.map((type) => {
       const { version, personal } = entryOf(serde, type);
       const effect = effects.get(type);
@@ -169,7 +172,7 @@ export const eventsPage = (): string => {
         String(version),
         cell(shown(fieldsOf(goldenData(type)))),
         listed(personal.map(code)),
-        ...(hasEffects(category)
+        ...(hasEffects
           ? [
               listed(inOrder(effect?.messages ?? []).map(code)),
               listed([...(effect?.postings ?? [])].toSorted().map(code)),
@@ -178,7 +181,7 @@ export const eventsPage = (): string => {
       ];
       return `| ${cells.join(' | ')} |`;
     });
-    const head = hasEffects(category) ? ['webhooks', 'ledger accounts'] : [];
+    const head = hasEffects ? ['webhooks', 'ledger accounts'] : [];
     const columns = ['event', 'version', 'fields', 'personal fields', ...head];
     return `## ${category}-<id>
 

@@ -2,10 +2,11 @@
 // bank says in whatever order, what the ledger holds at the provider is what lies there, and everybody's share adds up to it.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { LEDGER_ACCOUNTS } from '../../domain/aggregates.ts';
 import type { RefundId } from '../../domain/kernel/ids.ts';
+import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/journal.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';

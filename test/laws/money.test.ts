@@ -1,8 +1,9 @@
 // Laws of money over random histories of payments: what the ledger says is what the payment says, and no centavo is given twice.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { LEDGER_ACCOUNTS } from '../../domain/aggregates.ts';
+import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/journal.ts';
 import type { PaymentEvent, PaymentState } from '../../domain/payment/payment.ts';
 import { journalEntry } from '../../domain/payment/postings.ts';
 import { reserveRefund } from '../../domain/payment/refund.ts';

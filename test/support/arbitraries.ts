@@ -21,7 +21,7 @@ import type {
 } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';

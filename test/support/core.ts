@@ -11,8 +11,8 @@ import type { AnyEvent } from '../../domain/aggregates.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { createCharge } from '../../domain/payment/create.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { systemRandomness, systemStopwatch } from '../../infrastructure/system/system.ts';
 import { FakeProvider } from '../world/fakeProvider.ts';
@@ -52,7 +52,7 @@ export interface Core {
 const stored = async (recorded: RecordedEvent): Promise<AnyEvent> => {
   const [decoded] = await new JsonEventCodec().decode([recorded]);
   if (decoded === undefined || decoded instanceof UnreadableEvent) throw decoded?.reason ?? new Error('nothing');
-  return decoded.event;
+  return decoded.event as AnyEvent;
 };
 
 let ids = 0;

@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
+import type { EffectHandler, ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
+import type { Sql } from '../../application/ports/sql.ts';
 import type { AnyEvent } from '../../domain/aggregates.ts';
 import {
   PAYOUT_ID,
@@ -29,6 +30,7 @@ import {
   cancelRequested,
   created,
   disputeOpened,
+  END_TO_END_ID,
   expired,
   failed,
   held,
@@ -96,6 +98,21 @@ export const reactions = (
   const first = process.react(event, context);
   expect(process.react(event, context)).to.deep.equal(first);
   return first;
+};
+
+const NO_DATABASE: Sql = {
+  query: async () => {
+    throw new Error('no database');
+  },
+};
+/** Has the effects done that are among the reactions; each must be declared. */
+export const haveEffectsDone = async <Parts>(
+  declared: { readonly [name: string]: (parts: Parts) => EffectHandler },
+  parts: Parts,
+  reactions: readonly Reaction[],
+): Promise<void> => {
+  for (const reaction of reactions)
+    if (reaction.kind === 'effect') await declared[reaction.effect]!(parts)([reaction.about], NO_DATABASE);
 };
 
 /** `key`: what the payload names comes first in it. */
@@ -187,7 +204,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
       'LateConfirmationWrittenOff',
     ].map((name) => [
       name,
-      logged('payment', { type: `Transaction${name}`, data: { payoutId: REFUND_ID, destination: 'x', at: LATER } }),
+      logged('payment', {
+        type: `Transaction${name}`,
+        data: { payoutId: REFUND_ID, refundId: REFUND_ID, id: END_TO_END_ID, destination: 'x', at: LATER },
+      }),
     ]),
   ),
   'refund confirmed late': logged('refund', { type: 'RefundConfirmedLate', data: { endToEndId: null, at: LATER } }),

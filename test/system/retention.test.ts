@@ -6,7 +6,7 @@ import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import type { DeliveryId, PaymentId } from '../../domain/kernel/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';

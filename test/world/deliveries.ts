@@ -1,7 +1,7 @@
 // A delivery, and what comes of its attempts.
 
 import type { EndpointId } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { AttemptResult, Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { CREATED_AT, PAYMENT_ID } from '../support/samples.ts';
 

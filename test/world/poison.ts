@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import type { TestGateway, TestTenant } from './gateway.ts';
 import { Receiver } from './receiver.ts';

@@ -9,8 +9,8 @@ import type {
   RefundId,
   UserId,
 } from '../../../domain/kernel/ids.ts';
+import type { LedgerAccount } from '../../../domain/kernel/journal.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import type { LedgerAccount } from '../../../domain/ledger/journal.ts';
 import type { DayRow } from '../../../domain/presentation/dayCounts.ts';
 import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../../domain/presentation/delivery.ts';
 import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metrics.ts';

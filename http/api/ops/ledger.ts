@@ -1,8 +1,8 @@
 // The ledger, for operators of the platform (rule O1).
 
 import { ACCOUNT } from '../../../domain/account/account.ts';
-import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import {
   anyInteger,
   boolean,

@@ -6,7 +6,7 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import {

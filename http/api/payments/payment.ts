@@ -4,7 +4,8 @@
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import {

@@ -1,7 +1,7 @@
 // Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (rules P3, X2).
 
 import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { html, type Markup } from '../html.ts';
 import { ownDueLine } from './due.ts';
 import { soleMethod } from './methodSections.ts';

@@ -1,4 +1,4 @@
-// The event store port on Postgres (design.md §5). At most 2 + poolSize connections: appends, announcements, reads.
+// The event store port on Postgres (architecture §5). At most 2 + poolSize connections: appends, announcements, reads.
 import type pg from 'pg';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
@@ -14,8 +14,7 @@ import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
 import { deleteDeliveries } from './deletion.ts';
 import { AppendQueue, Flusher } from './groupCommit.ts';
-import { followHeadAnnouncements } from './head.ts';
-import { LogMemory } from './logMemory.ts';
+import { followHeadAnnouncements, LogMemory } from './logMemory.ts';
 import { categoryFilter, placeOf, positionOf, positionOrNull, Reader, STREAM_PAGE_EVENTS } from './reader.ts';
 import { asError } from './session.ts';
 import { follow } from './subscription.ts';

@@ -41,7 +41,7 @@ interface Sources {
   readonly memory: Pick<LogMemory, 'connections' | 'restores'>;
 }
 
-/** Where a subscription stands, and whether the log still has what it has read: asked again after every new connection, never for a page. */
+/** Where a subscription stands, and whether the log still has what it read: asked again after every new connection, never for a page. */
 export class Footing {
   /** Everything up to this place was read, or is of no category asked for. */
   at: number;

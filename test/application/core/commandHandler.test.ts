@@ -6,9 +6,9 @@ import { fold } from '../../../domain/kernel/decider.ts';
 import type { AccountId, KeyId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { type ApiKey, issueKey, KEYRING, keyring } from '../../../domain/keyring/keyring.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, CREATED_AT, EXPIRES_AT, instrument, terms } from '../../support/samples.ts';
 

@@ -2,10 +2,10 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { whatMoved, whyMoved } from '../../../application/operations/ledger.ts';
-import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
-import { journalEntry } from '../../../domain/payment/postings.ts';
+import { whatMoved } from '../../../application/operations/ledger.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { journalEntry, whyMoved } from '../../../domain/payment/postings.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
 describe('words of the ledger', () => {

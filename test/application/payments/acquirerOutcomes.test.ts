@@ -11,8 +11,9 @@ import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { createCharge, recordIssuances } from '../../../domain/payment/create.ts';
-import { assertExists, PAYMENT } from '../../../domain/payment/payment.ts';
+import { assertExists } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, CREATED_AT, incoming, SETTLED_AT, terms } from '../../support/samples.ts';

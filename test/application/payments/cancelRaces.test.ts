@@ -17,8 +17,9 @@ import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
-import { assertExists, type ExistingPayment, PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { journalEntry } from '../../../domain/payment/postings.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
@@ -164,7 +165,7 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   const needs = {
     ...process(),
     providers: provider,
-    alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+    alerts: { returnRefused: () => undefined },
   };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
@@ -256,7 +257,7 @@ describe('cancel against pay against expire', () => {
         const back = sendBack({
           ...world.process(),
           providers: world.provider,
-          alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+          alerts: { returnRefused: () => undefined },
         });
         await scheduler.waitFor(
           untilKnown(() => back({ paymentId: PAYMENT_ID, providerPaymentId: incoming().providerPaymentId })),

@@ -13,9 +13,10 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { requestCancel } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
-import { assertExists, PAYMENT } from '../../../domain/payment/payment.ts';
+import { assertExists } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -73,7 +74,7 @@ describe('the cancellation, on Postgres', () => {
       commands: core.commands,
       accounts: core.accounts,
       providers: core.provider,
-      alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+      alerts: { returnRefused: () => undefined },
     })({ paymentId: id, providerPaymentId });
 
   it('tells the provider, then it is a fact; twice, once', async () => {

@@ -9,8 +9,9 @@ import { type ChargeBody, chargeRequest } from '../../../domain/charge/request.t
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, MINUTE_MS, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
-import { type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
 import { CREATED_AT } from '../../support/samples.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';

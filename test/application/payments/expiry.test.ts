@@ -7,8 +7,8 @@ import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { recordIssuances } from '../../../domain/payment/create.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, CREATED_AT, EXPIRES_AT, incoming, SETTLED_AT } from '../../support/samples.ts';

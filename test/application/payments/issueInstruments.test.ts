@@ -10,9 +10,10 @@ import type { ProviderNotifications } from '../../../application/ports/providerN
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
-import { PAYMENT, type PaymentEvent, type PaymentState } from '../../../domain/payment/payment.ts';
+import type { PaymentEvent, PaymentState } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';

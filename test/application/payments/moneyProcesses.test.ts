@@ -17,7 +17,7 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -207,7 +207,6 @@ describe('the money processes, on Postgres', () => {
     const alerts = {
       returnRefused: (tenant: Tenant, refused: { readonly reason: string }) =>
         void refusals.push({ ...tenant, ...refused }),
-      confirmedLate: () => undefined,
     };
     const back = (payload: Payload) => {
       const { commands, accounts, provider: providers } = core;

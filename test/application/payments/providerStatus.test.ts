@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import { providerStatus } from '../../../application/payments/providerStatus.ts';
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
-import { assertExists, type ExistingPayment, PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { assertExists, type ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
 describe('providerStatus', () => {

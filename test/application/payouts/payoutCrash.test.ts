@@ -4,15 +4,26 @@ import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
-import { PayoutExecutor } from '../../../application/payouts/payoutExecution.ts';
+import {
+  alertOfLatePayouts,
+  PayoutExecutor,
+  payoutConfirmedLate,
+  payoutExecution,
+} from '../../../application/payouts/payoutExecution.ts';
 import { PayoutRequests } from '../../../application/payouts/requestPayout.ts';
+import type { EventStore } from '../../../application/ports/eventStore.ts';
 import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
-import { PAYOUT, type PayoutId } from '../../../domain/payout/payout.ts';
+
+import { PAYOUT } from '../../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../../domain/payout/payout.ts';
+
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
+
 import { why } from '../../support/core.ts';
+import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
@@ -50,7 +61,15 @@ describe('payouts of a process that dies', () => {
     [deadly, pausing, rows, rail] = [null, null, new Map(), new FakeRail()];
     rail.answer = { kind: 'confirmed', endToEndId: 'E1' };
     rail.beforePay = () => step('pay');
-    const store = memoryEventStore(step);
+    const memory = memoryEventStore(step);
+    const store: EventStore = {
+      ...memory,
+      append: async (stream, expected, events) => {
+        const result = await memory.append(stream, expected, events);
+        await step(`recorded ${events.map(({ type }) => type).join(', ')}`);
+        return result;
+      },
+    };
     newProcess = () => {
       const codec = new JsonEventCodec();
       const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
@@ -83,7 +102,6 @@ describe('payouts of a process that dies', () => {
       ...newProcess(),
       payoutRails: { of: () => rail },
       timers: memoryTimers(),
-      payoutAlerts: { confirmedLate: () => undefined },
     }).run(id);
   const free = () => freeCutOffRequests({ ...newProcess(), payoutFunds: funds }, 0);
   const granted = async (): Promise<PayoutId> => {
@@ -143,5 +161,23 @@ describe('payouts of a process that dies', () => {
       expect(await typesOf(id)).to.deep.equal(['PayoutRequested', 'PayoutSubmitted', 'PayoutPaid']);
       expect(rail.orders.size).to.equal(1);
       expect(rail.paid).to.equal(1);
+    });
+  for (const at of [/append PayoutConfirmedLate/, /recorded PayoutConfirmedLate/])
+    it(`at ${at.source}: the late confirmation is recorded once, and operators are alerted of it`, async () => {
+      const id = await granted();
+      rail.answer = { kind: 'refused', reason: 'No.' };
+      await run(id);
+      rail.orders.set(id, { kind: 'confirmed', endToEndId: 'E2' });
+      await dies(at, () => run(id));
+      await run(id);
+      const recorded = ['PayoutRequested', 'PayoutSubmitted', 'PayoutFailed', 'PayoutConfirmedLate'];
+      expect(await typesOf(id)).to.deep.equal(recorded);
+      const alerted: object[] = [];
+      const payoutAlerts = { confirmedLate: (payout: object) => void alerted.push(payout) };
+      for await (const { event } of newProcess().commands.loadSteps(PAYOUT, PAYOUT.stream(id))) {
+        const of = reactions(payoutExecution, { ...logged('payout', event), subject: id });
+        await haveEffectsDone(payoutConfirmedLate.by(alertOfLatePayouts), { payoutAlerts }, of);
+      }
+      expect(alerted).to.deep.equal([{ payoutId: id, accountId: ACCOUNT_ID, mode: 'test' }]);
     });
 });

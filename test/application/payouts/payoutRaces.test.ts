@@ -16,8 +16,8 @@ import { changeSandboxSettings } from '../../../domain/account/settings.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
-import type { PayoutId } from '../../../domain/payout/payout.ts';
-import { PAYOUT, type PayoutEvent } from '../../../domain/payout/payout.ts';
+import { PAYOUT } from '../../../domain/payout/aggregate.ts';
+import type { PayoutEvent, PayoutId } from '../../../domain/payout/payout.ts';
 import { payoutPostings } from '../../../domain/payout/postings.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { SOMEONE } from '../../domain/payout/samples.ts';
@@ -111,8 +111,11 @@ const request = async ({ rail, account, funds, newProcess }: World, idempotencyK
 
 /** As the queue does: again until the bank said. */
 const execute = async ({ rail, newProcess }: World, id: PayoutId): Promise<void> => {
-  const needs = { ...newProcess(), payoutRails: { of: () => rail }, timers: memoryTimers() };
-  const executor = new PayoutExecutor({ ...needs, payoutAlerts: { confirmedLate: () => undefined } });
+  const executor = new PayoutExecutor({
+    ...newProcess(),
+    payoutRails: { of: () => rail },
+    timers: memoryTimers(),
+  });
   for (let i = 0; i < 4; i++) {
     await executor.run(id);
     await setImmediate(); // the pause of a command that lost an append must be able to end

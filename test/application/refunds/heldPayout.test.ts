@@ -6,15 +6,21 @@ import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
+import {
+  alertOfLate,
+  confirmedLate,
+  RefundExecutor,
+  refundExecution,
+} from '../../../application/refunds/refundExecution.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
 import { ACCOUNT, suspendAccount } from '../../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { recordReturnRefusal } from '../../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts';
 import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 
 const KEY = 'tesouraria@example.com';
@@ -28,7 +34,6 @@ const thrown = (work: Promise<unknown>): Promise<unknown> =>
 describe('the Pix-out in place of a refused return, on Postgres', () => {
   let core: Core;
   let pixes = 0;
-  const alerted: object[] = [];
   before(async () => {
     core = await openCore();
   });
@@ -36,18 +41,27 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
   beforeEach(() => {
     core.clock.nowMs = toMillis(SETTLED_AT);
     core.provider.forget();
-    alerted.length = 0;
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
   const run = async (paymentId: PaymentId, refundId: RefundId): Promise<void> => {
     const accounts = new Accounts(core.commands, core.clock);
-    const alerts = { confirmedLate: (_: object, confirmed: object) => void alerted.push(confirmed) };
     const timers = { set: async () => undefined };
-    const needs = { commands: core.commands, accounts, providers: core.provider, timers, alerts };
+    const needs = { commands: core.commands, accounts, providers: core.provider, timers };
     await new RefundExecutor(needs).run({ paymentId, refundId });
   };
   const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).map(({ type }) => type).slice(2);
+  const tenant = () => ({ accountId: core.account.accountId, mode: 'test' });
+  /** What operators are alerted of by what the payment's stream holds, whichever process wrote it. */
+  const alertsOf = async (id: PaymentId): Promise<readonly object[]> => {
+    const alerted: object[] = [];
+    const alerts: Parameters<typeof alertOfLate>[0]['alerts'] = { confirmedLate: (...args) => void alerted.push(args) };
+    for (const event of await core.eventsOf(PAYMENT.stream(id))) {
+      const of = { ...logged('payment', event), account: core.account.accountId, subject: id };
+      await haveEffectsDone(confirmedLate.by(alertOfLate), { alerts }, reactions(refundExecution, of));
+    }
+    return alerted;
+  };
   const settleBy = async (id: PaymentId, pixOut: string | null) => {
     const done = await reviewHeld(core)(id, { pixOut, reason: 'closed' }, BY);
     return isRejection(done) ? done.code : done.isNew;
@@ -152,7 +166,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
       'TransactionHeldWrittenOff',
       'TransactionReturnConfirmedLate',
     ]);
-    expect(alerted).to.deep.equal([{ paymentId: id, id: payout }]);
+    expect(await alertsOf(id)).to.deep.equal([[tenant(), { paymentId: id, id: payout }]]);
   });
   it('a refund confirmed after it had failed: recorded and alerted once; while the provider does not say, asked again', async () => {
     const { commands, accounts, provider: providers, account } = core;
@@ -180,7 +194,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
       'TransactionRefundReleased',
       'TransactionRefundConfirmedLate',
     ]);
-    expect(alerted).to.deep.equal([{ paymentId: id, id: refundId }]);
+    expect(await alertsOf(id)).to.deep.equal([[tenant(), { paymentId: id, id: refundId }]]);
   });
   it('the account suspended: goes out all the same, since it is the platform that pays', async () => {
     const id = await refused();

@@ -19,7 +19,7 @@ import type { Fact } from '../../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis, toMillis } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
@@ -39,14 +39,10 @@ describe('the refund process, on Postgres', () => {
   let timers: Timer[];
   let pixes = 0;
 
-  const alerted: object[] = [];
-  const alerts = {
-    confirmedLate: (tenant: object, confirmed: object) => void alerted.push({ ...tenant, ...confirmed }),
-  };
   const processOf = (commands = core.commands): RefundExecutor => {
     const accounts = new Accounts(commands, core.clock);
     const set = async (timer: Timer) => void timers.push(timer);
-    return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set }, alerts });
+    return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set } });
   };
   before(async () => {
     core = await openCore();
@@ -56,7 +52,6 @@ describe('the refund process, on Postgres', () => {
     core.clock.nowMs = toMillis(SETTLED_AT);
     core.provider.forget();
     timers = [];
-    alerted.length = 0;
     refunds = processOf();
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
@@ -152,7 +147,7 @@ describe('the refund process, on Postgres', () => {
       const { refundId, which } = await reserved();
       const { provider: providers, commands, accounts } = core;
       const set = () => change(reopenAccount(SETTLED_AT));
-      await new RefundExecutor({ commands, accounts, providers, timers: { set }, alerts }).run(which);
+      await new RefundExecutor({ commands, accounts, providers, timers: { set } }).run(which);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     });
     it('records what the provider has, given to it by a process that was killed', async () => {

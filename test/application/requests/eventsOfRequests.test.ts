@@ -6,7 +6,7 @@ import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { eventsOfRequests } from '../../../application/requests/eventsOfRequests.ts';
 import type { AccountId, PaymentId, RequestLogId, UserId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 
 const [OWN, OTHER] = ['a'.repeat(26), 'b'.repeat(26)] as [AccountId, AccountId];

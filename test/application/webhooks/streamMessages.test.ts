@@ -1,11 +1,11 @@
 // Messages rendered from the events of payments: the same wherever they are asked for, numbered over the payment (rules W2, W8).
 
 import { expect } from 'chai';
-import { PUBLISHERS } from '../../../application/webhooks/publishers.ts';
 import { StreamMessages } from '../../../application/webhooks/streamMessages.ts';
+import { AGGREGATES } from '../../../domain/aggregates.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
 import type { Delivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
 import { CREATED_AT, EXPIRES_AT } from '../../support/samples.ts';
@@ -23,7 +23,7 @@ describe('messages of payments', () => {
   beforeEach(() => {
     read = [];
     core.spies.onRead = (stream) => void read.push(stream);
-    messages = new StreamMessages(core.commands, PUBLISHERS);
+    messages = new StreamMessages(core.commands, AGGREGATES);
   });
   /** Created, with its pay code, expired. */
   const expiredPayment = async (): Promise<PaymentId> => {

@@ -6,14 +6,14 @@ import type { ScheduledDelivery } from '../../../application/ports/scheduledDeli
 import type { WebhookSecrets } from '../../../application/ports/secrets.ts';
 import type { Timer } from '../../../application/ports/timers.ts';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../../application/ports/webhookSender.ts';
-import { PUBLISHERS } from '../../../application/webhooks/publishers.ts';
 import { StreamMessages } from '../../../application/webhooks/streamMessages.ts';
 import { DeliveryWorker } from '../../../application/webhooks/webhookDelivery.ts';
 import { ACCOUNT, advanceTestClock } from '../../../domain/account/account.ts';
+import { AGGREGATES } from '../../../domain/aggregates.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
 import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
 import { addSeconds, fromMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { requestRetry, WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import {
   changeEndpoint,
@@ -103,7 +103,7 @@ describe('the worker of deliveries', () => {
           await changing();
         },
       },
-      messages: new StreamMessages(commands, PUBLISHERS),
+      messages: new StreamMessages(commands, AGGREGATES),
       jobs: { running: async () => [...running] as never },
       scheduled: {
         find: async (ids) => new Map([...scheduled].filter(([id]) => ids.includes(id))),

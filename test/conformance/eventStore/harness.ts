@@ -39,6 +39,31 @@ export interface EventStoreHarness {
   createLog(): Promise<LogUnderTest>;
 }
 
+/**
+ * Hooks of a suite: the instances that a test opens on `log` are closed after it, for each open one follows all that later tests write.
+ * `enter` is called before the first test, with the log and an instance for all of them.
+ */
+export const useLog = (
+  open: () => Promise<LogUnderTest>,
+  enter: (log: LogUnderTest, store: EventStore & DeletesDeliveries) => void,
+): void => {
+  const opened: EventStore[] = [];
+  let log: LogUnderTest;
+  before(async () => {
+    log = await open();
+    const connect: LogUnderTest['connect'] = async () => {
+      const store = await log.connect();
+      opened.push(store);
+      return store;
+    };
+    enter({ ...log, connect }, await log.connect());
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+  });
+  after(() => log.dispose());
+};
+
 export const newEvent = (content: Partial<NewEvent> = {}): NewEvent => ({
   id: randomUUID(),
   type: 'SomethingHappened',

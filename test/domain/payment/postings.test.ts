@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
 import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { journalEntry, trancheChange } from '../../../domain/payment/postings.ts';
 import {

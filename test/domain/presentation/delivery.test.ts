@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryNow,

@@ -7,11 +7,11 @@ import type { Ruling } from '../../../domain/dispute/medCase.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { EventId } from '../../../domain/kernel/ids.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
+import { MESSAGE_FORM, messagesInForm } from '../../../domain/kernel/publisher.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { recordCaseStep } from '../../../domain/payment/dispute.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { paymentPublisher } from '../../../domain/presentation/messages.ts';
-import { MESSAGE_FORM, messagesInForm } from '../../../domain/presentation/publisher.ts';
 import {
   at,
   cancelled,

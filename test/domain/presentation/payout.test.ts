@@ -2,12 +2,8 @@ import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { EventId } from '../../../domain/kernel/ids.ts';
 import { type Payout, type PayoutEvent, type PayoutState, payout } from '../../../domain/payout/payout.ts';
-import {
-  maskedPixKey,
-  payoutStatus,
-  requestedPayoutMessages,
-  requestedPayoutView,
-} from '../../../domain/presentation/payout.ts';
+import { payoutPublisher, payoutStatus, requestedPayoutView } from '../../../domain/payout/presentation.ts';
+import { maskedPixKey } from '../../../domain/presentation/payout.ts';
 import { HISTORIES, type History, PAYOUT_ID } from '../payout/samples.ts';
 
 const EVENT_ID = '0'.repeat(26) as EventId;
@@ -68,7 +64,7 @@ describe('messages of payouts (Y2, W9, M11)', () => {
     let before: PayoutState = payout.initial;
     return events.flatMap((event) => {
       const after = payout.evolve(before, event);
-      const messages = requestedPayoutMessages(before, event, after).map(({ type, render }) => ({
+      const messages = payoutPublisher.messagesOf(before, event, after).map(({ type, render }) => ({
         type,
         body: JSON.parse(render(EVENT_ID)) as {
           data: { object?: { status: string }; status?: string; previousStatus?: string };

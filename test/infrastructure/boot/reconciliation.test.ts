@@ -9,7 +9,7 @@ import { ReadModelsBehind } from '../../../application/ports/readModels/progress
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { caughtUp } from '../../../infrastructure/subscriptions/progress.ts';

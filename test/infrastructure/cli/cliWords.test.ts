@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../world/postgres.ts';

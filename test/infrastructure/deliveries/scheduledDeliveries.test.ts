@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { scheduledDeliveries } from '../../../infrastructure/deliveries/scheduledDeliveries.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, NewEvent } from '../../../application/ports/eventStore.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { outcomeOf } from '../../../infrastructure/cli/explain.ts';
 import { assertReadable } from '../../../infrastructure/eventStore/readableLog.ts';
 import { why } from '../../support/core.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { ParkedSet } from '../../../infrastructure/subscriptions/parkedSet.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';

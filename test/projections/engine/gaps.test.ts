@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
 import type { DeliveryId } from '../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryEvent } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { readParked } from '../../../projections/engine/parkedStreams.ts';
 import type { Projection } from '../../../projections/engine/projection.ts';

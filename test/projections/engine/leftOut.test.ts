@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { decodeAll, LeftOut } from '../../../projections/engine/parking.ts';
 import { ACCOUNT_ID, created, expired, issued, PAYMENT_ID, settled } from '../../support/samples.ts';
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { askRetry, readParked } from '../../../projections/engine/parkedStreams.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
 import { Followed, Gate, interceptingCommits, newPaymentId, Scene, taker } from './scene.ts';

@@ -3,7 +3,8 @@ import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { PAYMENT, type PaymentEvent } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
 import { createSchema, dropSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -19,7 +20,7 @@ export interface Step {
   readonly event: PaymentEvent;
 }
 
-export const logged = ({ accountId, mode }: Tenant, steps: readonly Step[]): LoggedEvent<'payment'>[] =>
+export const logged = ({ accountId, mode }: Tenant, steps: readonly Step[]): LoggedEvent<PaymentEvent>[] =>
   steps.map(({ paymentId, revision, event }, n) => ({
     category: 'payment',
     stream: PAYMENT.stream(paymentId),

@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';

@@ -9,7 +9,7 @@ import type { StreamName } from '../../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import {
   cancelDelivery,
   recordAttempt,

@@ -116,19 +116,18 @@ const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   pix: ['kernel'],
   methods: ['kernel'],
-  ledger: ['kernel'],
-  payment: ['kernel', 'ledger', ...AGGREGATES],
+  payment: ['kernel', 'presentation', ...AGGREGATES],
   // Requests of payouts obey the rules of those of charges.
-  payout: ['kernel', 'pix', 'ledger', 'charge'],
-  presentation: ['kernel', 'pix', 'payment', 'payout', ...AGGREGATES],
-  ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix', 'methods', 'ledger']])),
+  payout: ['kernel', 'pix', 'presentation', 'charge'],
+  presentation: ['kernel', 'pix', 'payment', 'aggregates.ts', ...AGGREGATES],
+  ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix', 'methods']])),
 };
 
 /** An aggregate takes types of a sibling, and the constants that spell those types out; what needs both stands in payment/. */
 export const siblingProblems = (sources: readonly Source[]): readonly Problem[] =>
   sources.flatMap((source) => {
     const [room, folder, file] = source.path.split('/');
-    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/aggregates.ts and domain/postings.ts list them
+    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/aggregates.ts lists them
     const layers = DOMAIN_LAYERS[folder];
     if (layers === undefined)
       return [`${source.path}: tell test/support/tidy/rooms.ts what domain/${folder} may build on`];

@@ -7,7 +7,7 @@ import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../../applica
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { StreamName } from '../../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import type { MedCaseView } from '../../../../domain/presentation/medCase.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import type { MedCaseView } from '../../../../domain/presentation/medCase.ts';
 import { CaseDesk, netOf } from '../../../world/caseDesk.ts';
 import type { Reply, TestGateway } from '../../../world/gateway.ts';

@@ -1,6 +1,7 @@
 // Payouts that await approval, over all accounts, by requests of operators (rules Y5, O1).
 import { expect } from 'chai';
-import { PAYOUT, type PayoutId } from '../../../../domain/payout/payout.ts';
+import { PAYOUT } from '../../../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../../../domain/payout/payout.ts';
 import { newKey, type Reply, type TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { MedCaseId, PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { rebuildProjectionRoute, verifyProjectionsRoute } from '../../../../http/api/ops/log.ts';
 import type { EventSink } from '../../../../http/kernel/answers.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';

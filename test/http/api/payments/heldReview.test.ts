@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../../../application/payments/reviewHeld.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection } from '../../../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { transactionStatus } from '../../../../domain/presentation/status.ts';
 import { listHeld } from '../../../../projections/payments/held.ts';
 import type { TestGateway, TestTenant } from '../../../world/gateway.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { paymentIds } from '../../../../application/core/derivedIds.ts';
 import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady, rawCall, rawIdOf } from '../../../world/http.ts';
 import { Receiver, typeOf } from '../../../world/receiver.ts';

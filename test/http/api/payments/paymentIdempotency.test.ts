@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { newKey, type Reply, type TestGateway } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';

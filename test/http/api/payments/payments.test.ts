@@ -7,7 +7,7 @@ import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import type { Minor } from '../../../../domain/kernel/money.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../../domain/kernel/time.ts';
 import { dueFactor, isBoletoBarcode } from '../../../../domain/methods/boleto.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { barcodeOfLine, isBoletoLine } from '../../../support/boletoLine.ts';
 import { isMultibancoReference } from '../../../support/multibancoReference.ts';
 import { parseBrCode } from '../../../support/pix/brCodeParse.ts';

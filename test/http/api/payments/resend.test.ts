@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { deliveryIdOf, expectSigned } from '../../../world/deliveryFacts.ts';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from '../../../world/http.ts';

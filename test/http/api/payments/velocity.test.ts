@@ -7,7 +7,7 @@ import { changeSettings, type SettingsChange } from '../../../../domain/account/
 import type { ChargeEvent } from '../../../../domain/charge/charge.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { HOUR_MS } from '../../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { FakeProvider } from '../../../world/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from '../../../world/http.ts';

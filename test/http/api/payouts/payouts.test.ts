@@ -148,6 +148,14 @@ for (const store of ['PostgreSQL', 'EventStoreDB'])
         await desk.untilStatus(id, 'paid');
         expect((await desk.review(id, 'approve')).status).to.equal(400);
       });
+      it('one that waited for a day is paid as soon as one that did not (Y6)', async () => {
+        const desk = await PayoutDesk.open(gateway, { auto: true });
+        await desk.settings({ payout_approval_above: 0 });
+        const { id } = await desk.payout();
+        await desk.post('/v1/sandbox/clock/advance', { seconds: 86_400 });
+        await desk.review(id, 'approve');
+        await desk.untilStatus(id, 'paid');
+      });
       it('a rejected one fails and its money comes back', async () => {
         const desk = await PayoutDesk.open(gateway);
         await desk.settings({ payout_approval_above: 0 });

@@ -7,7 +7,7 @@ import type { AccountSettings } from '../../../../domain/account/account.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { HOUR_MS } from '../../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../../domain/payment/payment.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { incoming, settled } from '../../../support/samples.ts';
 import { FakeProvider } from '../../../world/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';

@@ -17,7 +17,7 @@ describe('the five webhooks of a paid Pix', () => {
   it('are those that the README lists', async () => {
     const readme = await readFile(new URL('../../../../README.md', import.meta.url), 'utf8');
     const table = readme.slice(
-      readme.indexOf('**five webhooks of a Pix that is paid**'),
+      readme.indexOf('**five webhooks for each paid Pix**'),
       readme.indexOf('### Verifying a webhook'),
     );
     const listed = [...table.matchAll(/`((?:charge|payment)\.\w+)`/g)].map(([, name]) => name);

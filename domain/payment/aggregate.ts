@@ -1,0 +1,20 @@
+// The aggregate of payments: what charge and transaction have in common with every other one.
+import { chargeSerde } from '../charge/serde.ts';
+import { aggregate } from '../kernel/aggregate.ts';
+import { type PaymentId, PREFIX } from '../kernel/ids.ts';
+import { serdeOf } from '../kernel/serde.ts';
+import { paymentPublisher } from '../presentation/messages.ts';
+import { transactionSerde } from '../transaction/serde.ts';
+import { PAYMENT_GROUPS } from './eventGroups.ts';
+import { type PaymentEvent, payment } from './payment.ts';
+import { paymentPostings } from './postings.ts';
+
+export const PAYMENT = aggregate<PaymentId>()({
+  category: 'payment',
+  idPrefix: PREFIX.transaction,
+  decider: payment,
+  serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde }),
+  groups: PAYMENT_GROUPS,
+  postings: paymentPostings,
+  publisher: paymentPublisher,
+});
