@@ -1,8 +1,9 @@
 // Every capability there is. What routes and operators can call, what that needs of the world, queues, timers, processes, workers, the
-// watchdog and operators' commands are derived from this list.
+// watchdog, operators' commands and what accounts keep are derived from this list.
 
 import { accounts } from './accounts/capability.ts';
 import {
+  declaredSettingsOf,
   jobsOf,
   type NeedsOf,
   notifiedWorkOf,
@@ -22,13 +23,14 @@ import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
 import { webhooks } from './webhooks/capability.ts';
 
+/** Events hold accounts' settings and sandbox switches in this order. */
 export const CAPABILITIES = [
   payments,
   refunds,
   payouts,
+  accounts,
   disputes,
   webhooks,
-  accounts,
   sandbox,
   requests,
   operations,
@@ -44,6 +46,7 @@ export type Services = UseCasesOf<Capabilities>;
 /** What operators of the platform call, by a request or at a terminal. */
 export type Platform = OperatorsOf<Capabilities>;
 
+export const DECLARED_SETTINGS = declaredSettingsOf(CAPABILITIES);
 export const PROCESSES = processesOf(CAPABILITIES);
 /** Names of the queues. */
 export const QUEUES: readonly string[] = jobsOf(CAPABILITIES).map(({ kind }) => kind.name);

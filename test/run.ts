@@ -30,8 +30,16 @@ const SUITES = {
 const JOBS = 5;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
+  'test/http/kernel/routes.test.ts',
   'test/conformance/',
+  'test/laws/payouts.test.ts',
+  'test/http/kernel/regularExpressions.test.ts',
+  'test/application/webhooks/redrive.test.ts',
   'test/http/kernel/errors.test.ts',
+  'test/tidy.test.ts',
+  'test/model/',
+  'test/foreignCapability.test.ts',
+  'test/installation.test.ts',
   'test/infrastructure/jobs/',
   'test/projections/engine/',
   'test/infrastructure/',

@@ -189,6 +189,7 @@ rule(
   [
     file('domain/a.ts', '// It takes no more than ten.'),
     file('domain/a.ts', 'const nobody = isNone;'),
+    file('docs/a.md', '```python\nnow is None\n```'),
     file('test/a.ts', '// Whoever reads it.'),
   ],
 );

@@ -2,6 +2,8 @@
 // its settings is done at once for whoever asks, and nothing follows from it; links by mail are sent by a job. Its test clock is moved in
 // the sandbox.
 import { ACCOUNT, type OpenAccount } from '../../domain/account/account.ts';
+import { cashoutDestinations } from '../../domain/account/cashoutDestinations.ts';
+import { rateLimitPerMinute, sandboxRateLimit } from '../../domain/account/rateLimits.ts';
 import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { type KnownUser, USER } from '../../domain/user/user.ts';
@@ -100,6 +102,8 @@ export const accounts = capability({
       routine: '*/5 * * * * *',
     }),
   ],
+  settings: [rateLimitPerMinute, cashoutDestinations],
+  sandboxSwitches: [sandboxRateLimit],
   upkeep: [
     {
       failure: 'sessions, failed logins and links of before could not be removed',

@@ -25,7 +25,7 @@ export const changeAccountSettings =
     const stream = ACCOUNT.stream(accountId);
     if ((await commands.load(ACCOUNT, stream)).state.status !== 'open')
       return reject('not_found', 'There is no such account.');
-    const decide = changeSettings(change, accounts.realNow());
+    const decide = changeSettings(change, accounts.realNow(), accounts.declared.settings);
     const done = await commands.execute(ACCOUNT, stream, decide, metadataForChange(by, accountId, accountId));
     if (isRejection(done)) return done;
     // Also when it was so before: whoever wrote that may have been cut off before telling anybody.

@@ -31,7 +31,7 @@ export const createAccount =
     by: Changer,
   ): Promise<CreatedAccount | Rejection> => {
     const { randomness, withTenantLock } = needs;
-    const [problem] = settingProblems(defaultSettings(name));
+    const [problem] = settingProblems(defaultSettings(name, []));
     if (problem) return reject('invalid_request', `name ${problem.message}`, { param: 'name' });
     // Sent twice at once, one of them would leave an account without an owner behind.
     return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {

@@ -31,7 +31,7 @@ export const openAccountWithKeys =
     await commands.record(
       ACCOUNT,
       ACCOUNT.stream(accountId),
-      openAccount({ accountId, name, email, idSeed, at }),
+      openAccount({ accountId, name, email, idSeed, at }, accounts.declared.settings),
       metadata('live'),
     );
     for (const { mode, cleartext, label } of keys) {

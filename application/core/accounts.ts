@@ -1,6 +1,8 @@
 // Accounts as commands and processes need them: settings, seed and clock, always from the account's own stream.
 import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
+import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CommandHandler } from './commandHandler.ts';
@@ -8,13 +10,21 @@ import type { CommandHandler } from './commandHandler.ts';
 /** The most by which the clocks of two processes may differ. They all follow the database's clock, and differ by far less. */
 const CLOCK_SKEW_MS = 5_000;
 
+/** What all capabilities declare that accounts keep for them. */
+export interface DeclaredSettings {
+  readonly settings: readonly AccountSetting[];
+  readonly switches: readonly SandboxSwitch[];
+}
+
 export class Accounts {
   readonly #commands: CommandHandler;
   readonly #clock: Clock;
+  readonly declared: DeclaredSettings;
 
-  constructor(commands: CommandHandler, clock: Clock) {
+  constructor(commands: CommandHandler, clock: Clock, declared: DeclaredSettings) {
     this.#commands = commands;
     this.#clock = clock;
+    this.declared = declared;
   }
 
   /**

@@ -3,7 +3,9 @@
 // capabilities; none is written a second time.
 
 import type { Static, TObject } from 'typebox';
+import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
+import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type JobHandler,
@@ -187,6 +189,9 @@ export type RecordOf<UseCase> = UseCase extends (...args: infer Args) => Promise
 interface Declared<Parts, UseCases> {
   readonly name: string;
   readonly processes?: readonly ProcessManager[];
+  /** What accounts keep for it, agreed with the merchant. */
+  readonly settings?: readonly AccountSetting[];
+  readonly sandboxSwitches?: readonly SandboxSwitch[];
   readonly upkeep?: readonly Upkeep<Parts>[];
   readonly gauges?: readonly Gauge<Parts>[];
   readonly notifications?: { readonly [kind: string]: NotificationKind<Parts> };
@@ -241,11 +246,22 @@ export const capability = <
     <Made>(make: (parts: Parts) => Made) =>
     (needs: Needs): Made =>
       make(partsOf(needs));
-  const { name, processes = [], upkeep = [], gauges = [], notifications = {}, effects = {} } = declared;
+  const {
+    name,
+    processes = [],
+    settings = [],
+    sandboxSwitches = [],
+    upkeep = [],
+    gauges = [],
+    notifications = {},
+    effects = {},
+  } = declared;
   const { useCases = () => ({}) as UseCases, records = {} } = declared;
   return {
     name,
     processes,
+    settings,
+    sandboxSwitches,
     jobs: jobs.map((one) => ({ ...one, handler: ofNeeds(one.handler) })),
     upkeep: upkeep.map((one) => ({ ...one, run: ofNeeds(one.run) })),
     gauges: gauges.map((one) => ({ ...one, read: ofNeeds(one.read) })),

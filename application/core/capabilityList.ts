@@ -5,6 +5,7 @@ import type { JobKind, JobPayload, JobRequest } from '../ports/jobs.ts';
 import { consumerName, type EffectHandler, type ProcessManager } from '../ports/processManager.ts';
 import type { NotificationKey, NotifiedWork } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
+import type { DeclaredSettings } from './accounts.ts';
 import type {
   Capability,
   HandleNotification,
@@ -79,6 +80,13 @@ export const operatorsOf = <Operating, List extends readonly Capability<never, o
     'an operators’ use case',
     list.map(({ operators }) => operators(needs)),
   ) as OperatorsOf<List>;
+
+export const declaredSettingsOf = (
+  capabilities: readonly Pick<Capability<never>, 'settings' | 'sandboxSwitches'>[],
+): DeclaredSettings => ({
+  settings: capabilities.flatMap(({ settings }) => settings),
+  switches: capabilities.flatMap(({ sandboxSwitches }) => sandboxSwitches),
+});
 
 export const processesOf = (capabilities: readonly Pick<Capability<never>, 'processes'>[]): readonly ProcessManager[] =>
   capabilities.flatMap(({ processes }) => processes);

@@ -1,8 +1,10 @@
 // What the merchant answers to a case, and what the platform does with it. The payment is told at once, so that the answer finds its money
 // where it belongs; a process tells it when that was cut off.
+
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { acceptCase, appealCase, requestEvidence, reviewCase } from '../../domain/dispute/decisions.ts';
 import type { MedCase, MedCaseEvent, MedCaseState } from '../../domain/dispute/medCase.ts';
+import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -13,7 +15,6 @@ import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
-import { announcesOutcomes } from './announcements.ts';
 import { ownCase } from './ownCase.ts';
 import { takeProviderCases } from './takeProviderCases.ts';
 import { tellPaymentOf } from './tellPayment.ts';

@@ -1,4 +1,5 @@
 // Disputes: cases that payers' banks open about payments, from their opening to where the money went.
+import { disputeNotifications, sandboxDisputeNotifications } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
@@ -57,6 +58,8 @@ const PLACES = { places: 24, perTarget: 24 };
 export const disputes = capability({
   name: 'disputes',
   parts: (needs: DisputesNeeds) => ({ ...needs, links: needs.evidenceLinks }),
+  settings: [disputeNotifications],
+  sandboxSwitches: [sandboxDisputeNotifications],
   processes: [caseTelling, caseSettling, caseDeadlines, caseMailing],
   jobs: [
     job(tellPayment, {

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { dismissReport, NO_CASE, notSettleable, recordSettled } from '../../domain/dispute/decisions.ts';
 import type { MedCase, SettlingVerdict } from '../../domain/dispute/medCase.ts';
+import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -14,7 +15,6 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange, metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import { announcesOutcomes } from './announcements.ts';
 import { tellPaymentOf } from './tellPayment.ts';
 
 interface Needs {

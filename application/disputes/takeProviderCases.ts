@@ -1,7 +1,9 @@
 // Takes up what the provider reports of a payment's disputes. A notification only starts this: the reports are read from the provider.
+
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { openCase, recordNotTaken, ruleCase } from '../../domain/dispute/decisions.ts';
 import type { CaseTerms } from '../../domain/dispute/medCase.ts';
+import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
@@ -17,7 +19,6 @@ import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, ProviderCase } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
-import { announcesOutcomes } from './announcements.ts';
 import { tellPaymentOf } from './tellPayment.ts';
 
 export interface TakeCasesNeeds {

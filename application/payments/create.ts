@@ -1,5 +1,6 @@
 // Creating a charge (POST /v1/charges and POST /v1/pix/charges: one operation, K1) or a payment (POST /v1/payments). Both store the intent
 // before any outside call (K7). Order: provider, a request with the same key in flight, fraud guard, idempotency.
+
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import {

@@ -1,4 +1,11 @@
 // Payouts: money that a merchant takes out of its wallet (rules Y1–Y6).
+import {
+  autoConfirmPayouts,
+  payoutApprovalAbove,
+  payoutCount,
+  payoutSum,
+  sandboxPayoutApproval,
+} from '../../domain/payout/settings.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
 import type { PayoutAlerts } from '../ports/payoutRail.ts';
 import type { PayoutReads, PayoutViews } from '../ports/readModels/payouts.ts';
@@ -41,6 +48,8 @@ export const payouts = capability({
       ),
     }),
   ],
+  settings: [payoutCount, payoutSum, payoutApprovalAbove],
+  sandboxSwitches: [autoConfirmPayouts, sandboxPayoutApproval],
   upkeep: [
     {
       failure: 'money set aside for payouts that were cut off could not be freed',

@@ -12,6 +12,7 @@ import {
   type PayoutId,
   type PayoutState,
 } from '../../domain/payout/payout.ts';
+import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -87,7 +88,7 @@ export const payoutExecution = processManager({
         AccountReopened: ({ account }) => [fireNow(payoutJob, account)],
         // The sandbox confirms by itself again: what it was left with is looked at now (Y6).
         AccountSandboxSettingsChanged: ({ account, event }) =>
-          event.data.sandbox.autoConfirmPayouts ? [fireNow(payoutJob, account)] : [],
+          autoConfirmPayouts.of(event.data.sandbox) ? [fireNow(payoutJob, account)] : [],
         AccountTestClockAdvanced: nothing,
       },
       ignores: ['settings'],

@@ -1,5 +1,6 @@
 // POST /v1/payouts (rules Y1, Y4, Y5). Order of the checks after the body's: idempotency, rail, destination, limits, funds.
-import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
+import type { AccountSettings, OpenAccount } from '../../domain/account/account.ts';
+import { allowedDestinations } from '../../domain/account/cashoutDestinations.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -12,6 +13,7 @@ import {
   payoutFingerprintFields,
   payoutRequest,
 } from '../../domain/payout/request.ts';
+import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { fingerprintOf, payoutIdOf } from '../core/derivedIds.ts';
@@ -77,7 +79,9 @@ export class PayoutRequests {
       });
     const refusal = await this.#refusal(free, settings);
     if (refusal !== null) return this.#unlessRecorded(command, free, refusal);
-    const above = approvalAbove(mode, settings, sandbox);
+    // The sandbox's own switch rules test mode once it was set.
+    const inSandbox = mode === 'test' ? sandboxPayoutApproval.of(sandbox) : null;
+    const { above } = inSandbox ?? { above: payoutApprovalAbove.of(settings) };
     const terms = above !== null && free.amount > above ? await this.#awaiting(free) : free;
     return this.#record(command, state, terms);
   }
@@ -89,12 +93,13 @@ export class PayoutRequests {
   }
 
   /** null: the money is set aside. */
-  async #refusal(terms: PayoutTerms, { payoutCount, payoutSum }: AccountSettings): Promise<Rejection | null> {
+  async #refusal(terms: PayoutTerms, settings: AccountSettings): Promise<Rejection | null> {
     const { accounts, caughtUp, payoutFunds } = this.#needs;
     const { payoutId, accountId, mode, currency, amount, fee } = terms;
     const { head: after, isCaughtUp } = await caughtUp('wallet', CATCH_UP_MS);
     if (!isCaughtUp) throw new ReadModelsBehind(BEHIND);
-    const limits = mode === 'live' ? { countPerHour: payoutCount, sumPerHour: payoutSum } : UNLIMITED;
+    const agreed = { countPerHour: payoutCount.of(settings), sumPerHour: payoutSum.of(settings) };
+    const limits = mode === 'live' ? agreed : UNLIMITED;
     const at = await accounts.now(accountId, mode);
     const wish = { payoutId, accountId, mode, currency, amount, fee, at, after, ...limits };
     const outcome = await payoutFunds.reserve(wish);
@@ -142,13 +147,6 @@ export class PayoutRequests {
     return isRejection(done) ? done : done.reply;
   }
 }
-
-/** Above it a payout awaits an approval; null: none does. The sandbox's own setting rules test mode once it was set. */
-const approvalAbove = (
-  mode: Mode,
-  { payoutApprovalAbove }: AccountSettings,
-  { payoutApproval }: OpenAccount['sandbox'],
-): number | null => (mode === 'test' && payoutApproval !== null ? payoutApproval.above : payoutApprovalAbove);
 
 /** Without an approval. A replay is answered from what was recorded, whether there is a rail or not. */
 const termsOf = (

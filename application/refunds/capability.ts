@@ -1,4 +1,5 @@
 // Refunds: money that a merchant gives back, on its way to the payer.
+import { autoConfirmRefunds, refundVelocity } from '../../domain/refund/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -28,6 +29,8 @@ export const refunds = capability({
   name: 'refunds',
   parts: (needs: RefundsNeeds) => needs,
   processes: [refundExecution],
+  settings: [refundVelocity],
+  sandboxSwitches: [autoConfirmRefunds],
   jobs: [
     job(refund, {
       handler: (needs: RefundsNeeds) => {

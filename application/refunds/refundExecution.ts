@@ -17,6 +17,7 @@ import {
   recordRefundOutcome,
   requestRefund,
 } from '../../domain/refund/refund.ts';
+import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -110,7 +111,7 @@ export const refundExecution = processManager({
       reads: {
         // The sandbox confirms by itself again: what it was left with is looked at now (X3).
         AccountSandboxSettingsChanged: ({ account, event }) =>
-          event.data.sandbox.autoConfirmRefunds ? [fireNow(refund, account)] : [],
+          autoConfirmRefunds.of(event.data.sandbox) ? [fireNow(refund, account)] : [],
         // The cash-outs that waited go on.
         AccountReopened: ({ account }) => [fireNow(refund, account)],
         AccountOpened: nothing,

@@ -1,6 +1,7 @@
 // POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
 
-import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
+import type { OpenAccount } from '../../domain/account/account.ts';
+import { allowedDestinations } from '../../domain/account/cashoutDestinations.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -11,6 +12,7 @@ import {
   refundFingerprintFields,
   refundRequest,
 } from '../../domain/refund/request.ts';
+import { type RefundVelocity, refundVelocity } from '../../domain/refund/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
@@ -54,7 +56,7 @@ export const requestRefund =
     // Neither what is refused anyhow nor a replay takes a place.
     const judged = decide(state);
     if (mode === 'live' && !isRejection(judged) && !judged.reply.replayed) {
-      const refusal = await limitRefusal(refundGuard, settings.refundVelocity, {
+      const refusal = await limitRefusal(refundGuard, refundVelocity.of(settings), {
         accountId,
         at,
         ...judged.reply.refund,
@@ -69,7 +71,7 @@ export const requestRefund =
 /** `fraud.account_velocity_exceeded` where the account's limits of an hour leave no room; null: it may be made, and is counted (M7b). */
 const limitRefusal = async (
   guard: RefundGuard,
-  { countPerHour, sumPerHour }: AccountSettings['refundVelocity'],
+  { countPerHour, sumPerHour }: RefundVelocity,
   { refundId, accountId, amount, currency, at }: Omit<RefundReservation, 'countPerHour' | 'sumPerHour'>,
 ): Promise<Rejection | null> => {
   if (countPerHour === null && sumPerHour === null) return null;

@@ -7,17 +7,13 @@ import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 
-/** All settings as they are from here on. */
+/** `wish`: by the names of the switches. All of them as they are from here on. */
 export const changeSandboxSettings =
   ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
-  async (
-    accountId: AccountId,
-    wish: Partial<SandboxSettings>,
-    requester: Actor,
-  ): Promise<SandboxSettings | Rejection> => {
+  async (accountId: AccountId, wish: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
-    const decide = change(wish, await accounts.now(accountId, mode));
+    const decide = change(wish, await accounts.now(accountId, mode), accounts.declared.switches);
     const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };

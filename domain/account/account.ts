@@ -1,22 +1,22 @@
 // A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
 
 import type { PaymentMethod } from '../charge/methods.ts';
+import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, Mode } from '../kernel/ids.ts';
-import type { Minor } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
 import {
-  flag,
+  freeForm,
   integer,
-  listOf,
   money,
   nullable,
   oneOf,
   record,
   type Serde,
+  type Shape,
   serdeOf,
   text,
   time,
@@ -25,7 +25,8 @@ import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { EMPTY_TEXT, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
 import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
 
-export interface AccountSettings {
+/** What is agreed with the merchant whatever capabilities there are. */
+export interface OwnSettings {
   readonly fees: FeeSchedule;
   /** Days that settled money stays pending, by method (M2). */
   readonly holdDays: { readonly [Method in PaymentMethod]: number };
@@ -44,34 +45,15 @@ export interface AccountSettings {
   readonly color: string | null;
   /** Live charges an hour, of one customer document and in all (E6). */
   readonly velocity: { readonly customerPerHour: number; readonly accountPerHour: number };
-  /** Live refunds an hour: how many, and their sum in minor units of each currency; null: any (M7b). */
-  readonly refundVelocity: { readonly countPerHour: number | null; readonly sumPerHour: Minor | null };
-  /** Live payouts an hour: how many, and their sum in minor units of each currency; null: any (M7b). */
-  readonly payoutCount: number | null;
-  readonly payoutSum: Minor | null;
-  /** Payouts of more than this wait for an approval; null: none does (Y5). */
-  readonly payoutApprovalAbove: Minor | null;
-  /** Requests a minute per API key; null: the deployment's (E8). */
-  readonly rateLimitPerMinute: number | null;
-  /** Pix keys that cash-outs may go to, beside the payer's own document; null: any (M7a). An empty list binds live mode only. */
-  readonly cashoutDestinations: readonly string[] | null;
-  /** Whether outcomes of live disputes are published as webhooks (Q5). */
-  readonly disputeNotifications: boolean;
 }
 
-/** How the sandbox behaves for the account's test keys (X3). */
-export interface SandboxSettings {
-  readonly autoConfirmRefunds: boolean;
-  readonly autoConfirmPayouts: boolean;
-  /** Above which amount test payouts wait for an approval (null: none does); null: the account's own setting rules test mode too (Y5). */
-  readonly payoutApproval: { readonly above: Minor | null } | null;
-  /** Lowers what the account has, never lifts it; 0 and null: as it has (E8). */
-  readonly rateLimitPerMinute: number | null;
-  /** Whether outcomes of disputes are published as webhooks. */
-  readonly disputeNotifications: boolean;
-}
+/** With the settings that capabilities declare, which their declarations read. */
+export interface AccountSettings extends OwnSettings, StoredValues {}
 
-export const defaultSettings = (name: string): AccountSettings => ({
+/** How the sandbox behaves for the account's test keys, by the names of the switches that capabilities declare (X3). */
+export type SandboxSettings = StoredValues;
+
+export const defaultSettings = (name: string, declared: readonly AccountSetting[]): AccountSettings => ({
   fees: DEFAULT_FEES,
   holdDays: { PIX: 0, CREDIT_CARD: 2, MBWAY: 1, MULTIBANCO: 1, BOLETO: 1, CRYPTO: 1 },
   chargeWindowSeconds: 3600,
@@ -82,27 +64,8 @@ export const defaultSettings = (name: string): AccountSettings => ({
   logo: null,
   color: null,
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
-  refundVelocity: { countPerHour: null, sumPerHour: null },
-  payoutCount: null,
-  payoutSum: null,
-  payoutApprovalAbove: null,
-  rateLimitPerMinute: null,
-  cashoutDestinations: [],
-  disputeNotifications: true,
+  ...Object.fromEntries(declared.map((setting) => [setting.name, setting.initial])),
 });
-/** Returns the keys that cash-outs of the mode may go to, beside the payer's own document; null: any. Test mode is free at first. */
-export const allowedDestinations = (
-  { cashoutDestinations: keys }: Pick<AccountSettings, 'cashoutDestinations'>,
-  mode: Mode,
-): readonly string[] | null => (mode === 'test' && keys?.length === 0 ? null : keys);
-
-export const DEFAULT_SANDBOX_SETTINGS: SandboxSettings = {
-  autoConfirmRefunds: true,
-  autoConfirmPayouts: true,
-  payoutApproval: null,
-  rateLimitPerMinute: null,
-  disputeNotifications: true,
-};
 
 /** The account exists from here on. The seed never changes: ids made from it are capabilities (architecture §4). */
 export type AccountOpened = Fact<
@@ -183,7 +146,7 @@ const evolve = (state: AccountState, event: AccountEvent): AccountState => {
         overrideSecretVersion: { test: 0, live: 0 },
         testClock: { offsetSeconds: 0, skipped: [] },
       };
-      return { status: 'open', ...opened, sandbox: DEFAULT_SANDBOX_SETTINGS, openedAt, ...fresh };
+      return { status: 'open', ...opened, sandbox: {}, openedAt, ...fresh };
     }
     case 'AccountTestClockAdvanced': {
       if (state.status !== 'open') return state;
@@ -213,12 +176,15 @@ export const account: Decider<AccountState, AccountEvent> = { initial: { status:
 
 /** Opening the same account twice is one account; its seed and settings stay those of the first time. */
 export const openAccount =
-  (opening: Omit<AccountOpened['data'], 'settings'>): Decision<AccountState, AccountEvent, 'opened' | 'already_open'> =>
+  (
+    opening: Omit<AccountOpened['data'], 'settings'>,
+    declared: readonly AccountSetting[],
+  ): Decision<AccountState, AccountEvent, 'opened' | 'already_open'> =>
   (state) =>
     state.status === 'open'
       ? { events: [], reply: 'already_open' }
       : {
-          events: [{ type: 'AccountOpened', data: { ...opening, settings: defaultSettings(opening.name) } }],
+          events: [{ type: 'AccountOpened', data: { ...opening, settings: defaultSettings(opening.name, declared) } }],
           reply: 'opened',
         };
 
@@ -302,9 +268,9 @@ const perMethod = <T>(shape: T) => ({
   BOLETO: shape,
   CRYPTO: shape,
 });
-const settings = record<AccountSettings>({
+const OWN: { readonly [Name in keyof OwnSettings]: Shape<OwnSettings[Name]> } = {
   fees: record<FeeSchedule>(perMethod(pair)),
-  holdDays: record<AccountSettings['holdDays']>(perMethod(integer)),
+  holdDays: record<OwnSettings['holdDays']>(perMethod(integer)),
   chargeWindowSeconds: integer,
   merchantName: text(),
   taxId: nullable(text()),
@@ -312,18 +278,24 @@ const settings = record<AccountSettings>({
   receiverCity: text(),
   logo: nullable(text()),
   color: nullable(text()),
-  velocity: record<AccountSettings['velocity']>({ customerPerHour: integer, accountPerHour: integer }),
-  refundVelocity: record<AccountSettings['refundVelocity']>({
-    countPerHour: nullable(integer),
-    sumPerHour: nullable(money),
-  }),
-  payoutCount: nullable(integer),
-  payoutSum: nullable(money),
-  payoutApprovalAbove: nullable(money),
-  rateLimitPerMinute: nullable(integer),
-  cashoutDestinations: nullable(listOf(text())),
-  disputeNotifications: flag,
+  velocity: record<OwnSettings['velocity']>({ customerPerHour: integer, accountPerHour: integer }),
+};
+const own = record<OwnSettings>(OWN);
+
+const othersOf = (all: unknown) =>
+  Object.fromEntries(Object.entries(Object(all)).filter(([name]) => !Object.hasOwn(OWN, name)));
+/** The account's own settings, and as they are, those that capabilities declare. */
+const settings: Shape<AccountSettings> = {
+  encode: (value) => Object.assign({}, own.encode(value), othersOf(value)),
+  decode: (value, path) => ({ ...own.decode(value, path), ...othersOf(value) }),
+};
+
+/** Returns all settings in the order in which events hold them, with those of `declared` that the account has never stored. */
+export const agreedSettings = (agreed: AccountSettings, declared: readonly AccountSetting[]): AccountSettings => ({
+  ...own.decode(agreed, 'settings'),
+  ...othersOf(completed(agreed, declared)),
 });
+
 /** A merchant may be a person. */
 const PERSONAL_SETTINGS = [
   'settings.merchantName',
@@ -331,14 +303,6 @@ const PERSONAL_SETTINGS = [
   'settings.receiverName',
   'settings.cashoutDestinations',
 ];
-const sandbox = record<SandboxSettings>({
-  autoConfirmRefunds: flag,
-  autoConfirmPayouts: flag,
-  payoutApproval: nullable(record<{ above: Minor | null }>({ above: nullable(money) })),
-  rateLimitPerMinute: nullable(integer),
-  disputeNotifications: flag,
-});
-
 const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>({
   AccountOpened: {
     version: 1,
@@ -352,9 +316,8 @@ const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>({
   },
   AccountSandboxSettingsChanged: {
     version: 1,
-    shape: record({ sandbox, at: time }),
+    shape: record({ sandbox: freeForm<SandboxSettings>(), at: time }),
     personal: [],
-    unsaid: { 'sandbox.autoConfirmPayouts': { usually: true } },
   },
   AccountOverrideSecretRotated: {
     version: 1,

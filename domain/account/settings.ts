@@ -1,31 +1,42 @@
 // Changing what an account has agreed, and how its sandbox behaves. What is not named stays.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
+import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
+import type { SandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
-import type { AccountEvent, AccountSettings, AccountState, OpenAccount, SandboxSettings } from './account.ts';
+import {
+  type AccountEvent,
+  type AccountSettings,
+  type AccountState,
+  agreedSettings,
+  type OwnSettings,
+  type SandboxSettings,
+} from './account.ts';
 import { settingProblems } from './settingProblems.ts';
 
 /** Of the settings that hold several values, those that are named; of a method's fees each side by itself. */
-export type SettingsChange = Partial<Omit<AccountSettings, Grouped>> & {
-  readonly [Group in Exclude<Grouped, 'fees'>]?: Partial<AccountSettings[Group]>;
-} & { readonly fees?: { readonly [Method in PaymentMethod]?: Partial<FeePair> } };
-type Grouped = 'velocity' | 'refundVelocity' | 'holdDays' | 'fees';
+export type SettingsChange = Partial<Omit<OwnSettings, Grouped>> & {
+  readonly [Group in Exclude<Grouped, 'fees'>]?: Partial<OwnSettings[Group]>;
+} & { readonly fees?: { readonly [Method in PaymentMethod]?: Partial<FeePair> } } & StoredValues;
+type Grouped = 'velocity' | 'holdDays' | 'fees';
 
-const changed = <T extends object>(before: T, change: Partial<T>): T | null => {
-  const after = { ...before, ...change };
-  return JSON.stringify(after) === JSON.stringify(before) ? null : after;
-};
+const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Out of its bounds: `invalid_request` with the setting as its param. Already so: nothing. */
 export const changeSettings =
-  (change: SettingsChange, at: Timestamp): Decision<AccountState, AccountEvent, AccountSettings> =>
+  (
+    change: SettingsChange,
+    at: Timestamp,
+    declared: readonly AccountSetting[],
+  ): Decision<AccountState, AccountEvent, AccountSettings> =>
   (state) => {
     if (state.status !== 'open') throw new Error('settings of an account that was never opened');
-    const settings = changed(state.settings, merged(state.settings, change));
-    if (settings === null) return { events: [], reply: state.settings };
-    const [problem] = settingProblems(settings);
+    const before = agreedSettings(state.settings, declared);
+    const settings = merged(before, change, declared);
+    if (isSame(settings, before)) return { events: [], reply: before };
+    const [problem] = [...settingProblems(settings), ...declared.flatMap(({ problemsOf }) => problemsOf(settings))];
     if (problem) return reject('invalid_request', `${problem.param} ${problem.message}`, { param: problem.param });
     return { events: [{ type: 'AccountSettingsChanged', data: { settings, at } }], reply: settings };
   };
@@ -33,11 +44,17 @@ export const changeSettings =
 /** Settings are compared as text. */
 const inOrder = ({ percentBps, fixed }: Fee): Fee => ({ percentBps, fixed });
 
-const merged = (before: AccountSettings, change: SettingsChange): AccountSettings => ({
+const merged = (
+  before: AccountSettings,
+  change: SettingsChange,
+  declared: readonly AccountSetting[],
+): AccountSettings => ({
   ...before,
   ...change,
+  ...Object.fromEntries(
+    declared.flatMap(({ name, after }) => (change[name] === undefined ? [] : [[name, after(before, change[name])]])),
+  ),
   velocity: { ...before.velocity, ...change.velocity },
-  refundVelocity: { ...before.refundVelocity, ...change.refundVelocity },
   holdDays: { ...before.holdDays, ...change.holdDays },
   fees: Object.fromEntries(
     PAYMENT_METHODS.map((method) => {
@@ -47,27 +64,21 @@ const merged = (before: AccountSettings, change: SettingsChange): AccountSetting
   ) as FeeSchedule,
 });
 
-/** Already so: nothing. */
+/** `change`: by the switches' names. Already so: nothing. The reply is how the sandbox behaves from here on. */
 export const changeSandboxSettings =
-  (change: Partial<SandboxSettings>, at: Timestamp): Decision<AccountState, AccountEvent, SandboxSettings> =>
+  (
+    change: SandboxSettings,
+    at: Timestamp,
+    switches: readonly SandboxSwitch[],
+  ): Decision<AccountState, AccountEvent, SandboxSettings> =>
   (state) => {
     if (state.status !== 'open') throw new Error('settings of an account that was never opened');
-    const sandbox = changed(state.sandbox, change);
-    return sandbox === null
-      ? { events: [], reply: state.sandbox }
-      : { events: [{ type: 'AccountSandboxSettingsChanged', data: { sandbox, at } }], reply: sandbox };
+    const before = completed(state.sandbox, switches);
+    const after = { ...before, ...change };
+    if (isSame(after, before)) return { events: [], reply: before };
+    const unsaid = new Set(
+      switches.flatMap((one) => (one.isUnsaid && one.of(after) === one.initial ? [one.name] : [])),
+    );
+    const sandbox = Object.fromEntries(Object.entries(after).filter(([name]) => !unsaid.has(name)));
+    return { events: [{ type: 'AccountSandboxSettingsChanged', data: { sandbox, at } }], reply: after };
   };
-
-/** Requests a minute of each key; 0: any number (E8). `deployments`: where the account has agreed nothing of its own. */
-export const requestsPerMinute = ({ settings }: Pick<OpenAccount, 'settings'>, deployments: number): number =>
-  settings.rateLimitPerMinute ?? deployments;
-
-/** The same for test keys: the sandbox's setting lowers it, and never lifts it (E8, X3). */
-export const sandboxRequestsPerMinute = (
-  account: Pick<OpenAccount, 'settings' | 'sandbox'>,
-  deployments: number,
-): number => {
-  const agreed = requestsPerMinute(account, deployments);
-  const wish = account.sandbox.rateLimitPerMinute || agreed;
-  return agreed === 0 ? wish : Math.min(wish, agreed);
-};

@@ -63,6 +63,8 @@ export const orNull = <Schema extends TSchema>(schema: Schema) => {
   const { type, ...rest } = schema as JsonSchema;
   return Type.Unsafe<Static<Schema> | null>({ type: [type as string, 'null'], ...rest });
 };
+/** A value that a capability declares by its schema. */
+export const declaredValue = (schema: { readonly [keyword: string]: Json }) => Type.Unsafe<Json>({ ...schema });
 /** One of two objects that differ in their properties. */
 export const either = <One extends TSchema, Other extends TSchema>(one: One, other: Other) =>
   Type.Unsafe<Static<One> | Static<Other>>({ type: 'object', anyOf: [one, other] });

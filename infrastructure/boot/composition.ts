@@ -4,6 +4,7 @@ import { openApiKeys } from '../../application/accounts/followChanges.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import {
+  declaredSettingsOf,
   jobsOf,
   maySkip,
   operatorsOf,
@@ -75,7 +76,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   if (!(await isRightKeyring(operations, options.keyring)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
-  const accounts = new Accounts(commands, clock);
+  const accounts = new Accounts(commands, clock, declaredSettingsOf(capabilities));
   const readModels = projections.map(({ name }) => name);
   const aggregates = [...AGGREGATES, ...(options.extension?.aggregates ?? [])];
   const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(aggregates) : one));

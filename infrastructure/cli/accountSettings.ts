@@ -2,13 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { changeLogo } from '../../application/accounts/changeLogo.ts';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../domain/account/settings.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
+import { type Bounds, wholeNumber as wholeNumberIn } from '../../domain/kernel/accountSetting.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import { checkedLogo } from '../logos/logoImage.ts';
@@ -17,13 +19,14 @@ import { tenantLock } from '../postgres/tenantLock.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { accountIdOf } from './typed.ts';
 
-type Bounds = readonly [number, number];
-
-const wholeNumber = (option: string, text: string, [min, max]: Bounds): number => {
-  const value = /^\d{1,11}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new UsageError(`--${option} must be a whole number from ${min} to ${max}, not "${text}"`);
+/** Throws UsageError if the text could not be read. */
+const accepted = <T>(option: string, text: string, value: T | Rejection): T => {
+  if (isRejection(value)) throw new UsageError(`--${option} ${value.message}, not "${text}"`);
+  return value;
 };
+
+const wholeNumber = (option: string, text: string, bounds: Bounds): number =>
+  accepted(option, text, wholeNumberIn(bounds)(text));
 
 /** `PIX=…,BOLETO=…`. Throws UsageError, with `example`, for anything else. */
 const byMethod = <T>(option: string, text: string, example: string, read: (text: string, pair: string) => T) =>
@@ -59,23 +62,20 @@ const feePairOf = (option: string, text: string, pair: string): Partial<FeePair>
   };
 };
 
-const onOrOff = (option: string, text: string): boolean => {
-  if (text === 'on' || text === 'off') return text === 'on';
-  throw new UsageError(`--${option} must be on or off, not "${text}"`);
-};
-
-const destinationsOf = (text: string): SettingsChange => {
-  if (text === 'any') return { cashoutDestinations: null };
-  const keys = text.split(',').map((key) => key.trim());
-  return { cashoutDestinations: text === 'none' ? [] : [...new Set(keys)] };
-};
-
 interface Setting {
   readonly description: string;
   readonly read: (option: string, text: string) => SettingsChange;
 }
-const { velocityPerHour, refundsPerHour, refundSumPerHour, rateLimitPerMinute, chargeWindowSeconds } = SETTING_BOUNDS;
-const { payoutCount, payoutSum, payoutApprovalAbove } = SETTING_BOUNDS;
+const { velocityPerHour, chargeWindowSeconds } = SETTING_BOUNDS;
+
+const { settings: DECLARED } = DECLARED_SETTINGS;
+const DECLARED_OPTIONS = DECLARED.flatMap(({ name, options }) =>
+  Object.entries(options).map(([option, { description, part, read }]): [string, Setting] => {
+    const change = (value: unknown) => ({ [name]: part === undefined ? value : { [part]: value } });
+    return [option, { description, read: (_, text) => change(accepted(option, text, read(text))) }];
+  }),
+);
+
 const SETTINGS: { readonly [option: string]: Setting } = {
   name: {
     description: 'the merchant’s name as payers see it, on the checkout and on documents',
@@ -113,48 +113,7 @@ const SETTINGS: { readonly [option: string]: Setting } = {
     description: 'live charges an hour of the whole account',
     read: (option, text) => ({ velocity: { accountPerHour: wholeNumber(option, text, velocityPerHour) } }),
   },
-  'refund-count': {
-    description: 'live refunds an hour of the whole account; any',
-    read: (option, text) => ({
-      refundVelocity: { countPerHour: text === 'any' ? null : wholeNumber(option, text, refundsPerHour) },
-    }),
-  },
-  'refund-sum': {
-    description: 'what live refunds of an hour may add up to, in minor units of each currency; any',
-    read: (option, text) => ({
-      refundVelocity: { sumPerHour: text === 'any' ? null : toMinor(wholeNumber(option, text, refundSumPerHour)) },
-    }),
-  },
-  'payout-count': {
-    description: 'live payouts an hour of the whole account; any',
-    read: (option, text) => ({ payoutCount: text === 'any' ? null : wholeNumber(option, text, payoutCount) }),
-  },
-  'payout-sum': {
-    description: 'what live payouts of an hour may add up to, in minor units of each currency; any',
-    read: (option, text) => ({ payoutSum: text === 'any' ? null : toMinor(wholeNumber(option, text, payoutSum)) }),
-  },
-  'payout-approval-above': {
-    description: 'payouts of more than so many minor units wait for an approval; none',
-    read: (option, text) => ({
-      payoutApprovalAbove: text === 'none' ? null : toMinor(wholeNumber(option, text, payoutApprovalAbove)),
-    }),
-  },
-  'rate-limit': {
-    description: 'requests a minute of each API key; none: any number; default: as the deployment says',
-    read: (option, text) => ({
-      rateLimitPerMinute:
-        text === 'default' ? null : text === 'none' ? 0 : wholeNumber(option, text, [1, rateLimitPerMinute[1]]),
-    }),
-  },
-  'cashout-destinations': {
-    description:
-      'Pix keys that live cash-outs may go to beside the payer’s document, with commas between; any, or none',
-    read: (_, text) => destinationsOf(text),
-  },
-  'dispute-notifications': {
-    description: 'whether outcomes of live disputes are published as webhooks: on or off',
-    read: (option, text) => ({ disputeNotifications: onOrOff(option, text) }),
-  },
+  ...Object.fromEntries(DECLARED_OPTIONS),
   'hold-days': {
     description: 'days that settled money stays pending, by method: PIX=0,BOLETO=2; what is not named stays',
     read: (option, text) => ({
@@ -167,23 +126,21 @@ const SETTINGS: { readonly [option: string]: Setting } = {
   },
 };
 
+const isGroup = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Of a group, the parts that any option names. */
 const changeOf = (options: CliInput['options']): SettingsChange => {
   const changes = Object.entries(SETTINGS).flatMap(([option, { read }]) => {
     const text = options[option];
-    return typeof text === 'string' ? [read(option, text.trim())] : [];
+    return typeof text === 'string' ? Object.entries(read(option, text.trim())) : [];
   });
-  const group = (name: 'velocity' | 'refundVelocity') => Object.assign({}, ...changes.map((change) => change[name]));
-  return {
-    ...(Object.assign({}, ...changes) as SettingsChange),
-    velocity: group('velocity'),
-    refundVelocity: group('refundVelocity'),
-  };
+  const all: Record<string, unknown> = {};
+  for (const [name, value] of changes) all[name] = isGroup(value) ? Object.assign({}, all[name], value) : value;
+  return all;
 };
 
 const lines = (agreed: AccountSettings): readonly string[] => {
-  const { velocity, refundVelocity, rateLimitPerMinute, cashoutDestinations, holdDays, chargeWindowSeconds } = agreed;
-  const limit = rateLimitPerMinute === 0 ? 'none' : (rateLimitPerMinute ?? 'as the deployment says');
-  const { countPerHour, sumPerHour } = refundVelocity;
+  const { velocity, holdDays } = agreed;
   return [
     `name                  ${agreed.merchantName}`,
     `tax id                ${agreed.taxId ?? 'none'}`,
@@ -191,14 +148,12 @@ const lines = (agreed: AccountSettings): readonly string[] => {
     `logo                  ${agreed.logo ?? 'none'}`,
     `colour                ${agreed.color ?? 'Quita’s'}`,
     `velocity              ${velocity.customerPerHour} an hour a customer, ${velocity.accountPerHour} in all`,
-    `refunds               ${countPerHour ?? 'any'} an hour, of ${sumPerHour ?? 'any'} minor units together`,
-    `payouts               ${agreed.payoutCount ?? 'any'} an hour, of ${agreed.payoutSum ?? 'any'} minor units together`,
-    `payout approval       ${agreed.payoutApprovalAbove === null ? 'none' : `above ${agreed.payoutApprovalAbove} minor units`}`,
-    `rate limit            ${limit}${typeof limit === 'number' ? ' a minute' : ''}`,
-    `cash-out destinations ${cashoutDestinations === null ? 'any' : cashoutDestinations.join(', ') || 'none'}`,
-    `dispute outcomes      ${agreed.disputeNotifications ? 'published' : 'not published'}`,
+    ...DECLARED.flatMap(({ lineOf }) => {
+      const [label, text] = lineOf(agreed) ?? [null];
+      return label === null ? [] : [`${label.padEnd(22)}${text}`];
+    }),
     `hold days             ${PAYMENT_METHODS.map((method) => `${method}=${holdDays[method]}`).join(' ')}`,
-    `charge window         ${chargeWindowSeconds} s`,
+    `charge window         ${agreed.chargeWindowSeconds} s`,
     ...PAYMENT_METHODS.map((method) => {
       const { provider, platform } = agreed.fees[method];
       const fee = ({ percentBps, fixed }: Fee) => `${percentBps} bps + ${fixed}`;

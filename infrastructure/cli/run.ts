@@ -1,4 +1,5 @@
 // Reads the words, connects where the command needs it, runs it and prints what it found.
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { accessLeases } from '../accounts/adapters.ts';
@@ -34,7 +35,7 @@ const connect = async (
     stopwatch: systemStopwatch,
   });
   const clock = await openClock(storage.operations, openLog('silent'));
-  const accounts = new Accounts(commands, clock);
+  const accounts = new Accounts(commands, clock, DECLARED_SETTINGS);
   const close = async () => {
     await clock.close();
     await storage.close();

@@ -7,6 +7,7 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import type { Log } from '../log/log.ts';
 import { sandboxPayoutBank, sandboxPayoutRail } from '../providers/sandbox/payouts.ts';
 import { systemStopwatch } from '../system/system.ts';
@@ -35,7 +36,7 @@ export const payoutAdapters = (
   const sandbox = sandboxPayoutRail({
     db,
     wait: (ms) => systemStopwatch.pause(ms),
-    confirms: async (id) => (await accounts.refresh(id)).sandbox.autoConfirmPayouts,
+    confirms: async (id) => autoConfirmPayouts.of((await accounts.refresh(id)).sandbox),
     now: (id) => accounts.now(id, 'test'),
   });
   const payoutRails: PayoutRails = { of: (mode) => (mode === 'test' ? sandbox : livePayoutRail) };

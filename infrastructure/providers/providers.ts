@@ -6,6 +6,7 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { systemStopwatch } from '../system/system.ts';
 import { providerNotifications } from './providerNotifications.ts';
 import { reconciliations } from './reconciliations.ts';
@@ -30,7 +31,7 @@ export const providerAdapters = (
   const sandbox = new SandboxBank({
     db: operations,
     wait: (ms) => systemStopwatch.pause(ms),
-    confirmsRefunds: async (id) => (await accounts.refresh(id)).sandbox.autoConfirmRefunds,
+    confirmsRefunds: async (id) => autoConfirmRefunds.of((await accounts.refresh(id)).sandbox),
     now: (id) => accounts.now(id, 'test'),
   });
   const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? sandbox : liveProvider) };

@@ -2,6 +2,7 @@
 // that told of it.
 
 import { randomBytes, randomUUID } from 'node:crypto';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
@@ -95,7 +96,7 @@ export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<Paym
     incoming: { method: 'PIX', providerPaymentId, amount, payer, paidAt: createdAt },
     payerCheck: 'unknown',
     fees: DEFAULT_FEES,
-    holdDays: defaultSettings('Loja Demo').holdDays,
+    holdDays: defaultSettings('Loja Demo', DECLARED_SETTINGS.settings).holdDays,
     returnId: 'r'.repeat(32),
     at: createdAt,
   });

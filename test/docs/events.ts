@@ -5,12 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { AGGREGATES, SERDE } from '../../domain/aggregates.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
-
 import type { Message } from '../../domain/kernel/publisher.ts';
 import type { EventSerde, Unsaid } from '../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type PaymentEvent, payment } from '../../domain/payment/payment.ts';
-
 import { journalEntry } from '../../domain/payment/postings.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutState } from '../../domain/payout/payout.ts';

@@ -1,19 +1,21 @@
 // A read model is the same whether its events come in one batch or one by one: what is suspended and reopened, disabled and enabled, or
 // issued and ended within a batch, too.
+
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import { type AccountEvent, DEFAULT_SANDBOX_SETTINGS, defaultSettings } from '../../domain/account/account.ts';
+import { type AccountEvent, defaultSettings } from '../../domain/account/account.ts';
 import type { AccountId, KeyId, PasswordId, UserId } from '../../domain/kernel/ids.ts';
 import { addSeconds } from '../../domain/kernel/time.ts';
 import type { ApiKey, KeyringEvent } from '../../domain/keyring/keyring.ts';
 import type { AccountRole, UserEvent } from '../../domain/user/user.ts';
-import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../infrastructure/postgres/session.ts';
 import { accountsProjection } from '../../projections/accounts/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { keyringProjection } from '../../projections/keyring/projection.ts';
 import { usersProjection } from '../../projections/users/projection.ts';
 import { CREATED_AT } from '../support/samples.ts';
-import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
+import { useDatabase } from '../world/postgres.ts';
 
 const T = (seconds: number) => addSeconds(CREATED_AT, seconds);
 const idOf = <Id extends string>(n: number): Id => String(n).padStart(26, '0') as Id;
@@ -27,7 +29,7 @@ const opened = (accountId: AccountId): LoggedEvent =>
     type: 'AccountOpened',
     data: {
       ...{ accountId, name: 'Loja', email: 'loja@example.com', idSeed: Buffer.alloc(32).toString('base64') },
-      settings: defaultSettings('Loja'),
+      settings: defaultSettings('Loja', DECLARED_SETTINGS.settings),
       at: T(0),
     },
   });
@@ -68,7 +70,7 @@ const CASES = [
       ...[reopened(ONE, 5)],
       account(ONE, {
         type: 'AccountSandboxSettingsChanged',
-        data: { sandbox: DEFAULT_SANDBOX_SETTINGS, at: T(6) },
+        data: { sandbox: {}, at: T(6) },
       }),
     ],
     left: [
@@ -102,15 +104,9 @@ const CASES = [
 ] as const;
 
 describe('batches of events', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  before(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-  });
-  after(async () => {
-    await pool.close();
-    await database.drop();
+  useDatabase('suite', 2, (opened) => {
+    pool = opened;
   });
 
   for (const { projection, columns, events, left } of CASES)

@@ -1,5 +1,6 @@
 // The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
 
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
@@ -91,7 +92,7 @@ export const openCore = async (): Promise<Core> => {
   };
   const commands = new CommandHandler({ store: spied, codec, ...system });
   const clock = { nowMs: toMillis(CREATED_AT), now: () => clock.nowMs };
-  const accounts = new Accounts(commands, clock);
+  const accounts = new Accounts(commands, clock, DECLARED_SETTINGS);
   const accountId = newId<AccountId>();
   const opening = {
     accountId,
@@ -100,7 +101,12 @@ export const openCore = async (): Promise<Core> => {
     idSeed: Buffer.alloc(32, 1).toString('base64'),
     at: CREATED_AT,
   };
-  await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), openAccount(opening), why(accountId));
+  await commands.execute(
+    ACCOUNT,
+    ACCOUNT.stream(accountId),
+    openAccount(opening, DECLARED_SETTINGS.settings),
+    why(accountId),
+  );
   return {
     store,
     spies,

@@ -89,6 +89,9 @@ export const logged = (category: Category, event: unknown, mode = 'test'): Logge
   }) as unknown as LoggedEvent;
 
 const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+/** By process: its answers to what is logged under a name. */
+export type Answers = { readonly [process: string]: { readonly [name: string]: readonly object[] } };
+
 /** What it answers, twice. */
 export const reactions = (
   process: ProcessManager,

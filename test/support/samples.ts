@@ -1,5 +1,6 @@
 // One payment and its surroundings, as tests of the domain tell stories about it. Every part can be changed where a test needs it.
 
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { PixInstrument } from '../../domain/charge/instruments.ts';
@@ -33,7 +34,10 @@ export const SOMEBODY_ELSE = '99992222263';
 
 export const FINGERPRINT: Fingerprint = { version: 1, hash: 'hash-of-the-request' };
 export const REFUND_FINGERPRINT: Fingerprint = { version: 1, hash: 'hash-of-the-refund' };
-export const SETTINGS: AccountSettings = { ...defaultSettings('Loja de Teste'), cashoutDestinations: null };
+export const SETTINGS: AccountSettings = {
+  ...defaultSettings('Loja de Teste', DECLARED_SETTINGS.settings),
+  cashoutDestinations: null,
+};
 
 export const CREATED_AT = at('13:00:00');
 export const EXPIRES_AT = at('14:00:00');

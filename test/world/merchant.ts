@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newApiKey } from '../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
 import { ACCOUNT, type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -155,7 +156,7 @@ export const openHolding = async (gateway: TestGateway, days: number): Promise<M
   const accountId = newAccountId(randomBytes(16));
   const idSeed = randomBytes(32).toString('base64');
   const opening = { accountId, name: 'Loja', email: 'loja@example.com', idSeed };
-  const defaults = defaultSettings('Loja');
+  const defaults = defaultSettings('Loja', DECLARED_SETTINGS.settings);
   const settings: AccountSettings = { ...defaults, holdDays: { ...defaults.holdDays, PIX: days } };
   const at = gateway.gateway.accounts.realNow();
   const actor = 'operator:test';

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
+import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
 import { openToSuperuser, postmasterPidIn } from './embeddedPostgres.ts';
 
 export interface TestDatabase {
@@ -155,4 +156,27 @@ export const migratedDatabase = (): Promise<TestDatabase> => databaseFrom(migrat
 export const emptyDatabase = (): Promise<TestDatabase> => {
   databases += 1;
   return newDatabase('template0', `quita_test_${process.pid}_${databases}`);
+};
+
+/**
+ * Hooks of a suite: a migrated database and a pool of so many connections, for the whole suite or for each of its tests. `enter` is called
+ * before the suite's own hooks of the same kind.
+ */
+export const useDatabase = (
+  per: 'suite' | 'test',
+  connections: number,
+  enter: (pool: PgPool, database: TestDatabase) => void,
+): void => {
+  let pool: PgPool;
+  let database: TestDatabase;
+  const [open, close] = per === 'suite' ? [before, after] : [beforeEach, afterEach];
+  open(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), connections, () => undefined);
+    enter(pool, database);
+  });
+  close(async () => {
+    await pool.close();
+    await database.drop();
+  });
 };

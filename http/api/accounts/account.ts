@@ -2,16 +2,15 @@
 // OWNER alone the guards on refunds (rules D2, M7a, M7b, O3).
 
 import type { Static } from 'typebox';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
-import { ACCOUNT, type AccountSettings, type OpenAccount } from '../../../domain/account/account.ts';
-import type { SettingsChange } from '../../../domain/account/settings.ts';
+import { ACCOUNT, type AccountSettings, agreedSettings, type OpenAccount } from '../../../domain/account/account.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { SessionCaller } from '../../kernel/callers.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
 import { DASHBOARD } from '../access/tags.ts';
-import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
-import { OWNERS_SETTINGS, refundGuardChange } from './refundGuards.ts';
+import { accountSchema, OPERATORS_SETTINGS, OWNERS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
 
 export const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({
   id: ACCOUNT.idPrefix + accountId,
@@ -19,7 +18,7 @@ export const accountView = ({ accountId, name, email, openedAt, settings }: Open
   email,
   createdAt: openedAt,
   logoUrl: settings.logo === null ? null : baseUrl + logoPath(settings.logo),
-  settings,
+  settings: agreedSettings(settings, DECLARED_SETTINGS.settings),
 });
 
 const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN changes the account.');
@@ -41,20 +40,13 @@ type SettingsBody = Frozen<Static<typeof settingsBody>>;
 
 /** null: the caller may change all that is named. */
 const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null => {
-  const operators = OPERATORS_SETTINGS.find((name) => body[name] !== undefined);
+  const operators = OPERATORS_SETTINGS.find((name) => Object.hasOwn(body, name));
   if (operators !== undefined)
     return reject('role_required', `Only the operator of the platform changes ${operators}.`, { param: operators });
   if (caller.role === 'OWNER') return null;
-  const owners = OWNERS_SETTINGS.find((name) => body[name] !== undefined);
+  const owners = OWNERS_SETTINGS.find((name) => Object.hasOwn(body, name));
   return owners === undefined ? null : reject('role_required', `Only an OWNER changes ${owners}.`, { param: owners });
 };
-
-/** Only what was sent: the rest stays. */
-const changeOf = ({ color, chargeWindowSeconds, ...rest }: SettingsBody): SettingsChange => ({
-  ...(color !== undefined && { color }),
-  ...(chargeWindowSeconds !== undefined && { chargeWindowSeconds }),
-  ...refundGuardChange(rest),
-});
 
 export const changeAccountSettingsRoute = route({
   method: 'PATCH',
@@ -71,9 +63,7 @@ export const changeAccountSettingsRoute = route({
     const { caller, body, services } = context;
     const refusal = refusalFor(body, caller);
     if (refusal !== null) return refusal;
-    return settingsOrRefusal(
-      await services.changeAccountSettings(caller.tenant.accountId, changeOf(body), actorOf(context)),
-    );
+    return settingsOrRefusal(await services.changeAccountSettings(caller.tenant.accountId, body, actorOf(context)));
   },
 });
 

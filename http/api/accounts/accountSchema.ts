@@ -1,25 +1,27 @@
-// The account as its members see it, in the words of `account settings --json`.
-import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.ts';
+// The account as its members see it, in the words of `account settings --json`, and what changes its settings.
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import type { AccountSetting, ValueSchema } from '../../../domain/kernel/accountSetting.ts';
 import {
   accepting,
   anyInteger,
   anyJson,
-  boolean,
+  declaredValue,
   described,
   exactly,
   id,
   integer,
-  listOf,
   optional,
   orNull,
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { OWNERS_SETTINGS, refundGuardFields } from './refundGuards.ts';
 
-const perMethod = <Schema>(schema: Schema) =>
+const { settings: DECLARED } = DECLARED_SETTINGS;
+
+export const perMethod = <Schema>(schema: Schema) =>
   Object.fromEntries(PAYMENT_METHODS.map((method) => [method, schema])) as {
     readonly [Method in (typeof PAYMENT_METHODS)[number]]: Schema;
   };
@@ -27,6 +29,10 @@ const fee = exactly({
   percentBps: described('Basis points of the amount.', anyInteger),
   fixed: described('Minor units on top.', anyInteger),
 });
+
+/** An answer has all parts of a group. */
+const whole = (schema: ValueSchema) =>
+  schema['properties'] === undefined ? schema : { ...schema, required: Object.keys(schema['properties'] ?? {}) };
 
 export const settingsSchema = exactly({
   fees: exactly(perMethod(exactly({ provider: fee, platform: fee }))),
@@ -39,19 +45,7 @@ export const settingsSchema = exactly({
   logo: described('SHA-256 of the image; null: none.', orNull(string())),
   color: described('#rrggbb of the checkout’s buttons and links; null: Quita’s.', orNull(string())),
   velocity: exactly({ customerPerHour: anyInteger, accountPerHour: anyInteger }),
-  refundVelocity: exactly({ countPerHour: orNull(anyInteger), sumPerHour: orNull(anyInteger) }),
-  payoutCount: described('Live payouts an hour; null: any.', orNull(anyInteger)),
-  payoutSum: described('Sum of live payouts an hour, in minor units; null: any.', orNull(anyInteger)),
-  payoutApprovalAbove: described(
-    'Payouts of more than this wait for an approval; null: none does.',
-    orNull(anyInteger),
-  ),
-  rateLimitPerMinute: described('Of each key; null: the deployment’s; 0: any number.', orNull(anyInteger)),
-  cashoutDestinations: described(
-    'Pix keys that live cash-outs may go to, beside the payer’s own document; null: any. New accounts have an empty list.',
-    orNull(listOf(string())),
-  ),
-  disputeNotifications: described('Whether outcomes of live disputes are published as webhooks.', boolean),
+  ...Object.fromEntries(DECLARED.map(({ name, schema }) => [name, declaredValue(whole(schema))])),
 });
 
 export const accountProperties = {
@@ -64,28 +58,30 @@ export const accountProperties = {
 };
 export const accountSchema = exactly(accountProperties);
 
-/** What a merchant changes itself. */
-const OWN = ['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS] as const;
-type OperatorsOwn = Exclude<keyof AccountSettings, (typeof OWN)[number]>;
-const REFUSED = optional(described('Only the operator of the platform changes it: 403 `role_required`.', anyJson));
+/** What a request sets of these settings; `by` ends the descriptions. */
+export const changesOf = (settings: readonly AccountSetting[], by: string) =>
+  Object.fromEntries(
+    settings.map(({ name, schema }) => [
+      name,
+      optional(declaredValue({ ...schema, description: `${schema['description']}${by}` })),
+    ]),
+  );
+
+const OWNERS = DECLARED.filter(({ isOwners }) => isOwners);
+/** In the order in which a rejection names them. */
+export const OWNERS_SETTINGS: readonly string[] = OWNERS.map(({ name }) => name);
+
+const MERCHANTS = new Set(['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS]);
+export const OPERATORS_SETTINGS = Object.keys(settingsSchema.properties).filter((name) => !MERCHANTS.has(name));
 /** Named, so that they are refused and not ignored. */
-const OPERATORS_OWN: { readonly [Name in OperatorsOwn]: typeof REFUSED } = {
-  fees: REFUSED,
-  holdDays: REFUSED,
-  merchantName: REFUSED,
-  taxId: REFUSED,
-  receiverName: REFUSED,
-  receiverCity: REFUSED,
-  logo: optional(described('PUT /v1/account/logo changes it; here it is 403 `role_required`.', anyJson)),
-  velocity: REFUSED,
-  rateLimitPerMinute: REFUSED,
-  disputeNotifications: REFUSED,
-};
-export const OPERATORS_SETTINGS = Object.keys(OPERATORS_OWN) as readonly OperatorsOwn[];
+const refused = (name: string) =>
+  name === 'logo'
+    ? described('PUT /v1/account/logo changes it; here it is 403 `role_required`.', anyJson)
+    : described('Only the operator of the platform changes it: 403 `role_required`.', anyJson);
 
 export const settingsBody = accepting({
   color: optional(described('Lower-case #rrggbb; null: Quita’s.', orNull(string(7)))),
   chargeWindowSeconds: optional(integer(...SETTING_BOUNDS.chargeWindowSeconds)),
-  ...refundGuardFields(' Only an OWNER changes it.'),
-  ...OPERATORS_OWN,
+  ...changesOf(OWNERS, ' Only an OWNER changes it.'),
+  ...Object.fromEntries(OPERATORS_SETTINGS.map((name) => [name, optional(refused(name))])),
 });

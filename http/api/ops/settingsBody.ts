@@ -1,20 +1,16 @@
 // What an operator changes of an account's settings, in the words in which they are shown; what is not sent stays (rules O1, O2).
 import type { Static } from 'typebox';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
-import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { taxIdOf } from '../../../domain/pix/taxId.ts';
-import { boolean, described, exactly, integer, optional, orNull, string } from '../../kernel/jsonSchema.ts';
+import { described, exactly, integer, optional, orNull, string } from '../../kernel/jsonSchema.ts';
 import type { Frozen } from '../../kernel/route.ts';
-import { refundGuardChange, refundGuardFields } from '../accounts/refundGuards.ts';
+import { changesOf, perMethod } from '../accounts/accountSchema.ts';
 
 const B = SETTING_BOUNDS;
 
-const ofMethods = <Schema>(schema: Schema) =>
-  Object.fromEntries(PAYMENT_METHODS.map((method) => [method, schema])) as {
-    readonly [Method in (typeof PAYMENT_METHODS)[number]]: Schema;
-  };
 const fee = exactly({
   percentBps: integer(...B.feeBps, 'Basis points of the amount.'),
   fixed: integer(...B.feeFixed, 'Minor units on top.'),
@@ -23,8 +19,8 @@ const feePair = optional(exactly({ provider: optional(fee), platform: optional(f
 
 /** Nothing else: a mistyped setting must not look as if it had been changed. */
 export const operatorsSettingsBody = exactly({
-  fees: optional(described('By method; each side by itself.', exactly(ofMethods(feePair)))),
-  holdDays: optional(exactly(ofMethods(optional(integer(...B.holdDays))))),
+  fees: optional(described('By method; each side by itself.', exactly(perMethod(feePair)))),
+  holdDays: optional(exactly(perMethod(optional(integer(...B.holdDays))))),
   chargeWindowSeconds: optional(integer(...B.chargeWindowSeconds)),
   merchantName: optional(string(B.merchantName[1])),
   taxId: optional(described('CPF or CNPJ; null: none.', orNull(string(32)))),
@@ -37,11 +33,7 @@ export const operatorsSettingsBody = exactly({
       accountPerHour: optional(integer(...B.velocityPerHour)),
     }),
   ),
-  disputeNotifications: optional(described('Whether outcomes of live disputes are published as webhooks.', boolean)),
-  rateLimitPerMinute: optional(
-    described('Of each key; null: the deployment’s; 0: any number.', orNull(integer(...B.rateLimitPerMinute))),
-  ),
-  ...refundGuardFields(''),
+  ...changesOf(DECLARED_SETTINGS.settings, ''),
 });
 
 type Body = Frozen<Static<typeof operatorsSettingsBody>>;
@@ -50,16 +42,7 @@ type BodyFee = NonNullable<NonNullable<NonNullable<Body['fees']>['PIX']>['provid
 const feeOf = ({ percentBps, fixed }: BodyFee) => ({ percentBps, fixed: toMinor(fixed) });
 
 /** The change that the body asks for. */
-export const operatorsChangeOf = ({
-  fees,
-  taxId,
-  refundVelocity,
-  payoutCount,
-  payoutSum,
-  payoutApprovalAbove,
-  cashoutDestinations,
-  ...rest
-}: Body): SettingsChange => ({
+export const operatorsChangeOf = ({ fees, taxId, ...rest }: Body): SettingsChange => ({
   ...rest,
   ...(fees && {
     fees: Object.fromEntries(
@@ -71,5 +54,4 @@ export const operatorsChangeOf = ({
   }),
   // What is none goes on as it was sent, and is refused with all that is out of bounds.
   ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
-  ...refundGuardChange({ refundVelocity, payoutCount, payoutSum, payoutApprovalAbove, cashoutDestinations }),
 });

@@ -1,4 +1,5 @@
 // Requests and responses of the sandbox (rules X).
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { DISPUTE_METHODS } from '../../../domain/dispute/medCase.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
@@ -6,6 +7,7 @@ import {
   accepting,
   anyInteger,
   boolean,
+  declaredValue,
   described,
   exactly,
   integer,
@@ -105,28 +107,12 @@ export const clockSchema = exactly({
 });
 export const flushSchema = exactly({ pending: described('Deliveries that are due or held back.', anyInteger) });
 
-/** Requests a minute that a sandbox can be limited to. */
-const RATE_LIMIT_MAX = 1_000_000;
-const confirms = described('Whether the bank pays refunds by itself.', boolean);
-const confirmsPayouts = described('Whether the bank pays payouts by itself.', boolean);
-const approvalAbove = (more: string) =>
-  described(`Payouts of more than this wait for an approval; null: none does.${more}`, orNull(integer(0, AMOUNT_MAX)));
-const notifies = described('Whether disputes lead to webhooks.', boolean);
-export const sandboxSettingsBody = accepting({
-  auto_confirm_refunds: optional(confirms),
-  auto_confirm_payouts: optional(confirmsPayouts),
-  payout_approval_above: optional(
-    approvalAbove(' Overrides the account’s `payoutApprovalAbove` for test keys once it was sent.'),
+const { switches } = DECLARED_SETTINGS;
+export const sandboxSettingsBody = accepting(
+  Object.fromEntries(switches.map(({ apiName, schema }) => [apiName, optional(declaredValue(schema))])),
+);
+export const sandboxSettingsSchema = exactly(
+  Object.fromEntries(
+    switches.map(({ apiName, schema, shownSchema = schema }) => [apiName, declaredValue(shownSchema)]),
   ),
-  rate_limit_per_minute: optional(
-    integer(0, RATE_LIMIT_MAX, 'Lowers the limit of each test key, never lifts it; 0: as the account has it.'),
-  ),
-  dispute_notifications: optional(notifies),
-});
-export const sandboxSettingsSchema = exactly({
-  auto_confirm_refunds: confirms,
-  auto_confirm_payouts: confirmsPayouts,
-  payout_approval_above: approvalAbove(' As it was sent last; null, too, where it was never sent.'),
-  rate_limit_per_minute: orNull(integer(0, RATE_LIMIT_MAX, '0 and null: as the account has it.')),
-  dispute_notifications: notifies,
-});
+);

@@ -1,33 +1,24 @@
 // The sandbox: how it behaves for the account's test keys (rule X3).
 
 import type { Static } from 'typebox';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
 import { SANDBOX } from './tags.ts';
 
 type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;
+const { switches } = DECLARED_SETTINGS;
 
 /** Only what was sent: the rest stays. */
-const wishOf = (body: SettingsBody): Partial<SandboxSettings> => ({
-  ...(body.auto_confirm_refunds !== undefined && { autoConfirmRefunds: body.auto_confirm_refunds }),
-  ...(body.auto_confirm_payouts !== undefined && { autoConfirmPayouts: body.auto_confirm_payouts }),
-  ...(body.payout_approval_above !== undefined && {
-    payoutApproval: { above: body.payout_approval_above === null ? null : toMinor(body.payout_approval_above) },
-  }),
-  ...(body.rate_limit_per_minute !== undefined && { rateLimitPerMinute: body.rate_limit_per_minute }),
-  ...(body.dispute_notifications !== undefined && { disputeNotifications: body.dispute_notifications }),
-});
+const wishOf = (body: SettingsBody): SandboxSettings =>
+  Object.fromEntries(
+    switches.flatMap(({ name, apiName, sent }) => (body[apiName] === undefined ? [] : [[name, sent(body[apiName])]])),
+  );
 
-const settingsView = (settings: SandboxSettings) => ({
-  auto_confirm_refunds: settings.autoConfirmRefunds,
-  auto_confirm_payouts: settings.autoConfirmPayouts,
-  payout_approval_above: settings.payoutApproval?.above ?? null,
-  rate_limit_per_minute: settings.rateLimitPerMinute,
-  dispute_notifications: settings.disputeNotifications,
-});
+const settingsView = (settings: SandboxSettings) =>
+  Object.fromEntries(switches.map(({ apiName, shown }) => [apiName, shown(settings)]));
 
 export const sandboxSettingsRoute = route({
   method: 'POST',

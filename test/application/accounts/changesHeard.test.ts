@@ -1,8 +1,10 @@
 // How processes hear of what others change of accounts and keys: an announcement under the lease, and the log (ADR 0009).
+
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import { followChanges, forgetAnnounced } from '../../../application/accounts/followChanges.ts';
 import { keyOf } from '../../../application/accounts/newKey.ts';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -126,7 +128,7 @@ describe('changes of accounts and keys', () => {
     const { commands, accounts } = core;
     forgetAnnounced({ onChange: (listener) => void listeners.push(listener) }, commands);
     const change = async (chargeWindowSeconds: number) => {
-      const decide = changeSettings({ chargeWindowSeconds }, accounts.realNow());
+      const decide = changeSettings({ chargeWindowSeconds }, accounts.realNow(), DECLARED_SETTINGS.settings);
       await core.anotherProcess().execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why(accountId));
     };
     const remembered = async () => (await accounts.get(accountId)).settings.chargeWindowSeconds;

@@ -3,6 +3,7 @@
 
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { CommandHandler, StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import {
@@ -161,7 +162,12 @@ describe('a codec around the codec', () => {
   const createWith = async (codec: EventCodec): Promise<void> => {
     const commands = handlerOf(codec);
     const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'a@b.co', idSeed: 'AA', at: CREATED_AT };
-    await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+    await commands.execute(
+      ACCOUNT,
+      ACCOUNT.stream(ACCOUNT_ID),
+      openAccount(opening, DECLARED_SETTINGS.settings),
+      why(ACCOUNT_ID),
+    );
     const decide = createCharge({
       terms: terms({ customer }),
       fingerprintUnder: () => 'hash',

@@ -3,7 +3,6 @@
 
 import { expect } from 'chai';
 import { medCaseIdOf } from '../../../application/core/derivedIds.ts';
-import { announcesOutcomes } from '../../../application/disputes/announcements.ts';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
 import { removeUnconfirmed } from '../../../application/disputes/evidenceSweep.ts';
 import { takeOwedReportsOf } from '../../../application/disputes/owedReports.ts';
@@ -23,6 +22,7 @@ import {
 } from '../../../domain/dispute/decisions.ts';
 import { confirmEvidence } from '../../../domain/dispute/evidence.ts';
 import type { MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
+import { announcesOutcomes } from '../../../domain/dispute/settings.ts';
 import type { EvidenceId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
 import { addMillis, DAY_MS, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';

@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
@@ -124,12 +125,17 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
       randomness: systemRandomness,
       stopwatch: systemStopwatch,
     });
-    return { commands, accounts: new Accounts(commands, clock) };
+    return { commands, accounts: new Accounts(commands, clock, DECLARED_SETTINGS) };
   };
   const shared = newProcess();
   const { commands } = shared;
   const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'seed', at: CREATED_AT };
-  await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+  await commands.execute(
+    ACCOUNT,
+    ACCOUNT.stream(ACCOUNT_ID),
+    openAccount(opening, DECLARED_SETTINGS.settings),
+    why(ACCOUNT_ID),
+  );
   const create = createCharge({
     terms: terms({ expectedPayerTaxId: lock === 'none' ? null : LOCKED_TO }),
     fingerprintUnder: () => 'hash',

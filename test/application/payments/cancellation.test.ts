@@ -1,6 +1,7 @@
 // A cancellation on its way through a provider that does not answer, or was paid first, and when we are killed (E4, M4, M5).
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import type { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { Canceller, cancelPayment } from '../../../application/payments/cancellation.ts';
@@ -253,7 +254,7 @@ describe('the cancellation, on Postgres', () => {
   it('reads the stream only where this process does not know what it holds', async () => {
     const { accountId } = core.account;
     const reads = async (id: PaymentId, commands: CommandHandler): Promise<number> => {
-      const accounts = new Accounts(commands, core.clock);
+      const accounts = new Accounts(commands, core.clock, DECLARED_SETTINGS);
       await accounts.get(accountId);
       let count = 0;
       core.spies.onRead = () => {

@@ -1,5 +1,7 @@
 // A process that dies at each step of a payout: whoever goes on pays it once, and money set aside for nothing goes back (ADR 0013).
+
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
@@ -73,11 +75,16 @@ describe('payouts of a process that dies', () => {
     newProcess = () => {
       const codec = new JsonEventCodec();
       const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
-      return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }) };
+      return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }, DECLARED_SETTINGS) };
     };
     const { commands, accounts } = newProcess();
     const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'c2VlZA==', at: CREATED_AT };
-    await commands.execute(ACCOUNT, ACCOUNT.stream(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+    await commands.execute(
+      ACCOUNT,
+      ACCOUNT.stream(ACCOUNT_ID),
+      openAccount(opening, DECLARED_SETTINGS.settings),
+      why(ACCOUNT_ID),
+    );
     account = await accounts.get(ACCOUNT_ID);
   });
 

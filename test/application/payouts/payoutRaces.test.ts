@@ -1,8 +1,10 @@
 // Request, cancellation, approval, rejection and the bank's outcome, each pair at once: whatever the order of every step, one wins, the
 // other says so, and the money agrees (rules Y2, Y4, Y5). The processes share a log and a bank, and nothing else.
+
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
@@ -83,14 +85,19 @@ const openWorld = async (step: Step, awaitsApproval: boolean): Promise<World> =>
       randomness: systemRandomness,
       stopwatch: systemStopwatch,
     });
-    return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }) };
+    return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }, DECLARED_SETTINGS) };
   };
   const { commands, accounts } = newProcess();
   const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'c2VlZA==', at: CREATED_AT };
   const stream = ACCOUNT.stream(ACCOUNT_ID);
-  await commands.execute(ACCOUNT, stream, openAccount(opening), why(ACCOUNT_ID));
+  await commands.execute(ACCOUNT, stream, openAccount(opening, DECLARED_SETTINGS.settings), why(ACCOUNT_ID));
   const approval = { payoutApproval: { above: awaitsApproval ? toMinor(0) : null } };
-  await commands.execute(ACCOUNT, stream, changeSandboxSettings(approval, CREATED_AT), why(ACCOUNT_ID));
+  await commands.execute(
+    ACCOUNT,
+    stream,
+    changeSandboxSettings(approval, CREATED_AT, DECLARED_SETTINGS.switches),
+    why(ACCOUNT_ID),
+  );
   return { rail, account: await accounts.get(ACCOUNT_ID), funds: fundsOf(turn), newProcess, lateSteps };
 };
 

@@ -1,6 +1,7 @@
 // The Pix-out in place of a refused return (M10) on its way through the provider, and what a provider confirms after it had refused.
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler } from '../../../application/payments/settle.ts';
@@ -45,7 +46,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
   const run = async (paymentId: PaymentId, refundId: RefundId): Promise<void> => {
-    const accounts = new Accounts(core.commands, core.clock);
+    const accounts = new Accounts(core.commands, core.clock, DECLARED_SETTINGS);
     const timers = { set: async () => undefined };
     const needs = { commands: core.commands, accounts, providers: core.provider, timers };
     await new RefundExecutor(needs).run({ paymentId, refundId });

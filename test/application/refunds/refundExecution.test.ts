@@ -1,6 +1,7 @@
 // A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
@@ -40,7 +41,7 @@ describe('the refund process, on Postgres', () => {
   let pixes = 0;
 
   const processOf = (commands = core.commands): RefundExecutor => {
-    const accounts = new Accounts(commands, core.clock);
+    const accounts = new Accounts(commands, core.clock, DECLARED_SETTINGS);
     const set = async (timer: Timer) => void timers.push(timer);
     return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set } });
   };
@@ -282,7 +283,7 @@ describe('the refund process, on Postgres', () => {
   it('asked for by two processes at once under one key, it is reserved once', async () => {
     const { paymentId } = await reserved({ amount: 1 });
     const commands = core.anotherProcess();
-    const other = { ...core, commands, accounts: new Accounts(commands, core.clock) };
+    const other = { ...core, commands, accounts: new Accounts(commands, core.clock, DECLARED_SETTINGS) };
     const body = { idempotencyKey: 'the-same-key', amount: 5 };
     const both = await Promise.all([ask(paymentId, body), ask(paymentId, body, other)]);
     expect(both.map(({ replayed }) => replayed).sort()).to.deep.equal([false, true]);

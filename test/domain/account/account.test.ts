@@ -1,16 +1,17 @@
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import {
   type AccountEvent,
   account,
   accountTime,
   actingTime,
   advanceTestClock,
-  allowedDestinations,
   defaultSettings,
   type OpenAccount,
   openAccount,
   TEST_CLOCK_OFFSET_SECONDS_MAX,
 } from '../../../domain/account/account.ts';
+import { allowedDestinations } from '../../../domain/account/cashoutDestinations.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
 import { given } from '../../support/given.ts';
@@ -74,11 +75,11 @@ describe('where cash-outs may go (M7a)', () => {
 
 describe('openAccount', () => {
   it('opens with the default settings, once', () => {
-    given(account).when(openAccount(opening)).then(opened, 'opened').again('already_open');
+    given(account).when(openAccount(opening, DECLARED_SETTINGS.settings)).then(opened, 'opened').again('already_open');
   });
   it('cuts a long or foreign name to what a Pix code can hold', () => {
     const namesOf = (name: string) => {
-      const { merchantName, receiverName } = defaultSettings(name);
+      const { merchantName, receiverName } = defaultSettings(name, DECLARED_SETTINGS.settings);
       return [merchantName, receiverName];
     };
     const long = 'Padaria e Confeitaria São João Ltda.';
@@ -87,7 +88,7 @@ describe('openAccount', () => {
   });
   it('again with other content keeps seed and settings of the first time', () => {
     const other = { ...opening, name: 'Outra', idSeed: 'b3RoZXI=', at: at('13:00:00') };
-    given(account, opened).when(openAccount(other)).then('already_open');
+    given(account, opened).when(openAccount(other, DECLARED_SETTINGS.settings)).then('already_open');
   });
 });
 

@@ -1,17 +1,21 @@
 // The version of the secret that signs what goes to payments' own URLs: one per mode, each rotation the next (rule W7).
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { type AccountEvent, account, openAccount, rotateOverrideSecret } from '../../../domain/account/account.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
 
 const [ROTATED_AT, LATER] = [at('13:00:00'), at('14:00:00')];
-const decided = openAccount({
+const opening = {
   accountId: ACCOUNT_ID,
   name: 'Loja',
   email: 'loja@example.com',
   idSeed: 'c2VlZA==',
   at: at('12:00:00'),
-})(account.initial) as { events: readonly AccountEvent[] };
+};
+const decided = openAccount(opening, DECLARED_SETTINGS.settings)(account.initial) as {
+  events: readonly AccountEvent[];
+};
 const opened = decided.events[0] as AccountEvent;
 const rotated = (mode: 'test' | 'live', version: number, when = ROTATED_AT): AccountEvent => ({
   type: 'AccountOverrideSecretRotated',

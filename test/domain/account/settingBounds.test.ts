@@ -1,17 +1,15 @@
 // Bounds of what an account may agree, and whose rate limit counts (rules E6, E8, M2, M7a, X3).
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { type AccountEvent, type AccountSettings, account, type OpenAccount } from '../../../domain/account/account.ts';
-import {
-  changeSettings,
-  requestsPerMinute,
-  type SettingsChange,
-  sandboxRequestsPerMinute,
-} from '../../../domain/account/settings.ts';
+import { requestsPerMinute, sandboxRequestsPerMinute } from '../../../domain/account/rateLimits.ts';
+import { changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
 import { SERDE } from '../../../domain/aggregates.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { refundVelocity } from '../../../domain/refund/settings.ts';
 import type { FeePair } from '../../../domain/transaction/fees.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
@@ -105,18 +103,20 @@ describe('bounds of settings', () => {
         ...SETTINGS,
         ...change,
         velocity: { ...SETTINGS.velocity, ...change.velocity },
-        refundVelocity: { ...SETTINGS.refundVelocity, ...change.refundVelocity },
+        refundVelocity: { ...refundVelocity.after(SETTINGS, change['refundVelocity'] ?? {}) },
         holdDays: { ...SETTINGS.holdDays, ...change.holdDays },
         fees: feesWith(change.fees),
       };
       given(account, opened)
-        .when(changeSettings(change, NOW))
+        .when(changeSettings(change, NOW, DECLARED_SETTINGS.settings))
         .then({ type: 'AccountSettingsChanged', data: { settings, at: NOW } }, settings)
         .again(settings);
     });
   for (const [param, change] of BAD)
     it(`${JSON.stringify(change).slice(0, 60)} is refused`, () =>
-      given(account, opened).when(changeSettings(change, NOW)).rejected('invalid_request', param));
+      given(account, opened)
+        .when(changeSettings(change, NOW, DECLARED_SETTINGS.settings))
+        .rejected('invalid_request', param));
 
   it('the largest settings that can be are an event below 32 kB', () => {
     const change: SettingsChange = {
@@ -127,7 +127,7 @@ describe('bounds of settings', () => {
       cashoutDestinations: Array.from({ length: 300 }, (_, i) => `${String(i).padEnd(73, 'a')}@b.c`),
       logo: '0'.repeat(64),
     };
-    const decided = changeSettings(change, NOW)(given(account, opened).state);
+    const decided = changeSettings(change, NOW, DECLARED_SETTINGS.settings)(given(account, opened).state);
     if (isRejection(decided)) throw new Error(decided.message);
     const { data } = SERDE.account.encode(decided.events[0] as AccountEvent);
     expect(Buffer.byteLength(JSON.stringify(data))).to.be.within(25_000, 32_000);
@@ -138,7 +138,9 @@ describe('bounds of settings', () => {
     const same: SettingsChange = {
       fees: { PIX: { platform: { fixed: platform.fixed, percentBps: platform.percentBps }, provider } },
     };
-    given(account, opened).when(changeSettings(same, NOW)).then(SETTINGS);
+    given(account, opened)
+      .when(changeSettings(same, NOW, DECLARED_SETTINGS.settings))
+      .then(SETTINGS);
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import {
   type AccountEvent,
   type AccountSettings,
@@ -6,12 +7,15 @@ import {
   type OpenAccount,
   type SandboxSettings,
 } from '../../../domain/account/account.ts';
-import { changeSandboxSettings, changeSettings } from '../../../domain/account/settings.ts';
+import { changeSandboxSettings, changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
+import { SERDE } from '../../../domain/aggregates.ts';
+import { completed } from '../../../domain/kernel/accountSetting.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
 
-const opened: AccountEvent = {
+const opened: Extract<AccountEvent, { type: 'AccountOpened' }> = {
   type: 'AccountOpened',
   data: {
     accountId: ACCOUNT_ID,
@@ -53,30 +57,37 @@ describe('changeSettings', () => {
   for (const change of CHANGES)
     it(`${Object.keys(change).join(', ')}: changes that and keeps the rest, once`, () => {
       const settings = { ...SETTINGS, ...change };
-      given(account, opened).when(changeSettings(change, NOW)).then(changed(settings), settings).again(settings);
+      given(account, opened)
+        .when(changeSettings(change, NOW, DECLARED_SETTINGS.settings))
+        .then(changed(settings), settings)
+        .again(settings);
     });
   it('to what they are is nothing', () => {
-    given(account, opened).when(changeSettings({}, NOW)).then(SETTINGS);
-    given(account, opened).when(changeSettings(SETTINGS, NOW)).then(SETTINGS);
     given(account, opened)
-      .when(changeSettings({ velocity: { ...SETTINGS.velocity } }, NOW))
+      .when(changeSettings({}, NOW, DECLARED_SETTINGS.settings))
+      .then(SETTINGS);
+    given(account, opened)
+      .when(changeSettings(SETTINGS, NOW, DECLARED_SETTINGS.settings))
+      .then(SETTINGS);
+    given(account, opened)
+      .when(changeSettings({ velocity: { ...SETTINGS.velocity } }, NOW, DECLARED_SETTINGS.settings))
       .then(SETTINGS);
   });
   it('again with other content builds on the first change', () => {
     const both = { ...twoDays, rateLimitPerMinute: 10 };
     given(account, opened, changed(twoDays))
-      .when(changeSettings({ rateLimitPerMinute: 10 }, LATER))
+      .when(changeSettings({ rateLimitPerMinute: 10 }, LATER, DECLARED_SETTINGS.settings))
       .then(changed(both, LATER), both)
       .again(both);
   });
   it('and back are two changes', () => {
     given(account, opened, changed(twoDays))
-      .when(changeSettings({ holdDays: SETTINGS.holdDays }, LATER))
+      .when(changeSettings({ holdDays: SETTINGS.holdDays }, LATER, DECLARED_SETTINGS.settings))
       .then(changed(SETTINGS, LATER), SETTINGS);
   });
   it('of an account that was never opened is a broken invariant', () =>
     given(account)
-      .when(changeSettings({}, NOW))
+      .when(changeSettings({}, NOW, DECLARED_SETTINGS.settings))
       .throws(/never opened/));
 });
 
@@ -88,12 +99,14 @@ describe('changeSandboxSettings (X3)', () => {
     rateLimitPerMinute: null,
     disputeNotifications: true,
   };
-  const changed = (sandbox: SandboxSettings, when = NOW): AccountEvent => ({
+  /** Events leave out that payouts are confirmed. */
+  const changed = ({ autoConfirmPayouts, ...said }: SandboxSettings, when = NOW): AccountEvent => ({
     type: 'AccountSandboxSettingsChanged',
-    data: { sandbox, at: when },
+    data: { sandbox: autoConfirmPayouts === false ? { ...said, autoConfirmPayouts } : said, at: when },
   });
   it('begin with refunds confirmed, the deployment’s rate limit, and disputes told', () => {
-    expect((given(account, opened).state as OpenAccount).sandbox).to.deep.equal(USUAL);
+    const { sandbox } = given(account, opened).state as OpenAccount;
+    expect(completed(sandbox, DECLARED_SETTINGS.switches)).to.deep.equal(USUAL);
   });
   for (const change of [
     { autoConfirmRefunds: false },
@@ -105,16 +118,21 @@ describe('changeSandboxSettings (X3)', () => {
   ])
     it(`${Object.keys(change).join()}: changes that and keeps the rest, once`, () => {
       const sandbox = { ...USUAL, ...change };
-      given(account, opened).when(changeSandboxSettings(change, NOW)).then(changed(sandbox), sandbox).again(sandbox);
+      given(account, opened)
+        .when(changeSandboxSettings(change, NOW, DECLARED_SETTINGS.switches))
+        .then(changed(sandbox), sandbox)
+        .again(sandbox);
     });
   it('to what they are is nothing', () => {
-    given(account, opened).when(changeSandboxSettings(USUAL, NOW)).then(USUAL);
+    given(account, opened)
+      .when(changeSandboxSettings(USUAL, NOW, DECLARED_SETTINGS.switches))
+      .then(USUAL);
   });
   it('again with other content builds on the first change, and leaves the account’s settings alone', () => {
     const manual = { ...USUAL, autoConfirmRefunds: false };
     const both = { ...manual, rateLimitPerMinute: 30 };
     const { state } = given(account, opened, changed(manual))
-      .when(changeSandboxSettings({ rateLimitPerMinute: 30 }, LATER))
+      .when(changeSandboxSettings({ rateLimitPerMinute: 30 }, LATER, DECLARED_SETTINGS.switches))
       .then(changed(both, LATER), both)
       .again(both)
       .and();
@@ -122,6 +140,41 @@ describe('changeSandboxSettings (X3)', () => {
   });
   it('of an account that was never opened is a broken invariant', () =>
     given(account)
-      .when(changeSandboxSettings({}, NOW))
+      .when(changeSandboxSettings({}, NOW, DECLARED_SETTINGS.switches))
       .throws(/never opened/));
+});
+
+describe('what events hold', () => {
+  const NAMES = Object.keys(SETTINGS);
+  const written = (decision: ReturnType<typeof changeSettings>, ...before: AccountEvent[]) => {
+    const decided = decision(given(account, ...before).state);
+    if (isRejection(decided)) throw new Error(decided.message);
+    const { data } = SERDE.account.encode(decided.events[0] as AccountEvent);
+    return data as { readonly settings: Readonly<Record<string, unknown>> };
+  };
+  const change = (wish: SettingsChange) => changeSettings(wish, NOW, DECLARED_SETTINGS.settings);
+
+  it('is every setting, in the order in which capabilities are listed', () => {
+    const { settings } = written(change({ color: '#000000' }), opened);
+    expect(Object.keys(settings)).to.deep.equal(NAMES);
+    expect(NAMES.slice(10)).to.deep.equal([
+      'refundVelocity',
+      'payoutCount',
+      'payoutSum',
+      'payoutApprovalAbove',
+      'rateLimitPerMinute',
+      'cashoutDestinations',
+      'disputeNotifications',
+    ]);
+  });
+  it('has settings that came after the account, and those of a capability that is gone', () => {
+    const { payoutCount: _, ...older } = SETTINGS;
+    const old: AccountEvent = { ...opened, data: { ...opened.data, settings: { ...older, formerLimit: 7 } } };
+    const { settings } = written(change({ payoutSum: 5 }), old);
+    expect(Object.keys(settings)).to.deep.equal([...NAMES, 'formerLimit']);
+    expect(settings).to.deep.equal({ ...SETTINGS, payoutSum: 5, formerLimit: 7 });
+    given(account, old)
+      .when(change({ payoutCount: null }))
+      .then({ ...SETTINGS, formerLimit: 7 });
+  });
 });

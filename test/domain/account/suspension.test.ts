@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import {
   type AccountEvent,
   account,
@@ -10,13 +11,16 @@ import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
 
 const [SUSPENDED_AT, LATER] = [at('13:00:00'), at('14:00:00')];
-const decided = openAccount({
+const opening = {
   accountId: ACCOUNT_ID,
   name: 'Loja',
   email: 'loja@example.com',
   idSeed: 'c2VlZA==',
   at: at('12:00:00'),
-})(account.initial) as { events: readonly AccountEvent[] };
+};
+const decided = openAccount(opening, DECLARED_SETTINGS.settings)(account.initial) as {
+  events: readonly AccountEvent[];
+};
 const opened = decided.events[0] as AccountEvent;
 const suspended = (when = SUSPENDED_AT): AccountEvent => ({ type: 'AccountSuspended', data: { at: when } });
 const reopened = (when = LATER): AccountEvent => ({ type: 'AccountReopened', data: { at: when } });

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import type express from 'express';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { changeSettings } from '../../../domain/account/settings.ts';
@@ -121,7 +122,7 @@ describe('rate limit', () => {
     const { accountId } = tenant;
     const { commands, accounts } = gateway.gateway;
     const why = metadataForProcess('test', { accountId, mode: 'live' }, accountId, accountId);
-    const decide = changeSettings({ rateLimitPerMinute }, accounts.realNow());
+    const decide = changeSettings({ rateLimitPerMinute }, accounts.realNow(), DECLARED_SETTINGS.settings);
     await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
   };
   const sandboxReply = (perMinute: number) =>

@@ -10,7 +10,7 @@ const LENGTH_MAX = 16_000;
 /** What is linear takes less than 1 ms, what is quadratic a hundred; CPU is accounted in steps of 4 ms. */
 const CPU_MS_MAX = 20;
 /** No noise of a shared machine adds so much. */
-const CPU_MS_CERTAIN = 400;
+const CPU_MS_CERTAIN = 100;
 const TRIES = 3;
 const SHORTEST = 24;
 const NOTICEABLE_MS = 0.2;
@@ -48,7 +48,7 @@ const costOf = (expression: RegExp, text: string): number => {
 };
 
 /** The next length to try: the more a length costs, the smaller the step, so that what is exponential or cubic ends early. */
-const after = (length: number, costMs: number): number => length * (costMs < NOTICEABLE_MS ? 8 : 2);
+const after = (length: number, costMs: number): number => length * (costMs < NOTICEABLE_MS ? 10 : 2);
 
 /** The first pumped text that costs too much, tried from short to long. */
 const tooDear = (expression: RegExp, lengthMax: number): string | null => {

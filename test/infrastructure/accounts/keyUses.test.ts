@@ -2,15 +2,14 @@ import { expect } from 'chai';
 import type { KeyId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../../domain/kernel/time.ts';
 import { keyUseReads, PostgresKeyUses } from '../../../infrastructure/accounts/keyUses.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const [ONE, TWO, NEVER] = ['1', '2', '3'].map((end) => end.padStart(26, '0')) as [KeyId, KeyId, KeyId];
 const NOON = toMillis(parseTimestamp('2026-11-21T12:00:00.000Z'));
 
 describe('when keys were last used', () => {
-  let database: TestDatabase;
   let db: PgPool;
   let statements: number;
   const clock = { nowMs: NOON, now: () => clock.nowMs };
@@ -29,13 +28,8 @@ describe('when keys were last used', () => {
     });
   const lastUsed = async () => [...(await keyUseReads(db).lastUsed([ONE, TWO, NEVER]))].sort();
 
-  before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
   });
   beforeEach(async () => {
     await db.query('DELETE FROM operations.api_key_uses');

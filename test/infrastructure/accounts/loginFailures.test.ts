@@ -1,22 +1,16 @@
 // Failed logins in Postgres: what counts, for whom, and for how long (rule D1).
 import { expect } from 'chai';
 import { loginFailures } from '../../../infrastructure/accounts/sessions.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const [ANA, BIA] = ['Ana@example.com', 'bia@example.com'];
 
 describe('failed logins', () => {
-  let database: TestDatabase;
   let db: PgPool;
-  before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
   });
   beforeEach(() => db.query('DELETE FROM operations.login_failures'));
 

@@ -4,27 +4,21 @@ import { jobOfRequest, sendLink } from '../../../application/accounts/passwordLi
 import type { LinkRequest } from '../../../application/ports/passwordLinks.ts';
 import type { PasswordId, UserId } from '../../../domain/kernel/ids.ts';
 import { passwordLinks } from '../../../infrastructure/accounts/passwordLinks.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { RecordingJobs } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const idOf = (n: number): string => String(n).padStart(26, '0');
 const [ANA, BIA] = [idOf(1), idOf(2)] as [UserId, UserId];
 const LINK = { userId: ANA, replaces: idOf(3) as PasswordId };
 
 describe('links in Postgres', () => {
-  let database: TestDatabase;
   let db: PgPool;
   let jobs: RecordingJobs;
   let links: ReturnType<typeof passwordLinks>;
-  before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
   });
   beforeEach(async () => {
     await db.query('DELETE FROM operations.password_links');

@@ -138,8 +138,7 @@ describe('account settings', () => {
 
   const between = (option: string, [min, max]: readonly [number, number], text: string) =>
     `--${option} must be a whole number from ${min} to ${max}, not "${text}"`;
-  const { velocityPerHour, holdDays, chargeWindowSeconds, feeBps, feeFixed, refundsPerHour, refundSumPerHour } =
-    SETTING_BOUNDS;
+  const { velocityPerHour, holdDays, chargeWindowSeconds, feeBps, feeFixed } = SETTING_BOUNDS;
   const METHODS = 'PIX, CREDIT_CARD, MBWAY, MULTIBANCO, BOLETO, CRYPTO';
   const WRONG: readonly (readonly [string, string, string])[] = [
     ['velocity-customer', '0', between('velocity-customer', velocityPerHour, '0')],
@@ -162,8 +161,8 @@ describe('account settings', () => {
       'São José do Rio Preto',
       'receiverCity must have 1 to 15 characters once its accents and all that is not ASCII are gone',
     ],
-    ['refund-count', '100001', between('refund-count', refundsPerHour, '100001')],
-    ['refund-sum', 'x', between('refund-sum', refundSumPerHour, 'x')],
+    ['refund-count', '100001', between('refund-count', [0, 100_000], '100001')],
+    ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
     ['charge-window', '59', between('charge-window', chargeWindowSeconds, '59')],
     ['charge-window', '', between('charge-window', chargeWindowSeconds, '')],
     ['cashout-destinations', 'x', 'cashoutDestinations must be Pix keys as the directory holds them, not "x"'],

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { timer } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as FirstAttempt['dueAt'];
@@ -19,20 +19,16 @@ const attempt = (key: string, seconds: number, group = 'we', since = seconds): F
 });
 
 describe('failing targets', () => {
-  let database: TestDatabase;
   let pool: PgPool;
   /** Of two workers. */
   let one: FailingTargets;
   let other: FailingTargets;
+  useDatabase('test', 8, (opened) => {
+    pool = opened;
+  });
   beforeEach(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 8, () => undefined);
     const rule = { failuresInARow: 3, everySeconds: 60 };
     [one, other] = [failingTargets(pool, rule), failingTargets(pool, rule)];
-  });
-  afterEach(async () => {
-    await pool.close();
-    await database.drop();
   });
   const fail = async (seconds: readonly number[], group = 'we') => {
     const counts = [];

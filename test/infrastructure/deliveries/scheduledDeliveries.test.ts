@@ -7,14 +7,14 @@ import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/i
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { scheduledDeliveries } from '../../../infrastructure/deliveries/scheduledDeliveries.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema, nextSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
 import { isShown } from '../../../projections/webhooks/untried.ts';
 import { RecordingJobs } from '../../support/operations.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}): ScheduledDelivery => ({
   deliveryId: id as DeliveryId,
@@ -33,21 +33,17 @@ const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}
 });
 
 describe('scheduled deliveries', () => {
-  let database: TestDatabase;
   let pool: PgPool;
   let jobs: RecordingJobs;
   let deliveries: ScheduledDeliveries;
+  useDatabase('test', 4, (opened) => {
+    pool = opened;
+  });
   beforeEach(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
     jobs = new RecordingJobs();
     deliveries = scheduledDeliveries(pool, jobs, isShown);
     const { name } = webhookDeliveriesProjection;
     await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, liveSchema(name)));
-  });
-  afterEach(async () => {
-    await pool.close();
-    await database.drop();
   });
   const withJob = (one: ScheduledDelivery) => ({
     scheduled: one,

@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { account, RecordingJobs } from '../../support/operations.ts';
 import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { migratedDatabase, useDatabase } from '../../world/postgres.ts';
 
 const PIX = {
   tenant: { accountId: account('acct'), mode: 'test' as const },
@@ -19,17 +19,13 @@ const keyOf = (reference: string) => ({ tenant: PIX.tenant, reference });
 const payloadOf = (reference: string) => ({ ...PIX.tenant, reference });
 
 describe('provider notifications', () => {
-  let database: TestDatabase;
   let pool: PgPool;
   let jobs: RecordingJobs;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
-    jobs = new RecordingJobs();
+  useDatabase('test', 4, (opened) => {
+    pool = opened;
   });
-  afterEach(async () => {
-    await pool.close();
-    await database.drop();
+  beforeEach(async () => {
+    jobs = new RecordingJobs();
   });
   const rows = async () =>
     (

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { reconciliations } from '../../../infrastructure/providers/reconciliations.ts';
 import { account, RecordingJobs } from '../../support/operations.ts';
 import { at } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
 const LIVE: Tenant = { ...TENANT, mode: 'live' };
@@ -19,15 +19,9 @@ const OTHER: Tenant = { ...TENANT, accountId: account('other') };
 type Key = { readonly tenant: Tenant; readonly reference: string };
 
 describe('reconciliation in Postgres', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  before(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
-  });
-  after(async () => {
-    await pool.close();
-    await database.drop();
+  useDatabase('suite', 4, (opened) => {
+    pool = opened;
   });
   afterEach(() => pool.query('TRUNCATE operations.reconciliations, operations.provider_notifications'));
 

@@ -4,24 +4,20 @@ import type { RefundGuard, RefundReservation } from '../../../application/ports/
 import type { AccountId, RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { refundGuard } from '../../../infrastructure/refunds/refundGuard.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
 
 describe('the guard of refunds', () => {
-  let database: TestDatabase;
   let db: PgPool;
   let guard: RefundGuard;
-  before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-    guard = refundGuard(db);
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
   });
-  after(async () => {
-    await db.close();
-    await database.drop();
+  before(async () => {
+    guard = refundGuard(db);
   });
   beforeEach(() => db.query('DELETE FROM operations.refund_reservations'));
 

@@ -3,24 +3,18 @@ import { expect } from 'chai';
 import type { LoggedRequest, RequestLogReads } from '../../../application/ports/requestLog.ts';
 import { type AccountId, BEHIND_TIME, encodeTimedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/requests/requestLog.ts';
 import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const ACCOUNT = 'a'.repeat(26) as AccountId;
 const AT = '2031-03-10T23:59:59.999Z' as Timestamp;
 
 describe('the request log in Postgres', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  before(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
-  });
-  after(async () => {
-    await pool.close();
-    await database.drop();
+  useDatabase('suite', 4, (opened) => {
+    pool = opened;
   });
   beforeEach(() => pool.query('TRUNCATE operations.request_log'));
 

@@ -2,25 +2,21 @@
 import { expect } from 'chai';
 import type { ShareRequest, TakeShares } from '../../../application/ports/requestShares.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { requestMinutes, requestShares } from '../../../infrastructure/requests/requestShares.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 describe('shares of minutes', () => {
-  let database: TestDatabase;
   let pool: PgPool;
   let take: TakeShares;
   let tests = 0;
   /** Another one in each test. */
   let name: string;
-  before(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
-    take = requestShares(pool);
+  useDatabase('suite', 4, (opened) => {
+    pool = opened;
   });
-  after(async () => {
-    await pool.close();
-    await database.drop();
+  before(async () => {
+    take = requestShares(pool);
   });
   beforeEach(() => {
     tests += 1;

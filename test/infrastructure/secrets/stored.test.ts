@@ -1,12 +1,12 @@
 // The secrets key of a database, and webhook signing secrets in it.
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { checkedKeyId, countSealed, resealSecrets } from '../../../infrastructure/secrets/resealing.ts';
 import { isRightKeyring, opensWhatIsSealed } from '../../../infrastructure/secrets/secretsKey.ts';
 import { webhookSecrets } from '../../../infrastructure/secrets/webhookSecrets.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
 const KEY = new SecretsKeyring([OLD]);
@@ -16,15 +16,9 @@ const OTHER_ENDPOINT = '1123456789abcdefghjkmnpqrs' as EndpointId;
 const [FIRST, SECOND] = ['1'.repeat(64), '2'.repeat(64)] as const;
 
 describe('secrets in the database', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
-  });
-  afterEach(async () => {
-    await pool.close();
-    await database.drop();
+  useDatabase('test', 4, (opened) => {
+    pool = opened;
   });
 
   it('has the first key as the right one, and no other, ever after', async () => {

@@ -1,7 +1,7 @@
 // Timers become jobs when they are due in their account's time, in order, woken for the nearest one.
 import { expect } from 'chai';
 import type { SqlPool } from '../../../application/ports/sql.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import {
   clearTimers,
@@ -13,7 +13,7 @@ import {
 } from '../../../infrastructure/timers/timerTable.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { account, jobOf, RecordingJobs, timer } from '../../support/operations.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as ReturnType<typeof timer>['dueAt'];
@@ -28,15 +28,9 @@ const message = (key: string, dueAt: string) =>
   timer(key, dueAt, { kind: 'deliver', group: 'g', payload: { deliveryId: key } });
 
 describe('timers', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
-  });
-  afterEach(async () => {
-    await pool.close();
-    await database.drop();
+  useDatabase('test', 4, (opened) => {
+    pool = opened;
   });
   /** Moved at NOW_MS. */
   const clock = (name: string, seconds: number, draining: boolean) =>

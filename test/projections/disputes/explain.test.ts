@@ -6,7 +6,7 @@ import type { CaseFilter } from '../../../application/ports/readModels/cases.ts'
 import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
 import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { disputesProjection } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
@@ -14,7 +14,7 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { caseAfter, caseOpened } from '../../world/medCases.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
@@ -40,17 +40,13 @@ const FILL = [
 ];
 
 describe('of 100,000 dispute cases', () => {
-  let database: TestDatabase;
   let db: PgPool;
+  useDatabase('suite', 1, (opened) => {
+    db = opened;
+  });
   before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     await createSchema(db, disputesProjection, liveSchema(disputesProjection.name));
     for (const statement of FILL) await db.query(statement);
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
   });
 
   // Bounds: a page, one more, and the case that it begins after.

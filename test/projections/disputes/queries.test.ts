@@ -7,7 +7,7 @@ import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.t
 import type { AccountId, MedCaseId, Mode } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, addSeconds, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { disputesProjection, waitsOf } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
@@ -15,7 +15,7 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { caseAfter, caseOpened } from '../../world/medCases.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const OTHER_ACCOUNT = '2acct000000000000000000000' as AccountId;
@@ -35,20 +35,16 @@ interface CaseRow {
 }
 
 describe('what is asked of dispute cases', () => {
-  let database: TestDatabase;
   let db: PgPool;
+  useDatabase('suite', 1, (opened) => {
+    db = opened;
+  });
   before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     await createSchema(db, disputesProjection, liveSchema(disputesProjection.name));
   });
   beforeEach(async () => {
     await db.query('DELETE FROM rm_disputes.cases');
     await db.query('DELETE FROM operations.test_clocks');
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
   });
 
   const write = async (...rows: readonly CaseRow[]): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PayoutFilter } from '../../../application/ports/readModels/payouts.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { payoutsProjection } from '../../../projections/payouts/projection.ts';
@@ -12,7 +12,7 @@ import { payoutReads, payoutViews } from '../../../projections/payouts/queries.t
 import { FINGERPRINT, TERMS } from '../../domain/payout/samples.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
@@ -36,17 +36,13 @@ const FILL = [
 const ANY: PayoutFilter = { status: null, from: null, to: null };
 
 describe('of 100,000 payouts and as many Pix-outs', () => {
-  let database: TestDatabase;
   let db: PgPool;
+  useDatabase('suite', 1, (opened) => {
+    db = opened;
+  });
   before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     await createSchema(db, payoutsProjection, liveSchema(payoutsProjection.name));
     for (const statement of FILL) await db.query(statement);
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
   });
 
   // Bounds: a page and one more of each kind, and the payout that it begins after.

@@ -6,11 +6,11 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const HOSTILE = [
   '',
@@ -65,16 +65,12 @@ const HISTORIES: readonly (readonly WebhookDeliveryEvent[])[] = [
 ];
 
 describe('the row of a delivery', () => {
-  let database: TestDatabase;
   let pool: PgPool;
-  before(async () => {
-    database = await migratedDatabase();
-    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
-    await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, 'rm'));
+  useDatabase('suite', 2, (opened) => {
+    pool = opened;
   });
-  after(async () => {
-    await pool.close();
-    await database.drop();
+  before(async () => {
+    await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, 'rm'));
   });
   const logged = (subject: string, event: WebhookDeliveryEvent, revision: number) =>
     ({

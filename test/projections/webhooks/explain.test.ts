@@ -6,13 +6,13 @@ import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
-import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../../projections/webhooks/projection.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { useDatabase } from '../../world/postgres.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
@@ -40,18 +40,14 @@ const FILL = [
 ];
 
 describe('of 100,000 deliveries and 100,000 that wait', function suite() {
-  let database: TestDatabase;
   let db: PgPool;
+  useDatabase('suite', 1, (opened) => {
+    db = opened;
+  });
   before(async () => {
-    database = await migratedDatabase();
-    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     for (const projection of [webhookDeliveriesProjection, webhookEndpointsProjection])
       await createSchema(db, projection, liveSchema(projection.name));
     for (const statement of FILL) await db.query(statement);
-  });
-  after(async () => {
-    await db.close();
-    await database.drop();
   });
 
   const page = (of: Sql, filter: Partial<DeliveryFilter>) =>

@@ -6,9 +6,10 @@ export interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
 }
 
-/** What runs without being imported: scripts, migrations (loaded by folder), tests, benches. */
+/** What runs without being imported by name: scripts, migrations and answers of reactions (loaded by folder), tests, benches. */
 const isEntry = (path: string, manifest: Manifest): boolean =>
   /^migrations\/\d/.test(path) ||
+  /^test\/application\/\w+\/answers\.ts$/.test(path) ||
   path.endsWith('.test.ts') ||
   /^test\/(?:bench|soak)\//.test(path) ||
   Object.values(manifest.scripts).some((script) => script.split(/\s+/).includes(path));

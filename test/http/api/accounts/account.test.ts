@@ -6,7 +6,7 @@ import { changeAccountSettings } from '../../../../application/accounts/changeAc
 import { ACCOUNT, type AccountSettings } from '../../../../domain/account/account.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import type { AccountRole } from '../../../../domain/user/user.ts';
-import { OWNERS_SETTINGS } from '../../../../http/api/accounts/refundGuards.ts';
+import { OWNERS_SETTINGS } from '../../../../http/api/accounts/accountSchema.ts';
 import { jpegImage, pngImage } from '../../../support/images.ts';
 import { parseBrCode } from '../../../support/pix/brCodeParse.ts';
 import type { Reply, TestGateway, TestTenant } from '../../../world/gateway.ts';

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { PAYOUT } from '../../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../../domain/payout/payout.ts';
+import { onBothStores } from '../../../world/bothStores.ts';
 import { newKey, type Reply, type TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
@@ -13,13 +14,13 @@ interface Shown {
   readonly payout: PayoutBody;
 }
 
-describe('payouts before operators', () => {
+onBothStores('payouts before operators', (log) => {
   let gateway: TestGateway;
   let olga: TestUser;
   let headers: { readonly authorization: string };
   let desk: PayoutDesk;
   before(async () => {
-    gateway = await openReady();
+    gateway = await openReady(log());
     olga = await gateway.addUser('OPERATOR');
     headers = await gateway.logIn('OPERATOR', olga);
   });

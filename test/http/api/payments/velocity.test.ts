@@ -1,6 +1,7 @@
 // How many live charges an hour (contract.md Errors, rule E6). Live mode has a bank of the test's own here.
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../../application/capabilities.ts';
 import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../../../domain/account/settings.ts';
@@ -60,7 +61,7 @@ describe('velocity guard (E6)', () => {
       tenant.accountId,
       tenant.accountId,
     );
-    const decide = changeSettings({ velocity }, accounts.realNow());
+    const decide = changeSettings({ velocity }, accounts.realNow(), DECLARED_SETTINGS.settings);
     await commands.execute(ACCOUNT, ACCOUNT.stream(tenant.accountId), decide, why);
   };
   const end = async (id: PaymentId, event: ChargeEvent) => {

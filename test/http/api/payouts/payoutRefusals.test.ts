@@ -11,6 +11,7 @@ import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../../domain/payout/payout.ts';
 import { incoming, settled } from '../../../support/samples.ts';
+import { onBothStores } from '../../../world/bothStores.ts';
 import { FakeProvider } from '../../../world/fakeProvider.ts';
 import { FakeRail } from '../../../world/fakeRail.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
@@ -24,7 +25,7 @@ const BY = { actor: 'operator:test', requestId: null };
 const VELOCITY = 'fraud.account_velocity_exceeded';
 const OTHER_KEY = '12345678909';
 
-describe('refused payouts', () => {
+onBothStores('refused payouts', (log) => {
   let database: TestDatabase;
   let gateway: TestGateway;
   let withoutRail: TestGateway;
@@ -33,7 +34,7 @@ describe('refused payouts', () => {
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   before(async () => {
     database = await migratedDatabase();
-    const shared = { database, liveProvider: new FakeProvider(), clock };
+    const shared = { database, liveProvider: new FakeProvider(), clock, ...log() };
     gateway = await openReady({ ...shared, livePayoutRail: rail });
     withoutRail = await openReady({
       ...shared,

@@ -1,5 +1,6 @@
 // What a merchant is told of its payouts: payout.* and withdrawal.* (rules Y2, W9).
 import { expect } from 'chai';
+import { onBothStores } from '../../../world/bothStores.ts';
 import { Receivers } from '../../../world/deliveryFacts.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
@@ -7,13 +8,13 @@ import type { Body } from '../../../world/merchant.ts';
 import { type PayoutBody, PayoutDesk } from '../../../world/payoutDesk.ts';
 import { type Receiver, typeOf } from '../../../world/receiver.ts';
 
-describe('webhooks of payouts', () => {
+onBothStores('webhooks of payouts', (log) => {
   let gateway: TestGateway;
   let desk: PayoutDesk;
   let receiver: Receiver;
   const receivers = new Receivers();
   before(async () => {
-    gateway = await openReady();
+    gateway = await openReady(log());
   });
   after(() => gateway.close());
   beforeEach(async () => {

@@ -1,6 +1,7 @@
 // Refunds that are refused, each with its own code (contract.md Refund body; rules E4, K5, K6, M4–M8).
 
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../../application/capabilities.ts';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { changeSettings } from '../../../../domain/account/settings.ts';
 import type { AccountId, PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -213,7 +214,11 @@ describe('refused refunds', () => {
 
     it('a cash-out goes only where the account allows it', async () => {
       const { commands, accounts } = gateway.gateway;
-      const allow = changeSettings({ cashoutDestinations: ['tesouraria@example.com'] }, accounts.realNow());
+      const allow = changeSettings(
+        { cashoutDestinations: ['tesouraria@example.com'] },
+        accounts.realNow(),
+        DECLARED_SETTINGS.settings,
+      );
       await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), allow, why());
       const charge = await desk.paid(1_000);
       await refused(charge, { amount: 1, destinationKey: 'outra@example.com' }, 422, 'REFUND_NOT_SUPPORTED');

@@ -7,12 +7,14 @@ import type { TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
 import { ORDERS, PaymentDesk } from '../../../world/paymentDesk.ts';
+import { PayoutDesk } from '../../../world/payoutDesk.ts';
 
 const DAY_SECONDS = 86_400;
 
 interface Stats extends Body {
   readonly dailyVolume: readonly { readonly date: string; readonly currencies: Body }[];
 }
+type Seen = Pick<PaymentDesk, 'as'>;
 interface Metrics extends Body {
   readonly funnel: Body;
   readonly volume: readonly Body[];
@@ -29,14 +31,14 @@ describe('statistics and metrics', () => {
   after(() => gateway.close());
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  const read = async <T>(desk: PaymentDesk, path: string): Promise<T> => {
+  const read = async <T>(desk: Seen, path: string): Promise<T> => {
     const { status, body, text } = await gateway.get<T>(path, desk.as);
     expect(status, text).to.equal(200);
     return body;
   };
-  const stats = (desk: PaymentDesk, query = '') => read<Stats>(desk, `/v1/payments/stats${query}`);
-  const metrics = (desk: PaymentDesk, query = '') => read<Metrics>(desk, `/v1/payments/metrics${query}`);
-  const today = async (desk: PaymentDesk): Promise<string> =>
+  const stats = (desk: Seen, query = '') => read<Stats>(desk, `/v1/payments/stats${query}`);
+  const metrics = (desk: Seen, query = '') => read<Metrics>(desk, `/v1/payments/metrics${query}`);
+  const today = async (desk: Seen): Promise<string> =>
     saoPauloDay(parseTimestamp((await read<{ now: string }>(desk, '/v1/sandbox/clock')).now));
   const charge = async (desk: PaymentDesk, amount: number, body: Body = {}): Promise<string> => {
     const reply = await gateway.charge<{ id: string }>({ amount, ...body }, desk.as);
@@ -53,7 +55,7 @@ describe('statistics and metrics', () => {
       new Date(Date.parse(last) - (count - 1 - n) * DAY_SECONDS * 1_000).toISOString().slice(0, 10),
     );
   /** To shortly after the next midnight of São Paulo, so that a scenario does not meet one half-way. */
-  const toMorning = async (desk: PaymentDesk): Promise<void> => {
+  const toMorning = async (desk: Seen & { advance(seconds: number): Promise<unknown> }): Promise<void> => {
     const { now } = await read<{ now: string }>(desk, '/v1/sandbox/clock');
     const secondOfDay = (Math.floor(Date.parse(now) / 1_000) - 3 * 3_600) % DAY_SECONDS;
     await desk.advance(DAY_SECONDS - secondOfDay + 3_600);
@@ -93,6 +95,76 @@ describe('statistics and metrics', () => {
       timeToPay: { p50Seconds: null, p90Seconds: null },
       daily: days.map((date) => ({ date, created: 0, paid: 0 })),
     });
+  });
+
+  it('count no requested payout, whatever becomes of it, and no fee of one (Y4)', async () => {
+    const payouts = await PayoutDesk.open(gateway, { available: 0 });
+    const { merchant } = payouts;
+    const desk = { as: { key: merchant.key }, advance: (seconds: number) => merchant.advance(seconds) };
+    await toMorning(desk);
+    await payouts.earn(10_000); // by one Pix of 10,111, whose fee is 111
+    const date = await today(desk);
+    const expected = {
+      stats: {
+        totalTransactions: 1,
+        paidTransactions: 1,
+        todayTransactions: 1,
+        successRate: 100,
+        volumeByCurrency: [{ currency: 'BRL', volume: 10_111, count: 1 }],
+        todayVolumeByCurrency: { BRL: 10_111 },
+        dailyVolume: [{ date, currencies: { BRL: 10_111 } }],
+        methodBreakdown: [{ method: 'PIX', volume: 10_111, count: 1 }],
+      },
+      metrics: {
+        days: 1,
+        currency: null,
+        funnel: {
+          created: 1,
+          awaitingPayment: 0,
+          processing: 0,
+          paid: 1,
+          failed: 0,
+          expired: 0,
+          cancelled: 0,
+          refunded: 0,
+          disputed: 0,
+          conversionRate: 100,
+        },
+        volume: [
+          {
+            currency: 'BRL',
+            created: 10_111,
+            paid: 10_111,
+            refunded: 0,
+            lost: 0,
+            net: 10_000,
+            fees: 111,
+            averageTicket: 10_111,
+          },
+        ],
+        byMethod: [
+          { method: 'PIX', created: 1, paid: 1, conversionRate: 100, volume: [{ currency: 'BRL', volume: 10_111 }] },
+        ],
+        daily: [{ date, created: 1, paid: 1 }],
+      },
+    };
+    const shown = async () => {
+      const { timeToPay, ...rest } = await metrics(desk, '?days=1');
+      return { stats: await stats(desk, '?days=1'), metrics: rest };
+    };
+    expect(await shown()).to.deep.equal(expected);
+    const [paid, failed] = [await payouts.payout(), await payouts.payout()];
+    expect((await payouts.decide(paid.id, 'confirm')).body.status).to.equal('paid');
+    expect((await payouts.decide(failed.id, 'fail')).body.status).to.equal('failed');
+    await payouts.payout(); // stays with the bank
+    await payouts.settings({ payout_approval_above: 0 });
+    const cancelled = await payouts.payout();
+    expect((await payouts.post(`/v1/payouts/${cancelled.id}/cancel`)).body['status']).to.equal('cancelled');
+    const rejected = await payouts.payout();
+    expect((await payouts.review(rejected.id, 'reject')).body.failure_reason).to.equal('rejected');
+    await payouts.payout(); // awaits approval
+    expect(await payouts.available()).to.equal(10_000 - 3 * 1_050);
+    expect(await shown()).to.deep.equal(expected);
   });
 
   describe('over two days of account time', () => {

@@ -1,0 +1,56 @@
+// Where the money of cash-outs may go, beside the payer's own document (rule M7a).
+
+import { accountSetting, type StoredValues } from '../kernel/accountSetting.ts';
+import type { Mode } from '../kernel/ids.ts';
+import type { Problem } from '../kernel/rejection.ts';
+import { listOf, nullable, type Shape, text } from '../kernel/serde.ts';
+import { isPixKey } from '../pix/pixKey.ts';
+
+// All settings stand in each event that changes one, and an event is below 32 kB.
+const KEYS_MAX = 300;
+const KEY_LENGTH_MAX = 77;
+
+const name = 'cashoutDestinations';
+const list = listOf(text());
+/** A key that is named twice is one. */
+const shape: Shape<readonly string[]> = { ...list, decode: (value, path) => [...new Set(list.decode(value, path))] };
+
+const problems = (keys: readonly string[]): readonly Problem[] => {
+  const wrong = keys.find((key) => !isPixKey(key));
+  if (keys.length > KEYS_MAX) return [{ param: name, message: `must be at most ${KEYS_MAX} Pix keys` }];
+  return wrong === undefined
+    ? []
+    : [{ param: name, message: `must be Pix keys as the directory holds them, not "${wrong}"` }];
+};
+
+const WORDS: { readonly [word: string]: readonly string[] | null } = { any: null, none: [] };
+
+/** null: any. An empty list binds live mode only. */
+export const cashoutDestinations = accountSetting<readonly string[] | null>({
+  name,
+  initial: [],
+  shape: nullable(shape),
+  isOwners: true,
+  schema: {
+    type: ['array', 'null'],
+    items: { type: 'string', maxLength: KEY_LENGTH_MAX },
+    maxItems: KEYS_MAX,
+    description:
+      'Pix keys that live cash-outs may go to, beside the payer’s own document; null: any. New accounts have an empty list.',
+  },
+  problems: (keys) => problems(keys ?? []),
+  options: {
+    'cashout-destinations': {
+      description:
+        'Pix keys that live cash-outs may go to beside the payer’s document, with commas between; any, or none',
+      read: (typed) => (typed in WORDS ? WORDS[typed] : typed.split(',').map((key) => key.trim())),
+    },
+  },
+  line: (keys) => ['cash-out destinations', keys === null ? 'any' : keys.join(', ') || 'none'],
+});
+
+/** Returns the keys that cash-outs of the mode may go to, beside the payer's own document; null: any. Test mode is free at first. */
+export const allowedDestinations = (settings: StoredValues, mode: Mode): readonly string[] | null => {
+  const keys = cashoutDestinations.of(settings);
+  return mode === 'test' && keys?.length === 0 ? null : keys;
+};

@@ -1,0 +1,30 @@
+// Whether webhooks tell of the outcomes of an account's disputes (rules Q5, X3).
+import type { OpenAccount } from '../account/account.ts';
+import { accountSetting } from '../kernel/accountSetting.ts';
+import type { Mode } from '../kernel/ids.ts';
+import { reject } from '../kernel/rejection.ts';
+import { onSwitch } from '../kernel/sandboxSwitch.ts';
+import { flag } from '../kernel/serde.ts';
+
+export const disputeNotifications = accountSetting<boolean>({
+  name: 'disputeNotifications',
+  initial: true,
+  shape: flag,
+  schema: { type: 'boolean', description: 'Whether outcomes of live disputes are published as webhooks.' },
+  options: {
+    'dispute-notifications': {
+      description: 'whether outcomes of live disputes are published as webhooks: on or off',
+      read: (text) =>
+        text === 'on' || text === 'off' ? text === 'on' : reject('invalid_request', 'must be on or off'),
+    },
+  },
+  line: (isOn) => ['dispute outcomes', isOn ? 'published' : 'not published'],
+});
+
+export const sandboxDisputeNotifications = onSwitch(
+  { name: 'disputeNotifications', apiName: 'dispute_notifications' },
+  'Whether disputes lead to webhooks.',
+);
+
+export const announcesOutcomes = ({ settings, sandbox }: OpenAccount, mode: Mode): boolean =>
+  mode === 'test' ? sandboxDisputeNotifications.of(sandbox) : disputeNotifications.of(settings);

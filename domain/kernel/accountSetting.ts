@@ -1,0 +1,129 @@
+// A setting that accounts keep for a capability. It is declared once, in the capability's folder: the account's stream holds its value
+// under its name, and the API, the operators' routes and the command line derive from the declaration.
+import type { Json } from './json.ts';
+import { type Problem, type Rejection, reject } from './rejection.ts';
+import { nullable, type Shape } from './serde.ts';
+
+/** Values by the names of their declarations, which alone know their types. */
+export interface StoredValues {
+  readonly [name: string]: unknown;
+}
+
+/** JSON Schema, with a description. */
+export interface ValueSchema {
+  readonly [keyword: string]: Json;
+}
+
+/** Both included. */
+export type Bounds = readonly [min: number, max: number];
+
+type Line = readonly [label: string, text: string];
+
+/** What the outside sees of a setting. */
+interface Shown {
+  /** In events, in the API, and as the param of a rejection. It never changes. */
+  readonly name: string;
+  /** The value in the API. If it has `properties`, it is a group whose parts are changed one by one. */
+  readonly schema: ValueSchema;
+  /** Whether an OWNER changes it, too. The operator changes every setting. */
+  readonly isOwners?: true;
+  /** Of `account settings`. `part`: the part of a group that it sets. A rejection of `read` says what the text must be. */
+  readonly options: {
+    readonly [name: string]: {
+      readonly description: string;
+      readonly part?: string;
+      readonly read: (text: string) => unknown;
+    };
+  };
+}
+
+export interface AccountSetting<T = unknown> extends Shown {
+  readonly initial: T;
+  /** Returns the value; the initial one if the account has never stored any. */
+  readonly of: (settings: StoredValues) => T;
+  /** Returns the value after a change. */
+  readonly after: (settings: StoredValues, sent: unknown) => T;
+  readonly problemsOf: (settings: StoredValues) => readonly Problem[];
+  /** Returns what shows it at a terminal; null: another setting's line shows it. */
+  readonly lineOf: (settings: StoredValues) => Line | null;
+}
+
+/** `shape`: as events hold it. No setting of a capability holds personal data. */
+interface Declared<T> extends Shown {
+  readonly initial: T;
+  readonly shape: Shape<T>;
+  readonly problems?: (value: T) => readonly Problem[];
+  readonly line?: (value: T, settings: StoredValues) => Line;
+}
+
+export const accountSetting = <T>({ shape, problems, line, ...shown }: Declared<T>): AccountSetting<T> => {
+  const { name, initial, schema } = shown;
+  const of = storedValue(name, initial, shape);
+  return {
+    ...shown,
+    of,
+    after: (settings, sent) =>
+      shape.decode(schema['properties'] === undefined ? sent : Object.assign({}, of(settings), sent), name),
+    problemsOf: (settings) => problems?.(of(settings)) ?? [],
+    lineOf: (settings) => line?.(of(settings), settings) ?? null,
+  };
+};
+
+/** Returns what reads the value of a name: the initial one if none is stored. */
+export const storedValue =
+  <T>(name: string, initial: T, shape: Shape<T>) =>
+  (values: StoredValues): T =>
+    values[name] === undefined ? initial : shape.decode(values[name], name);
+
+/** Returns the values with those that are not stored yet, in the order of the declarations. Unknown names stay. */
+export const completed = (
+  values: StoredValues,
+  declared: readonly { readonly name: string; readonly of: (values: StoredValues) => unknown }[],
+): StoredValues => ({ ...Object.fromEntries(declared.map(({ name, of }) => [name, of(values)])), ...values });
+
+const mustBe = ([min, max]: Bounds) => `must be a whole number from ${min} to ${max}`;
+
+export const outside = (param: string, value: number, bounds: Bounds): readonly Problem[] =>
+  Number.isInteger(value) && value >= bounds[0] && value <= bounds[1] ? [] : [{ param, message: mustBe(bounds) }];
+
+/** Returns what reads a whole number, or one of the words. */
+export const wholeNumber =
+  <Word extends number | null = never>(bounds: Bounds, words: { readonly [word: string]: Word } = {}) =>
+  (text: string): number | Word | Rejection => {
+    const word = words[text];
+    if (word !== undefined) return word;
+    const value = /^\d{1,11}$/.test(text) ? Number(text) : Number.NaN;
+    return outside('', value, bounds).length === 0 ? value : reject('invalid_request', mustBe(bounds));
+  };
+
+/** The schema of a whole number or null. */
+export const limitSchema = ([minimum, maximum]: Bounds, description: string): ValueSchema => ({
+  type: ['integer', 'null'],
+  minimum,
+  maximum,
+  description,
+});
+
+/** Declares a number that limits something; null, at first: nothing does. `unlimited`: what an operator types for null. */
+export const limitSetting = <T extends number>({
+  description,
+  option: [option, meaning],
+  shape,
+  bounds,
+  unlimited,
+  ...named
+}: Pick<Declared<T | null>, 'name' | 'isOwners' | 'line'> & {
+  readonly description: string;
+  readonly option: readonly [name: string, description: string];
+  readonly shape: Shape<T>;
+  readonly bounds: Bounds;
+  readonly unlimited: string;
+}) =>
+  accountSetting<T | null>({
+    ...named,
+    initial: null,
+    shape: nullable(shape),
+    schema: limitSchema(bounds, description),
+    problems: (value) => outside(named.name, value ?? 0, bounds),
+    options: { [option]: { description: meaning, read: wholeNumber(bounds, { [unlimited]: null }) } },
+  });

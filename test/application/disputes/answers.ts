@@ -1,0 +1,49 @@
+// What the processes of dispute cases answer to each event of the log (test/application/reactions.test.ts).
+import { type Answers, clear, DAY_BEFORE, job, REVISION, timer } from '../../support/reactionLog.ts';
+import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';
+
+const CASE = { caseId: CASE_ID };
+const mailed = [job('mailCase', { ...CASE, revision: REVISION })];
+const told = [job('tellPayment', CASE)];
+const answered = [clear('remindOfDeadline', CASE_ID)];
+
+/** By process and name in the log. What is not named here is answered with nothing. */
+export const ANSWERS: Answers = {
+  caseTelling: {
+    'case opened': told,
+    'case without a deadline opened': told,
+    'case EvidenceRequested': told,
+    'case Appealed': told,
+    'case Accepted': told,
+    'case Rejected': told,
+    'case Closed': told,
+    'case Settled': told,
+    'case LateReported': told,
+  },
+  caseSettling: {
+    'dispute settled': [job('followSettling', { paymentId: PAYMENT_ID, revision: REVISION })],
+    'dispute resolved': [job('takeOwedReports', { paymentId: PAYMENT_ID })],
+    'held let pass': [job('takeOwedReports', { paymentId: PAYMENT_ID })],
+  },
+  caseDeadlines: {
+    'case opened': [timer('remindOfDeadline', CASE_ID, DAY_BEFORE)],
+    'case Appealed': answered,
+    'case Accepted': answered,
+    'case Rejected': answered,
+    'case Closed': answered,
+    'case Settled': answered,
+  },
+  caseMailing: {
+    'case opened': mailed,
+    'case without a deadline opened': mailed,
+    'case EvidenceRequested': mailed,
+    'case DeadlineNeared': mailed,
+    'case Accepted': mailed,
+    'case Rejected': mailed,
+    'case Closed': mailed,
+    'case Settled': mailed,
+  },
+};
+
+/** Of the names in the log: what endpoints are told of. */
+export const TOLD: readonly string[] = ['dispute opened', 'dispute updated', 'dispute settled', 'dispute resolved'];

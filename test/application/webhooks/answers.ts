@@ -1,0 +1,21 @@
+// What the processes of webhooks answer to each event of the log (test/application/reactions.test.ts).
+import { type Answers, clear, DELIVERY, ENDPOINT, LATER, timer } from '../../support/reactionLog.ts';
+
+const afresh = [
+  { kind: 'effect', effect: 'forgetFailures', about: ENDPOINT },
+  { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } },
+];
+
+/** By process and name in the log. What is not named here is answered with nothing. */
+export const ANSWERS: Answers = {
+  webhookFanOut: {},
+  webhookDelivery: {
+    'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
+    'delivery cancelled': [clear('deliver', DELIVERY)],
+    'retry asked for': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
+    'endpoint deleted': afresh,
+    'endpoint sent elsewhere': afresh,
+    'endpoint made inactive': afresh,
+    'endpoint made active': afresh,
+  },
+};
