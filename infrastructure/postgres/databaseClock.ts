@@ -111,7 +111,8 @@ export class DatabaseClock implements Clock {
 
 /**
  * Opens the clock of a process. A process whose own clock is off goes on by the database's where it must answer (the API says that it
- * is not ready), and takes no work meanwhile: what it does not do by our clock (certificates, deadlines of other libraries, logs) would be wrong.
+ * is not ready), and takes no work meanwhile: what it does not do by our clock (certificates, deadlines of other libraries, logs)
+ * would be wrong.
  */
 export const openClock = (db: Sql, log: Log): Promise<DatabaseClock> =>
   DatabaseClock.open({
