@@ -75,7 +75,7 @@ const arrows = (): { imports: number; pairs: number } => {
 };
 
 /** Creations that are traced. Timers of the process run beside some of them; what serves a creation runs in each. */
-const TRACED = 5;
+const TRACED = 9;
 
 /** Returns our files that run for each creation, from the socket to the append and back, each with the names of its functions that ran. */
 const creationPath = async (): Promise<ReadonlyMap<string, readonly string[]>> => {

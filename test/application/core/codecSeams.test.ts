@@ -21,7 +21,8 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
 import { type Category, SERDE } from '../../../domain/aggregates.ts';
-import { readStreamName, type StreamName } from '../../../domain/kernel/event.ts';
+import { readStreamName } from '../../../domain/kernel/aggregate.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { EventSerde } from '../../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';

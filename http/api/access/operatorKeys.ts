@@ -1,0 +1,117 @@
+// API keys of any account, as operators of the platform see to them (rule O1).
+
+import { shownFingerprint } from '../../../application/accounts/newKey.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import {
+  accepting,
+  boolean,
+  described,
+  exactly,
+  listOf,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { accountParam, NO_ACCOUNT } from '../ops/accounts.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
+
+const params = { ...accountParam, keyId: keyParam.id };
+
+const operatorsKeySchema = exactly({
+  ...listedKey,
+  fingerprint: described('The first 16 hex characters of its SHA-256, as request logs show it.', string()),
+  lastUsedAt: described('To the minute; null: never.', orNull(timestamp)),
+});
+
+const listKeysOfAccountRoute = route({
+  method: 'GET',
+  path: '/ops/v1/accounts/{id}/api-keys',
+  operationId: 'listKeysOfAccount',
+  params: accountParam,
+  summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
+  description: 'Returns the active keys of an account by their prefixes.',
+  ...FOR_OPERATORS,
+  responses: {
+    200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
+  },
+  errors: ['not_found'],
+  handle: async ({ params: { id }, services: { platform, listApiKeys } }) => {
+    if ((await platform.findAccount(id)) === null) return NO_ACCOUNT;
+    const keys = await listApiKeys(id);
+    const lastUsed = await platform.lastKeyUses(keys.map(({ keyId }) => keyId));
+    const data = keys.map((key) => ({
+      ...keyView(key),
+      fingerprint: shownFingerprint(key.fingerprint),
+      lastUsedAt: lastUsed.get(key.keyId) ?? null,
+    }));
+    return { status: 200, body: { data } };
+  },
+});
+
+const issueKeyOfAccountRoute = route({
+  method: 'POST',
+  path: '/ops/v1/accounts/{id}/api-keys',
+  operationId: 'issueKeyOfAccount',
+  params: accountParam,
+  summary: 'Issue an API key to an account; it is shown once',
+  description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
+  ...FOR_OPERATORS,
+  body: jsonBody({ schema: issueBody }),
+  responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { params: of, body, services } = context;
+    const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
+    const done = await services.issueApiKey(of.id, wish, actorOf(context));
+    return isRejection(done) ? done : newKey(done);
+  },
+});
+
+const rotateKeyOfAccountRoute = route({
+  method: 'POST',
+  path: '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate',
+  operationId: 'rotateKeyOfAccount',
+  params,
+  summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
+  description: 'Issues a new key of the same mode and revokes the old one at once.',
+  ...FOR_OPERATORS,
+  body: jsonBody({ schema: accepting({ label: optional(label) }) }),
+  responses: {
+    201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
+  },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { params: of, body, services } = context;
+    const done = await services.rotateApiKey(of.id, of.keyId, body.label, actorOf(context));
+    return isRejection(done) ? done : newKey(done);
+  },
+});
+
+const revokeKeyOfAccountRoute = route({
+  method: 'DELETE',
+  path: '/ops/v1/accounts/{id}/api-keys/{keyId}',
+  operationId: 'revokeKeyOfAccount',
+  params,
+  summary: 'Revoke an API key of an account for good',
+  description: 'Revokes a key of an account at once. This can’t be undone.',
+  ...FOR_OPERATORS,
+  responses: {
+    200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
+  },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { params: of, services } = context;
+    const done = await services.revokeApiKey(of.id, of.keyId, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: { revoked: true } };
+  },
+});
+
+export const OPERATOR_KEY_ROUTES = [
+  listKeysOfAccountRoute,
+  issueKeyOfAccountRoute,
+  rotateKeyOfAccountRoute,
+  revokeKeyOfAccountRoute,
+];

@@ -1,0 +1,269 @@
+// Users of every account and of the platform, as its operators see to them (rules D2, O1).
+
+import type { Static } from 'typebox';
+import type { Platform } from '../../../application/capabilities.ts';
+import type { Changer } from '../../../application/core/eventMetadata.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { type AccountId, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import { ACCOUNT_ROLES, type KnownUser, ROLES, USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
+import {
+  accepting,
+  described,
+  exactly,
+  id,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { matching } from '../../kernel/query.ts';
+import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { emailSchema, loginProblems, passwordSchema } from '../ops/accounts.ts';
+import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+
+const NO_USER = reject('not_found', 'There is no such user.');
+
+const userParam = {
+  id: {
+    description: 'The `usr_` id.',
+    schema: { type: 'string' },
+    parse: (text: string) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER,
+  },
+} as const;
+
+const userProperties = {
+  id: id(USER.idPrefix),
+  accountId: described('null: of the platform, an OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
+  email: string(),
+  name: string(),
+  role: oneOfTexts(ROLES),
+  status: described('A disabled user can’t log in.', oneOfTexts(['active', 'disabled'])),
+  createdAt: timestamp,
+};
+const userSchema = exactly(userProperties);
+
+const userView = ({
+  userId,
+  accountId,
+  email,
+  name,
+  role,
+  status,
+  addedAt,
+}: Omit<KnownUser, 'passwordId' | 'secondFactorId'>) => ({
+  id: USER.idPrefix + userId,
+  accountId: accountId && ACCOUNT.idPrefix + accountId,
+  email,
+  name,
+  role,
+  status,
+  createdAt: addedAt,
+});
+
+const wish = {
+  accountId: optional(described('Of every role but OPERATOR.', orNull(id(ACCOUNT.idPrefix)))),
+  email: emailSchema,
+  role: oneOfTexts(ROLES),
+  name: optional(described('Default: the e-mail address.', string(USER_NAME_LENGTH_MAX))),
+};
+const inviteBody = accepting(wish);
+const addBody = accepting({ ...wish, password: optional(passwordSchema) });
+
+const nameProblems = (name: string | undefined): readonly CodedProblem[] =>
+  name === undefined || name.trim() !== ''
+    ? []
+    : [{ param: 'name', message: `must have 1 to ${USER_NAME_LENGTH_MAX} characters`, code: 'invalid_request' }];
+
+const wishOf = ({ accountId = null, email, role, name }: Frozen<Static<typeof inviteBody>>) => ({
+  accountId: accountId === null ? null : parsePrefixedId<AccountId>(accountId, ACCOUNT.idPrefix),
+  email,
+  role,
+  name: name?.trim() ?? email,
+});
+
+const viewOf = async ({ findUser }: Platform, userId: UserId) => {
+  const user = await findUser(userId);
+  if (user === null) throw new Error(`user ${userId} was added, and is not there`);
+  return userView(user);
+};
+
+const addUserRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users',
+  operationId: 'addUser',
+  summary: 'Add a user with a password, which is shown once; nothing is sent',
+  description: 'Creates a user and returns a password once. Quita sends no email.',
+  ...FOR_OPERATORS,
+  body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
+  responses: {
+    201: {
+      kind: 'json',
+      description: 'The user, who can log in.',
+      schema: exactly({ ...userProperties, password: described('Shown only now.', string()) }),
+    },
+  },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { body, services } = context;
+    const addition = { ...wishOf(body), password: body.password ?? null };
+    const added = await services.platform.addUser(addition, actorOf(context));
+    if (isRejection(added)) return added;
+    const { userId, password } = added;
+    return { status: 201, body: { ...(await viewOf(services.platform, userId)), password } };
+  },
+});
+
+const inviteUserRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users/invite',
+  operationId: 'inviteUser',
+  summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
+  description:
+    'Creates a user and sends a link for the first password. The link works once, within one hour. For a user without a password, it sends a new link.',
+  ...FOR_OPERATORS,
+  body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
+  responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { platform } = context.services;
+    const userId = await platform.inviteUser(wishOf(context.body), actorOf(context));
+    return isRejection(userId) ? userId : { status: 202, body: await viewOf(platform, userId) };
+  },
+});
+
+const listUsersRoute = route({
+  method: 'GET',
+  path: '/ops/v1/users',
+  operationId: 'listUsers',
+  summary: 'Every user, or those of an account, in the order in which they were added',
+  description: 'Returns the users of the platform, or those of one account.',
+  ...FOR_OPERATORS,
+  query: {
+    ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
+    accountId: matching(
+      'Users of this account alone.',
+      'an acct_ id',
+      (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
+    ),
+  },
+  refusesUnknownQuery: true,
+  reads: ['users'],
+  responses: { 200: { kind: 'json', description: 'A page of users.', schema: pageSchema(userSchema) } },
+  errors: [],
+  handle: async ({ query: { limit, startingAfter: after = null, accountId = null }, services: { platform } }) => {
+    if (after !== null && (await platform.findUser(after)) === null) return NO_CURSOR;
+    const found = await platform.listUsers(accountId, { after, limit: limit + 1 });
+    return { status: 200, body: pageOf(found.map(userView), limit) };
+  },
+});
+
+const showUserRoute = route({
+  method: 'GET',
+  path: '/ops/v1/users/{id}',
+  operationId: 'showUser',
+  params: userParam,
+  summary: 'A user',
+  description: 'Returns one user with the role and the status.',
+  ...FOR_OPERATORS,
+  responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
+  errors: ['not_found'],
+  handle: async ({ params, services: { platform } }) => {
+    const user = await platform.findUser(params.id);
+    return user === null ? NO_USER : { status: 200, body: userView(user) };
+  },
+});
+
+const USER_NOW = { 200: { kind: 'json', description: 'The user as it is now.', schema: userSchema } } as const;
+const userOrRefusal = (done: KnownUser | Rejection) =>
+  isRejection(done) ? done : { status: 200 as const, body: userView(done) };
+
+const statusRoute = (
+  verb: 'disable' | 'enable',
+  summary: string,
+  description: string,
+  change: (platform: Platform, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
+) =>
+  route({
+    method: 'POST',
+    path: `/ops/v1/users/{id}/${verb}`,
+    operationId: `${verb}User`,
+    params: userParam,
+    summary,
+    description,
+    ...FOR_OPERATORS,
+    responses: USER_NOW,
+    errors: ['not_found'],
+    handle: async (context) =>
+      userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
+  });
+
+const disableUserRoute = statusRoute(
+  'disable',
+  'Shut a user out: logged out everywhere, at once',
+  'Disables a user. All sessions of this user end at once.',
+  (platform, userId, by) => platform.disableUser(userId, by),
+);
+const enableUserRoute = statusRoute(
+  'enable',
+  'Let a disabled user log in again',
+  'Enables a disabled user, who can then log in again.',
+  (platform, userId, by) => platform.enableUser(userId, by),
+);
+
+const changeRoleRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users/{id}/role',
+  operationId: 'changeUserRole',
+  params: userParam,
+  summary: 'Give a user of an account another role: it counts in every session, at once',
+  description: 'Changes the role of an account’s user. The new role applies to current sessions, too.',
+  ...FOR_OPERATORS,
+  reads: ['users'],
+  body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
+  responses: USER_NOW,
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    return userOrRefusal(await services.platform.changeRole(params.id, body.role, actorOf(context)));
+  },
+});
+
+const resetSecondFactorRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users/{id}/reset-second-factor',
+  operationId: 'resetSecondFactor',
+  params: userParam,
+  summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
+  description:
+    'Removes the second factor of a user, who can then log in with the password alone and enrol again. All sessions of this user end.',
+  ...FOR_OPERATORS,
+  responses: USER_NOW,
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, services, requestId } = context;
+    const done = await services.platform.resetSecondFactor(params.id, actorOf(context));
+    if (!isRejection(done))
+      services.reportSecurityEvent({
+        security: 'second_factor_reset',
+        by: caller.actor,
+        user: USER.idPrefix + params.id,
+        requestId,
+      });
+    return userOrRefusal(done);
+  },
+});
+
+export const OPERATOR_USER_ROUTES = [
+  addUserRoute,
+  inviteUserRoute,
+  listUsersRoute,
+  showUserRoute,
+  disableUserRoute,
+  enableUserRoute,
+  changeRoleRoute,
+  resetSecondFactorRoute,
+];

@@ -1,0 +1,108 @@
+// The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (rule X2).
+
+import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { assertFollowed } from '../../kernel/upToDate.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { paymentParam, transactionBody } from './payment.ts';
+import { authorizeBody, refuseBody } from './sandboxSchema.ts';
+import { transactionSchema } from './transactionSchema.ts';
+
+const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct) => {
+  const {
+    caller,
+    params: { id },
+    services,
+  } = context;
+  assertFollowed(context, id);
+  const done = await services.untilSeen(VISIBLE_MS, async () => {
+    const result = await services.actInSandbox(caller.tenant, id, act);
+    return isRejection(result) || result.kind === 'reported' ? result : null;
+  });
+  if (done === null) return NOT_FINALISED;
+  if (isRejection(done)) return done;
+  let seen: ExistingPayment | null = null;
+  const isVisible = await services.untilSeen(VISIBLE_MS, async () => {
+    seen = await services.views.payments.find(caller.tenant, id);
+    return seen !== null && done.isVisible(seen) ? true : null;
+  });
+  return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? done.payment) };
+};
+
+const acting = (name: string, summary: string, description: string) =>
+  ({
+    method: 'POST',
+    path: `/v1/sandbox/payments/{id}/${name}`,
+    operationId: `sandbox${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    summary,
+    description,
+    ...IN_SANDBOX,
+    params: paymentParam,
+    responses: {
+      200: { kind: 'json', description: 'The payment, with what came of it.', schema: transactionSchema },
+      202: {
+        kind: 'json',
+        description: 'The payment, when that does not show in the reads within 5 s.',
+        schema: transactionSchema,
+      },
+    },
+    errors: ['not_found', 'invalid_payment_method', 'invalid_request'],
+  }) as const;
+
+const sandboxAuthorizeRoute = route({
+  ...acting(
+    'authorize',
+    'The payer pays by another method than Pix',
+    'Simulates a successful payment by card, boleto, MB WAY, Multibanco or crypto.',
+  ),
+  body: jsonBody({
+    schema: authorizeBody,
+    codes: { method: 'invalid_payment_method' },
+  }),
+  handle: (context) => perform(context, { kind: 'authorize', method: context.body.method ?? null }),
+});
+
+const sandboxRefuseRoute = route({
+  ...acting(
+    'refuse',
+    'The acquirer declines the method in flight, else the first that is left',
+    'Simulates a decline by the acquirer. If the payment offers other methods, the payer can still use them.',
+  ),
+  body: jsonBody({ schema: refuseBody }),
+  handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
+});
+
+const sandboxProcessingRoute = route({
+  ...acting(
+    'processing',
+    'The payer is at it',
+    'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
+  ),
+  handle: (context) => perform(context, { kind: 'processing' }),
+});
+const sandboxChargebackRoute = route({
+  ...acting(
+    'chargeback',
+    'The card’s issuer raises a chargeback',
+    'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
+  ),
+  handle: (context) => perform(context, { kind: 'chargeback' }),
+});
+const sandboxDisputeRoute = route({
+  ...acting(
+    'dispute',
+    'The card’s holder opens a dispute',
+    'Simulates a dispute by the cardholder. The disputed amount is retained.',
+  ),
+  handle: (context) => perform(context, { kind: 'dispute' }),
+});
+
+export const SANDBOX_METHOD_ROUTES: readonly Route[] = [
+  sandboxAuthorizeRoute,
+  sandboxRefuseRoute,
+  sandboxProcessingRoute,
+  sandboxChargebackRoute,
+  sandboxDisputeRoute,
+];

@@ -1,0 +1,99 @@
+// Payouts that await approval, over all accounts, and an operator's word on them (rules Y5, O1).
+import type { ListedPayout } from '../../../application/ports/readModels/payouts.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { described, exactly, id, listOf, oneOfTexts } from '../../kernel/jsonSchema.ts';
+import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { ofAccount, total, upToThousand } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
+import { payoutParam } from './payouts.ts';
+
+const schema = exactly({
+  accountId: id(ACCOUNT.idPrefix),
+  mode: oneOfTexts(['test', 'live']),
+  payout: described('As the merchant sees it.', payoutSchema),
+});
+const shown = ({ tenant, payout }: ListedPayout) => ({
+  accountId: ACCOUNT.idPrefix + tenant.accountId,
+  mode: tenant.mode,
+  payout,
+});
+
+const listRoute = route({
+  method: 'GET',
+  path: '/ops/v1/payouts',
+  operationId: 'listPayoutReviews',
+  summary: 'Payouts that await approval, oldest first',
+  description: 'Returns the payouts of all accounts that await approval, or those of one account.',
+  ...FOR_OPERATORS,
+  query: { limit: upToThousand, accountId: ofAccount },
+  refusesUnknownQuery: true,
+  reads: ['payouts'],
+  responses: { 200: { kind: 'json', description: 'The payouts.', schema: exactly({ data: listOf(schema), total }) } },
+  errors: [],
+  handle: async ({ query, services: { platform } }) => {
+    const { payouts, total: all } = await platform.listPayouts(query.accountId ?? null, query.limit);
+    return { status: 200, body: { data: payouts.map(shown), total: all } };
+  },
+});
+
+const ONE = {
+  params: payoutParam,
+  ...FOR_OPERATORS,
+  responses: { 200: { kind: 'json', description: 'The payout.', schema } },
+} as const;
+
+const showRoute = route({
+  ...ONE,
+  method: 'GET',
+  path: '/ops/v1/payouts/{id}',
+  operationId: 'showPayout',
+  summary: 'Show a requested payout',
+  description: 'Returns a requested payout of any account, whatever its status.',
+  errors: ['not_found'],
+  handle: async ({ params, services: { platform } }) => {
+    const found = await platform.showPayout(params.id);
+    return isRejection(found) ? found : { status: 200, body: shown(found) };
+  },
+});
+
+const REVIEW = {
+  ...ONE,
+  method: 'POST',
+  errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
+} as const;
+
+const approveRoute = route({
+  ...REVIEW,
+  path: '/ops/v1/payouts/{id}/approve',
+  operationId: 'approvePayoutReview',
+  summary: 'Approve a payout of any account',
+  description:
+    'Approves a payout for an account that has no one else to do it. An operator who issued the API key that requested the payout can’t approve it.',
+  handle: async (context) => {
+    const { params, caller, services } = context;
+    const by = { ...actorOf(context), userId: caller.userId };
+    const done = await services.platform.reviewPayoutOfAny(params.id, { verdict: 'approved' }, by);
+    return isRejection(done) ? done : { status: 200, body: shown(done) };
+  },
+});
+
+const rejectRoute = route({
+  ...REVIEW,
+  path: '/ops/v1/payouts/{id}/reject',
+  operationId: 'rejectPayoutReview',
+  summary: 'Reject a payout of any account: it fails, and its money returns to the wallet',
+  description:
+    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
+  body: jsonBody({ schema: rejectPayoutBody }),
+  handle: async (context) => {
+    const { params, body, caller, services } = context;
+    const by = { ...actorOf(context), userId: caller.userId };
+    const verdict = { verdict: 'rejected', reason: body.reason ?? null } as const;
+    const done = await services.platform.reviewPayoutOfAny(params.id, verdict, by);
+    return isRejection(done) ? done : { status: 200, body: shown(done) };
+  },
+});
+
+export const OPERATOR_PAYOUT_ROUTES: readonly Route[] = [listRoute, showRoute, approveRoute, rejectRoute];

@@ -1,0 +1,34 @@
+// What operators' work on the platform needs of the world, in the running program and at a terminal.
+import type { Consumers } from '../../application/ports/consumers.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
+import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import { capabilityAdapters } from '../capabilityAdapters.ts';
+import { failedJobs } from '../jobs/failedJobs.ts';
+import { consumerWork } from '../subscriptions/consumerWork.ts';
+import { readModelWork } from '../subscriptions/readModelWork.ts';
+
+interface World {
+  readonly storage: EventLog & {
+    readonly reads: SqlPool;
+    readonly operations: SqlPool;
+    readonly openSession: OpenLeaderSession;
+  };
+  /** All read models. */
+  readonly projections: Parameters<typeof readModelWork>[0];
+  /** Read models and processes. */
+  readonly consumers: Pick<Consumers, 'names' | 'maySkip'>;
+}
+
+const adapters = ({ storage, projections, consumers }: World) => ({
+  store: storage.store,
+  consumers: consumerWork(storage, consumers),
+  readModelWork: readModelWork(projections, storage, storage.openSession),
+  failedJobs: failedJobs(storage.reads, storage.operations),
+});
+
+export const operations = capabilityAdapters({
+  adapters,
+  operatorsAdapters: adapters,
+  terminal: () => import('./terminal.ts'),
+});
