@@ -1,8 +1,7 @@
 // The books of the sandbox bank: the outside world, in a schema of its own, reached only through the provider port (architecture §7).
 import type { Knex } from 'knex';
 
-export const up = (knex: Knex): Promise<unknown> =>
-  knex.raw(`
+const BOOKS = `
     CREATE SCHEMA sandbox_bank;
 
     -- Instruments that were asked of the bank by name (the ordinary sandbox charge needs none: its code is made locally).
@@ -97,7 +96,9 @@ export const up = (knex: Knex): Promise<unknown> =>
       -- Of the return or of the Pix-out; null where the method has none.
       end_to_end_id text COLLATE "C",
       PRIMARY KEY (account_id, refund_id)
-    );`);
+    );`;
+
+export const up = (knex: Knex): Promise<unknown> => knex.raw(BOOKS);
 
 export const down = (): never => {
   throw new Error('migrations go forward only');

@@ -2,6 +2,7 @@
 
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { JobKind, JobPayload, JobRequest } from '../ports/jobs.ts';
+import { type Joined, joined } from '../ports/joined.ts';
 import { consumerName, type EffectHandler, type ProcessManager } from '../ports/processManager.ts';
 import type { NotificationKey, NotifiedWork } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
@@ -17,9 +18,6 @@ import type {
 } from './capability.ts';
 
 type AnyCapability = Capability<never, object, object, never>;
-type Joined<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
-  ? All
-  : never;
 
 export type NeedsOf<List extends readonly AnyCapability[]> = OperatingOf<List> &
   (List[number]['useCases'] extends (needs: infer Needs) => unknown ? Needs : never);
@@ -30,16 +28,6 @@ export type OperatingOf<List extends readonly AnyCapability[]> = List[number]['o
   : never;
 export type UseCasesOf<List extends readonly AnyCapability[]> = Joined<ReturnType<List[number]['useCases']>>;
 export type OperatorsOf<List extends readonly AnyCapability[]> = Joined<ReturnType<List[number]['operators']>>;
-
-/** Throws where two capabilities have something of one name. */
-const joined = (what: string, all: readonly object[]): object => {
-  const result: Record<string, unknown> = {};
-  for (const [name, value] of all.flatMap(Object.entries)) {
-    if (Object.hasOwn(result, name)) throw new Error(`two capabilities have ${what} named ${name}`);
-    result[name] = value;
-  }
-  return result;
-};
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 type Report = (change: SettingChanged) => void;
@@ -61,7 +49,7 @@ export const useCasesOf = <Needs, List extends readonly Capability<Needs>[]>(
   report: Report,
 ): UseCasesOf<List> =>
   joined(
-    'a use case',
+    'capabilities have a use case',
     list.map(({ useCases, records }) => {
       const all = useCases(needs);
       const recorded = Object.entries(records as { readonly [name: string]: RecordOf<Call> }).map(([name, record]) => [
@@ -77,7 +65,7 @@ export const operatorsOf = <Operating, List extends readonly Capability<never, o
   needs: Operating,
 ): OperatorsOf<List> =>
   joined(
-    'an operators’ use case',
+    'capabilities have an operators’ use case',
     list.map(({ operators }) => operators(needs)),
   ) as OperatorsOf<List>;
 
@@ -106,7 +94,7 @@ export const notifiedWorkOf = <Payload extends JobPayload>(
   requestOf: (key: NotificationKey) => Omit<JobRequest<Payload>, 'queue'>,
 ): NotifiedWork => {
   const kinds = joined(
-    'a notification',
+    'capabilities have a notification',
     capabilities.map(({ notifications }) => notifications),
   ) as Capability<never>['notifications'];
   return {

@@ -9,7 +9,6 @@ import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
-import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
 import type { PaymentReads, PaymentViews } from '../ports/readModels/payments.ts';
 import type { StatsViews, WalletViews } from '../ports/readModels/views.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
@@ -39,7 +38,6 @@ interface PaymentsNeeds {
   readonly reconciliations: Reconciliations;
   readonly timers: Timers;
   readonly payments: PaymentReads;
-  readonly overdue: OverdueWork;
   readonly ledger: LedgerReads;
   readonly alerts: OperatorAlerts;
   readonly velocity: VelocityGuard;

@@ -1,15 +1,15 @@
 // What payments owe, as their read model shows it.
 import { type OwedSource, owedBy } from '../core/capability.ts';
 import type { JobPayload } from '../ports/jobs.ts';
-import type { OverduePayment, OverdueWork } from '../ports/readModels/overdueWork.ts';
+import type { OverduePayment, PaymentReads } from '../ports/readModels/payments.ts';
 
 interface Needs {
-  readonly overdue: Pick<OverdueWork, 'payments'>;
+  readonly payments: Pick<PaymentReads, 'overdue'>;
 }
 
 /** Read once for all jobs that go by it. */
-const overduePayments: OwedSource<Needs, OverduePayment> = ({ overdue }, { before, page }) =>
-  overdue.payments(before, page);
+const overduePayments: OwedSource<Needs, OverduePayment> = ({ payments }, { before, page }) =>
+  payments.overdue(before, page);
 
 type Pending = OverduePayment['work'];
 

@@ -6,7 +6,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { owedOf } from '../payments/overdue.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
+import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { RefundViews } from '../ports/readModels/views.ts';
 import type { RefundGuard } from '../ports/refundGuard.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -18,7 +18,7 @@ interface RefundsNeeds {
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
   readonly timers: Timers;
-  readonly overdue: OverdueWork;
+  readonly payments: Pick<PaymentReads, 'overdue'>;
   readonly alerts: OperatorAlerts;
   readonly refundGuard: RefundGuard;
   /** For its routes. */

@@ -13,10 +13,9 @@ import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 import type { FailingTargets } from '../ports/failingTargets.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import type { OverdueDelivery, OverdueWork } from '../ports/readModels/overdueWork.ts';
 import type { CaughtUp } from '../ports/readModels/progress.ts';
 import type { DeliveryViews, EndpointViews } from '../ports/readModels/views.ts';
-import type { DeadLetterReads, DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
+import type { DeadLetterReads, DeliveryReads, OverdueDelivery } from '../ports/readModels/webhookDeliveries.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { Redrive, Redrives } from '../ports/redrives.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
@@ -53,7 +52,6 @@ interface WebhooksNeeds {
   readonly secrets: WebhookSecrets;
   readonly targets: FailingTargets;
   readonly timers: Timers;
-  readonly overdue: OverdueWork;
   readonly messages: StreamMessages;
   readonly scheduled: ScheduledDeliveries;
   readonly jobs: JobQueue;
@@ -78,8 +76,8 @@ type Parts = ReturnType<typeof partsOf>;
 
 const ofEndpoint = (endpointId: EndpointId) => ({ endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId });
 
-const overdueDeliveries: OwedSource<WebhooksNeeds, OverdueDelivery> = ({ overdue }, { before, page }) =>
-  overdue.deliveries(before, page);
+const overdueDeliveries: OwedSource<WebhooksNeeds, OverdueDelivery> = ({ deliveries }, { before, page }) =>
+  deliveries.overdue(before, page);
 
 const stalledRedrives: OwedSource<WebhooksNeeds, Pick<Redrive, 'id' | 'tenant'>> = ({ redrives }, { ageMs, page }) =>
   redrives.stalled(ageMs, page);

@@ -3,6 +3,7 @@ import { reading } from '../kernel/eventGroups.ts';
 import type { PaymentId } from '../kernel/ids.ts';
 import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../kernel/journal.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
+import type { Timestamp } from '../kernel/time.ts';
 import type {
   TransactionDisputeResolved,
   TransactionDisputeReturned,
@@ -19,6 +20,17 @@ export const movesMoney = reading(PAYMENT_GROUPS, {
   ignores: ['demand', 'methods', 'order', 'payout'],
 });
 
+interface Move {
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly at: Timestamp;
+}
+const moved = ({ amount, currency, at }: Move, from: LedgerAccount, to: LedgerAccount): JournalEntry =>
+  entry(at, currency, [
+    [from, negate(amount)],
+    [to, amount],
+  ]);
+
 /** The postings of an event, summing to zero per currency; null when it moves no money. */
 export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
   if (!movesMoney(event)) return null;
@@ -33,48 +45,21 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['platform_fees', platformFee],
       ]);
     }
-    case 'TransactionFundsReleased': {
-      const { amount, currency, at } = event.data;
-      return entry(at, currency, [
-        ['merchant_pending', negate(amount)],
-        ['merchant_available', amount],
-      ]);
-    }
+    case 'TransactionFundsReleased':
+      return moved(event.data, 'merchant_pending', 'merchant_available');
     // Money that is not the merchant's: owed to the payer until it has gone back.
     case 'TransactionHeld':
-    case 'TransactionPaymentRejected': {
-      const { incoming, currency, at } = event.data;
-      return entry(at, currency, [
-        ['provider_clearing', negate(incoming.amount)],
-        ['payer_returns', incoming.amount],
-      ]);
-    }
+    case 'TransactionPaymentRejected':
+      return moved({ ...event.data, amount: event.data.incoming.amount }, 'provider_clearing', 'payer_returns');
     // A held one that an operator let pass is credited in the same append, as if it had just arrived.
     case 'TransactionHeldReleased':
-    case 'TransactionPaymentReturned': {
-      const { amount, currency, at } = event.data;
-      return entry(at, currency, [
-        ['payer_returns', negate(amount)],
-        ['provider_clearing', amount],
-      ]);
-    }
+    case 'TransactionPaymentReturned':
+      return moved(event.data, 'payer_returns', 'provider_clearing');
     // It leaves the wallet when it is requested, with the fee of its Pix-out when the merchant bears it (M1, M6).
-    case 'TransactionRefundReserved': {
-      const { amount, currency, at } = event.data;
-      const taken = add(amount, feeOfMerchant(event.data));
-      return entry(at, currency, [
-        ['merchant_available', negate(taken)],
-        ['refunds_in_transit', taken],
-      ]);
-    }
-    case 'TransactionRefundReleased': {
-      const { amount, currency, at } = event.data;
-      const taken = add(amount, feeOfMerchant(event.data));
-      return entry(at, currency, [
-        ['refunds_in_transit', negate(taken)],
-        ['merchant_available', taken],
-      ]);
-    }
+    case 'TransactionRefundReserved':
+      return moved(withFee(event.data), 'merchant_available', 'refunds_in_transit');
+    case 'TransactionRefundReleased':
+      return moved(withFee(event.data), 'refunds_in_transit', 'merchant_available');
     case 'TransactionRefundCompleted': {
       const { amount, currency, fee, at } = event.data;
       const ofMerchant = feeOfMerchant(event.data);
@@ -97,13 +82,8 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['platform_fees', negate(fee)],
       ]);
     }
-    case 'TransactionHeldWrittenOff': {
-      const { amount, currency, at } = event.data;
-      return entry(at, currency, [
-        ['payer_returns', negate(amount)],
-        ['platform_fees', amount],
-      ]);
-    }
+    case 'TransactionHeldWrittenOff':
+      return moved(event.data, 'payer_returns', 'platform_fees');
     case 'TransactionLateConfirmationWrittenOff': {
       const { amount, currency, at } = event.data;
       return entry(at, currency, [
@@ -111,13 +91,8 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['platform_fees', negate(amount)],
       ]);
     }
-    case 'TransactionDisputeOpened': {
-      const { amount, currency, at } = event.data;
-      return entry(at, currency, [
-        ['merchant_available', negate(amount)],
-        ['merchant_retained', amount],
-      ]);
-    }
+    case 'TransactionDisputeOpened':
+      return moved(event.data, 'merchant_available', 'merchant_retained');
     case 'TransactionDisputeSettled':
     case 'TransactionDisputeResolved':
     case 'TransactionDisputeReturned':
@@ -127,21 +102,22 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
   }
 };
 
+/** The amount that a refund takes from the merchant, the fee of a Pix-out that it bears included. */
+const withFee = (refund: Move & Parameters<typeof feeOfMerchant>[0]): Move => ({
+  ...refund,
+  amount: add(refund.amount, feeOfMerchant(refund)),
+});
+
 /** What a dispute took stays on its own account until the bank has given it to the payer. A rest is the platform's gain or loss (Q11). */
 const disputeEntry = (
   event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturned,
 ): JournalEntry => {
-  const { amount, currency, at } = event.data;
-  const moved = (from: LedgerAccount, to: LedgerAccount) =>
-    entry(at, currency, [
-      [from, negate(amount)],
-      [to, amount],
-    ]);
-  if (event.type === 'TransactionDisputeReturned') return moved('disputes', 'provider_clearing');
+  const { data } = event;
+  if (event.type === 'TransactionDisputeReturned') return moved(data, 'disputes', 'provider_clearing');
   if (event.type === 'TransactionDisputeSettled')
-    return moved('merchant_available', event.data.verdict === 'held' ? 'merchant_retained' : 'disputes');
+    return moved(data, 'merchant_available', event.data.verdict === 'held' ? 'merchant_retained' : 'disputes');
   const isBack = event.data.moneyOutcome === 'refunded_to_merchant';
-  return moved('merchant_retained', isBack ? 'merchant_available' : 'disputes');
+  return moved(data, 'merchant_retained', isBack ? 'merchant_available' : 'disputes');
 };
 
 type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;

@@ -4,6 +4,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { checkedLogo } from '../logos/logoImage.ts';
 import { logos } from '../logos/logos.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
@@ -31,7 +32,7 @@ export const accessLeases = (
   new PostgresAccessLeases({ db, process: randomUUID(), stopwatch, onError: () => undefined, ...options });
 
 /** What operators need, with or without a secrets key and a job queue. */
-export const operatorsAccountAdapters = ({ operations }: Operations, parameters?: HashParameters) => ({
+const operatorsAdapters = ({ operations }: Operations, parameters?: HashParameters) => ({
   randomness: systemRandomness,
   emails: userEmails(operations),
   passwords: passwords(operations),
@@ -55,10 +56,10 @@ interface World {
   readonly mail: MailSender;
 }
 
-export const accountAdapters = ({ storage, jobs, keyring, publicUrl, clock, passwordParameters, mail }: World) => {
+const adapters = ({ storage, jobs, keyring, publicUrl, clock, passwordParameters, mail }: World) => {
   const { operations } = storage;
   return {
-    ...operatorsAccountAdapters(storage, passwordParameters),
+    ...operatorsAdapters(storage, passwordParameters),
     tokens: sessionTokens(keyring, publicUrl, clock),
     failures: loginFailures(operations, keyring),
     secondFactors: secondFactors(operations, keyring, clock),
@@ -69,3 +70,9 @@ export const accountAdapters = ({ storage, jobs, keyring, publicUrl, clock, pass
     publicUrl,
   };
 };
+
+export const accounts = capabilityAdapters({
+  adapters,
+  operatorsAdapters: ({ storage }: Pick<World, 'storage'>) => operatorsAdapters(storage),
+  terminal: () => import('./terminal.ts'),
+});

@@ -22,20 +22,13 @@ import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { GatewayContext } from '../../http/kernel/serverContext.ts';
 import { PROJECTIONS, readsOf } from '../../projections/registry.ts';
 import { isShown } from '../../projections/webhooks/untried.ts';
-import { accessLeases, accountAdapters } from '../accounts/adapters.ts';
+import { accessLeases } from '../accounts/adapters.ts';
 import { PostgresKeyUses } from '../accounts/keyUses.ts';
+import { openAdapters } from '../adapters.ts';
 import { ConfigError } from '../config/config.ts';
-import { openEvidence } from '../evidence/evidence.ts';
 import { openJobs } from '../jobs/openJobs.ts';
 import { warnings } from '../log/log.ts';
-import { operatorAlerts } from '../log/operatorAlerts.ts';
 import { changesLog } from '../monitoring/securityLog.ts';
-import { operatorAdapters } from '../operators/adapters.ts';
-import { velocityGuard } from '../payments/velocityGuard.ts';
-import { payoutAdapters } from '../payouts/adapters.ts';
-import { providerAdapters } from '../providers/providers.ts';
-import { refundGuard } from '../refunds/refundGuard.ts';
-import { requestUpkeep } from '../requests/requestLog.ts';
 import { isRightKeyring } from '../secrets/secretsKey.ts';
 import { followConsumers } from '../subscriptions/consumers.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
@@ -43,8 +36,7 @@ import { caughtUp } from '../subscriptions/progress.ts';
 import { systemRandomness as randomness } from '../system/randomness.ts';
 import { systemStopwatch as stopwatch } from '../system/stopwatch.ts';
 import { jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
-import { webhookAdapters } from '../webhooks/adapters.ts';
-import type { Core, Gateway, GatewayOptions } from './gateway.ts';
+import type { Core, Gateway, GatewayOptions, GivenByCore } from './gateway.ts';
 import { projectorOf, startWorker } from './roles.ts';
 
 export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {
@@ -84,42 +76,36 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const names = { readModels, processes: processes.map(consumerName) };
   const followed = await followConsumers(options, names);
   const { projected, reacted, parked, leaders } = followed;
-  const evidence = await openEvidence(options, ({ accountId, mode }) => accounts.now(accountId, mode));
   const queues = jobsOf(capabilities).map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' }));
   const jobs = await openJobs(options, queues);
   const upTo = caughtUp(store, projected);
   const reads = readsOf(storage, upTo);
+  const closers: Parameters<GivenByCore['closing']>[0][] = [];
+  const given: GivenByCore = {
+    ...{ jobs, accounts, isShown, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE, readModels: reads },
+    consumers: { names: [...readModels, ...names.processes], maySkip: (name) => maySkip(processes, name) },
+    closing: (close) => void closers.push(close),
+  };
+  const adapters = await openAdapters({ ...options, ...given, projections });
   // Last of what can fail: it follows the log until it is closed.
   const keys = await openKeys(options, { commands, accounts, caughtUp: upTo, views: reads.views.keys });
   const { leases, apiKeys } = keys;
-  const world = { ...options, jobs, accounts };
   const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
   const messages = new StreamMessages(commands, aggregates);
-  const webhooks = webhookAdapters(world, PROBE_RULE, isShown);
-  const consumers = { names: [...readModels, ...names.processes], maySkip: (name: string) => maySkip(processes, name) };
   const work = workOf<Needs>(capabilities, (declared) => ({
     ...{ commands, accounts, clock, stopwatch, randomness, jobs, projected, reacted },
     ...{ messages, leases, apiKeys, caughtUp: upTo },
     ...declared,
     ...options.extension?.adapters(storage),
     ...reads,
-    ...providerAdapters(world, NOTIFIED_WORK),
-    ...payoutAdapters(world, NOTIFIED_WORK),
-    ...webhooks,
-    ...evidence.adapters,
-    ...accountAdapters(world),
-    ...operatorAdapters(storage, projections, consumers),
+    ...adapters,
     quiescence: new Quiescence({ jobs, projected, reacted, stopwatch }, jobsOf(capabilities)),
     timers: timers(operations),
     testTimers: testTimers(operations, jobs, jobOfTimer),
-    velocity: velocityGuard({ db: operations, payments: reads.payments }),
-    refundGuard: refundGuard(operations),
-    requestUpkeep: requestUpkeep(operations, clock),
-    alerts: operatorAlerts(log),
     mayWork: () => clockFault() === null,
   }));
   store.onRestored((head) => {
-    for (const memory of [commands, messages, webhooks.secrets]) memory.forgetAll();
+    for (const memory of [commands, messages]) memory.forgetAll();
     apiKeys.forget(null);
     log.error({ head }, 'event log restored or taken over: everything remembered of it is forgotten');
   });
@@ -135,8 +121,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
       await keys.close();
       await followed.stop();
       options.mail.close();
-      await evidence.close();
-      await webhooks.sender.close();
+      for (const close of closers) await close();
     },
   };
 };

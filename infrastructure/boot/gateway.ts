@@ -7,8 +7,6 @@ import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
-import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
-import type { PayoutRail } from '../../application/ports/payoutRail.ts';
 import type { ProcessManager } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
@@ -17,16 +15,14 @@ import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts
 import type { Projection } from '../../projections/engine/projection.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import type { AccessLeaseTimings } from '../accounts/accessLeases.ts';
-import type { EvidenceOptions } from '../evidence/evidence.ts';
+import type { World } from '../adapters.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
-import type { HashParameters } from '../secrets/passwordHasher.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import type { StartSchedule } from '../system/schedule.ts';
 import type { JobOfTimer } from '../timers/timerTable.ts';
-import type { WebhookSenderOptions } from '../webhookSender/webhookSender.ts';
 import type { Storage } from './storage.ts';
 
 /** What this process does; several processes may do each. */
@@ -36,15 +32,16 @@ export interface Roles {
   readonly works: boolean;
 }
 
-export interface GatewayOptions {
+/** What the core gives the adapters of the capabilities, beside its own options. */
+export type GivenByCore = Pick<
+  World,
+  'jobs' | 'accounts' | 'notifiedWork' | 'readModels' | 'consumers' | 'probeRule' | 'isShown' | 'closing'
+>;
+
+/** Options of the core, and those that adapters of capabilities ask for. */
+export interface GatewayOptions extends Omit<World, keyof GivenByCore | 'projections'> {
   readonly storage: Storage;
   readonly keyring: SecretsKeyring;
-  readonly publicUrl: string;
-  readonly webhookAllowPrivate: boolean;
-  /** Real days for which a delivery is kept after its last event. */
-  readonly webhookRetentionDays: number;
-  /** Another deadline or resolver than the webhook sender's own. */
-  readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
   readonly log: Log;
   readonly clock: Clock;
   /** Default: nothing beside the product's capabilities. */
@@ -58,13 +55,6 @@ export interface GatewayOptions {
   readonly clockFault?: () => string | null;
   readonly roles: Roles;
   readonly mail: MailSender;
-  readonly evidence: EvidenceOptions;
-  /** Default: those that OWASP names. */
-  readonly passwordParameters?: HashParameters;
-  /** The bank of live mode; null: none is configured (E5). */
-  readonly liveProvider: PaymentProvider | null;
-  /** The bank that pays live payouts. Default: none is configured. */
-  readonly livePayoutRail?: PayoutRail | null;
   /** No other process works on this database: claims of a killed one are open again at once. */
   readonly isAlone: boolean;
   readonly onMismatch: (error: CheckpointMismatch) => void;

@@ -5,7 +5,7 @@ import { USER } from '../../domain/user/user.ts';
 import { settings } from './accountSettings.ts';
 import type { CliCommand } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf, platformOf } from './platform.ts';
+import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './platform.ts';
 
 const create: CliCommand = {
   name: 'account create',
@@ -19,7 +19,7 @@ const create: CliCommand = {
   changes: 'always',
   run: async (world, { options }) => {
     const wish = { name: nameOf(options), email: emailOf(options), password: passwordOf(options) };
-    const created = accepted(await platformOf(world).createAccount(wish, byOf(world)));
+    const created = accepted(await world.platform.createAccount(wish, byOf(world)));
     const { password, testApiKey, liveApiKey } = created;
     const { email } = wish;
     const json = {
@@ -37,7 +37,7 @@ const list: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
-    const all = (await platformOf(world).listAccounts()).map(({ accountId, ...rest }) => ({
+    const all = (await world.platform.listAccounts()).map(({ accountId, ...rest }) => ({
       accountId: ACCOUNT.idPrefix + accountId,
       ...rest,
     }));

@@ -1,4 +1,5 @@
 // A command as data: its words, its options, and what it does.
+import type { Platform } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
@@ -84,6 +85,8 @@ export interface CliWorld extends LocalWorld {
   readonly accounts: Accounts;
   /** Announces what processes must not remember any more. */
   readonly leases: AccessLeases;
+  /** What operators of the platform call. */
+  readonly platform: Platform;
   /** Who acts, as it stands in metadata and in the security log: `operator:<user of the operating system>`. */
   readonly operator: string;
   /** The security log. */

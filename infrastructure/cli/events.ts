@@ -3,7 +3,6 @@ import { recordedEventView } from '../../application/core/eventView.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { CliCommand } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { platformOf } from './platform.ts';
 import { streamOf } from './typed.ts';
 
 export const shown = recordedEventView;
@@ -38,7 +37,7 @@ const tail: CliCommand = {
   args: [],
   options: { all: { description: 'begin with the first event of the log', flag: true } },
   run: async (world, { options, isJson }, { print }) => {
-    for await (const events of platformOf(world).readLog(options['all'] ? 'start' : 'end', true, world.signal))
+    for await (const events of world.platform.readLog(options['all'] ? 'start' : 'end', true, world.signal))
       for (const event of events) print(isJson ? JSON.stringify(shown(event)) : cells(event).join('  '));
     return { json: undefined, text: '' };
   },
@@ -50,7 +49,7 @@ const exportAll: CliCommand = {
   args: [],
   options: {},
   run: async (world, _, { print }) => {
-    for await (const events of platformOf(world).readLog('start', false, world.signal))
+    for await (const events of world.platform.readLog('start', false, world.signal))
       for (const event of events) print(JSON.stringify(shown(event)));
     return { json: undefined, text: '' };
   },

@@ -5,7 +5,7 @@ import { heldSettlementOf } from '../../application/payments/heldSettlement.ts';
 import type { HeldVerdict } from '../../application/payments/reviewHeld.ts';
 import type { CliCommand } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { accepted, byOf, platformOf } from './platform.ts';
+import { accepted, byOf } from './platform.ts';
 import { paymentIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
@@ -33,7 +33,7 @@ const list: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
-    const { held, total, rest } = await platformOf(world).listHeld(LISTED_MAX);
+    const { held, total, rest } = await world.platform.listHeld(LISTED_MAX);
     const more = rest > 0 ? `\nand ${rest} more` : '';
     const text = (screen: Screen) => table(screen, HEAD, held.map(cells)) + more;
     return { json: { held, total }, text: total === 0 ? 'nothing is held' : text };
@@ -53,7 +53,7 @@ const command = (
   changes: 'always',
   run: async (world, { args, options: { pix } }) => {
     const id = paymentIdOf(args[0] as string);
-    const reviewed = await platformOf(world).reviewHeld(id, verdict, byOf(world), (pix as string) ?? null);
+    const reviewed = await world.platform.reviewHeld(id, verdict, byOf(world), (pix as string) ?? null);
     const { paymentId, status, isNew } = accepted(reviewed);
     return { json: { paymentId, status, isNew }, text: `${paymentId} ${isNew ? done : before}; it is ${status}` };
   },
@@ -75,7 +75,7 @@ const settle: CliCommand = {
     const id = paymentIdOf(args[0] as string);
     const sent = { pixOut: pixOut as string | undefined, writtenOff: writtenOff === true, reason: reason as string };
     const settlement = accepted(heldSettlementOf(sent));
-    const reviewed = await platformOf(world).reviewHeld(id, settlement, byOf(world), (pix as string) ?? null);
+    const reviewed = await world.platform.reviewHeld(id, settlement, byOf(world), (pix as string) ?? null);
     const { paymentId, status, isNew } = accepted(reviewed);
     const done = settlement.pixOut === null ? 'was written off' : 'is paid out by Pix';
     return { json: { paymentId, status, isNew }, text: `${paymentId} ${done}; it is ${status}` };

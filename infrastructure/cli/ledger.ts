@@ -2,7 +2,6 @@
 import type { LedgerLine } from '../../application/operations/ledger.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { platformOf } from './platform.ts';
 import { paymentIdOf } from './typed.ts';
 
 const check: CliCommand = {
@@ -11,7 +10,7 @@ const check: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
-    const { sums, entries, balances, disputes, isBalanced } = await platformOf(world).checkLedger();
+    const { sums, entries, balances, disputes, isBalanced } = await world.platform.checkLedger();
     const lines = [
       ...sums.map(({ currency, sum, postings }) => `${currency}: ${postings} postings sum to ${sum}`),
       ...entries.map((entry) => `${entry.stream}@${entry.revision} sums to ${entry.sum}`),
@@ -48,7 +47,7 @@ const show: CliCommand = {
   args: [{ name: 'payment' }],
   options: {},
   run: async (world, { args }) => {
-    const ledger = await platformOf(world).showLedger(paymentIdOf(args[0] as string));
+    const ledger = await world.platform.showLedger(paymentIdOf(args[0] as string));
     if (ledger === null) throw new UsageError('There is no such payment.');
     const { postings: lines, totals, differences } = ledger;
     const isBad = differences.length > 0 || totals.some(({ sum }) => sum !== 0);

@@ -4,7 +4,7 @@ import type { NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase
 import { AMOUNT_MIN, toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { accepted, byOf, platformOf } from './platform.ts';
+import { accepted, byOf } from './platform.ts';
 import { caseIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
@@ -48,7 +48,7 @@ const list: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
-    const { waiting } = await platformOf(world).listCaseReviews(LISTED_MAX);
+    const { waiting } = await world.platform.listCaseReviews(LISTED_MAX);
     const text = (screen: Screen) => table(screen, HEAD, waiting.map(cells));
     return { json: { waiting }, text: waiting.length === 0 ? 'nothing waits for a review' : text };
   },
@@ -62,7 +62,7 @@ const command = (verdict: 'approve' | 'reject', summary: string): CliCommand => 
   changes: 'always',
   run: async (world, { args }) => {
     const id = caseIdOf(args[0] as string);
-    const reviewed = accepted(await platformOf(world).reviewCase(id, verdict === 'approve', byOf(world)));
+    const reviewed = accepted(await world.platform.reviewCase(id, verdict === 'approve', byOf(world)));
     return decided(reviewed);
   },
 });
@@ -112,7 +112,7 @@ const settle: CliCommand = {
   run: async (world, { args, options }) => {
     const id = caseIdOf(args[0] as string);
     const verdict = verdictOf(options);
-    const settled = accepted(await platformOf(world).settleCase(id, verdict, reasonOf(options), byOf(world)));
+    const settled = accepted(await world.platform.settleCase(id, verdict, reasonOf(options), byOf(world)));
     return decided(settled);
   },
 };
@@ -124,7 +124,7 @@ const dismiss: CliCommand = {
   options: { reason: REASON },
   changes: 'always',
   run: async (world, { args, options }) => {
-    const done = await platformOf(world).dismissReport(args[0] as string, reasonOf(options), byOf(world));
+    const done = await world.platform.dismissReport(args[0] as string, reasonOf(options), byOf(world));
     const { caseId } = accepted(done);
     return { json: { caseId }, text: `the report about ${caseId} is off the list` };
   },

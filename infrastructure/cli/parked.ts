@@ -4,7 +4,7 @@ import type { TakenUp, WhichParked } from '../../application/ports/consumers.ts'
 import { type CliCommand, type CliResult, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
-import { byOf, CONSUMERS, platformOf } from './platform.ts';
+import { byOf, CONSUMERS } from './platform.ts';
 import { streamOf } from './typed.ts';
 
 const rowTable = (screen: Screen, rows: readonly ParkedItem[]): string =>
@@ -40,7 +40,7 @@ const list: CliCommand = {
   args: [],
   options: { consumer: CONSUMER },
   run: async (world, { options: { consumer } }) => {
-    const parked = await platformOf(world).listParked(whichOf(undefined, consumer).consumer);
+    const parked = await world.platform.listParked(whichOf(undefined, consumer).consumer);
     return {
       json: { parked },
       text: parked.length > 0 ? (screen) => rowTable(screen, parked) : 'nothing is parked',
@@ -56,7 +56,7 @@ const show: CliCommand = {
   run: async (world, { args, options }) => {
     const stream = streamOf(args[0] as string);
     const { consumer } = whichOf(undefined, options['consumer']);
-    const found = await platformOf(world).showParked(stream, consumer);
+    const found = await world.platform.showParked(stream, consumer);
     if (found === null) throw noneParked({ stream, consumer });
     const { parked, events } = found;
     return {
@@ -86,7 +86,7 @@ const retry: CliCommand = {
   run: async (world, { args: [stream], options: { all, consumer } }) => {
     if ((stream === undefined) !== (all === true)) throw new UsageError('name a stream, or --all');
     const which = whichOf(stream, consumer);
-    const results = await platformOf(world).retryParked(which, world.signal);
+    const results = await world.platform.retryParked(which, world.signal);
     if (results.length === 0) throw noneParked(which);
     return resultOf(results);
   },
@@ -116,7 +116,7 @@ const skip: CliCommand = {
     const forced = String(options['force'] ?? '')
       .split(',')
       .map((name) => name.trim());
-    const done = await platformOf(world).skipParked(which, { reason, forced }, byOf(world), world.signal);
+    const done = await world.platform.skipParked(which, { reason, forced }, byOf(world), world.signal);
     if ('unmeant' in done)
       throw new UsageError(
         `nothing was skipped: what ${done.unmeant.join(', ')} would miss is money, or shown to merchants; if that is meant, --force names each of them`,

@@ -1,17 +1,12 @@
-// What commands of operators have in common: the options of those that make users, and what all of them call.
-import { CAPABILITIES, type OperatorsNeeds, type Platform, PROCESSES } from '../../application/capabilities.ts';
-import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
+// What commands of operators have in common: the options of those that make users, who acts, and refusals.
+import { PROCESSES } from '../../application/capabilities.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
-import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
 import { USER_NAME_LENGTH_MAX } from '../../domain/user/user.ts';
-import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
-import { operatorsAccountAdapters } from '../accounts/adapters.ts';
-import { operatorAlerts } from '../log/operatorAlerts.ts';
-import { operatorAdapters } from '../operators/adapters.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
 import { type CliInput, type CliWorld, UsageError } from './command.ts';
 
 type Options = CliInput['options'];
@@ -44,23 +39,8 @@ export const passwordOf = (options: Options): string | null => {
   return typed;
 };
 
-/** A provider is not asked from here: what it reports next is taken up by the program. */
-const NO_PROVIDERS: PaymentProviders = { of: () => null };
-
 /** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
 export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
-
-export const platformOf = ({ storage, commands, accounts, leases, log }: CliWorld): Platform =>
-  operatorsOf<OperatorsNeeds, typeof CAPABILITIES>(CAPABILITIES, {
-    commands,
-    accounts,
-    leases,
-    providers: NO_PROVIDERS,
-    alerts: operatorAlerts(log),
-    ...operatorsAccountAdapters(storage),
-    ...operatorAdapters(storage, PROJECTIONS, { names: CONSUMERS, maySkip: (name) => maySkip(PROCESSES, name) }),
-    ...operatorsReads(storage.reads),
-  });
 
 /** Who acts, as events and logs have it. */
 export const byOf = ({ operator }: CliWorld): Changer => ({ actor: operator, requestId: null });

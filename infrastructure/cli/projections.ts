@@ -3,7 +3,7 @@ import { AlreadyRunning, type WorkProgress } from '../../application/ports/readM
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { CONSUMERS, platformOf } from './platform.ts';
+import { CONSUMERS } from './platform.ts';
 
 /** Piped, a table has no columns of its own: names are padded, so that positions stand below one another there too. */
 const NAME_WIDTH = Math.max(...CONSUMERS.map(({ length }) => length));
@@ -14,7 +14,7 @@ const status: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
-    const { head, consumers } = await platformOf(world).listConsumers();
+    const { head, consumers } = await world.platform.listConsumers();
     const rows = consumers.map(({ name, position, isCaughtUp }) => [
       name.padEnd(NAME_WIDTH),
       position ?? '-',
@@ -44,7 +44,7 @@ const rebuildCommand: CliCommand = {
   changes: 'always',
   run: async (world, { args: [name] }, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
-    const reports = await ofOne(() => platformOf(world).rebuild(name as string, world.signal, onProgress));
+    const reports = await ofOne(() => world.platform.rebuild(name as string, world.signal, onProgress));
     const lines = reports.map(
       ({ projection, events, seconds }) => `${projection}: ${events} events in ${seconds.toFixed(1)} s`,
     );
@@ -60,7 +60,7 @@ const verifyCommand: CliCommand = {
   options: {},
   run: async (world, _, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
-    const report = await ofOne(() => platformOf(world).verify(world.signal, onProgress));
+    const report = await ofOne(() => world.platform.verify(world.signal, onProgress));
     const { position, rows, differences, differenceCount, parked } = report;
     const lines = differences.map(
       ({ table, live, replayed }) =>

@@ -8,7 +8,6 @@ import { USER } from '../../domain/user/user.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
-import { platformOf } from './platform.ts';
 
 const shown = ({ id, accountId, userId, logPosition, ...request }: LoggedRequest) => ({
   id: PREFIX.requestLog + id,
@@ -31,7 +30,7 @@ const show: CliCommand = {
   args: [{ name: 'request' }],
   options: {},
   run: async (world, { args }) => {
-    const { requests, events } = await platformOf(world).findRequest(args[0] as string, world.signal);
+    const { requests, events } = await world.platform.findRequest(args[0] as string, world.signal);
     if (events === null)
       throw new UsageError(
         'the log was moved or put back since: what the request caused can’t be found from its position',

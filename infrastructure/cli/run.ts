@@ -1,8 +1,17 @@
 // Reads the words, connects where the command needs it, runs it and prints what it found.
-import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
+import {
+  CAPABILITIES,
+  DECLARED_SETTINGS,
+  type OperatorsNeeds,
+  type Platform,
+  PROCESSES,
+} from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
+import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
+import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
 import { accessLeases } from '../accounts/adapters.ts';
+import { operatorsAdapters } from '../adapters.ts';
 import { openStorage } from '../boot/storage.ts';
 import { type Config, loadToolConfig } from '../config/config.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
@@ -16,9 +25,20 @@ import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, StorageComma
 import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
+import { CONSUMERS } from './platform.ts';
 import { readWords, usage } from './program.ts';
 
 type Opened = Omit<CliWorld, 'signal'>;
+
+const platformOf = (world: Omit<Opened, 'platform'>): Platform => {
+  const { storage, commands, accounts, leases } = world;
+  const consumers = { names: CONSUMERS, maySkip: (name: string) => maySkip(PROCESSES, name) };
+  return operatorsOf<OperatorsNeeds, typeof CAPABILITIES>(CAPABILITIES, {
+    ...{ commands, accounts, leases },
+    ...operatorsAdapters({ ...world, projections: PROJECTIONS, consumers }),
+    ...operatorsReads(storage.reads),
+  });
+};
 
 const connect = async (
   env: NodeJS.ProcessEnv,
@@ -41,10 +61,17 @@ const connect = async (
     await clock.close();
     await storage.close();
   };
-  return {
-    opened: { env, config, storage, commands, accounts, leases: accessLeases(storage), operator: operatorOf(), log },
-    close,
+  const world = {
+    env,
+    config,
+    storage,
+    commands,
+    accounts,
+    leases: accessLeases(storage),
+    operator: operatorOf(),
+    log,
   };
+  return { opened: { ...world, platform: platformOf(world) }, close };
 };
 
 /** An operator at a terminal sees what was done anyway; asked for by name, the log is written there, too. */

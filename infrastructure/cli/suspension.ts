@@ -1,7 +1,7 @@
 // Suspending an account and opening it again (rule O1).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { CliCommand } from './command.ts';
-import { accepted, byOf, platformOf } from './platform.ts';
+import { accepted, byOf } from './platform.ts';
 import { accountIdOf } from './typed.ts';
 
 const suspendCommand: CliCommand = {
@@ -12,7 +12,7 @@ const suspendCommand: CliCommand = {
   changes: 'always',
   run: async (world, { args }) => {
     const id = accountIdOf(args[0] as string);
-    const { since } = accepted(await platformOf(world).suspendAccount(id, byOf(world)));
+    const { since } = accepted(await world.platform.suspendAccount(id, byOf(world)));
     const accountId = ACCOUNT.idPrefix + id;
     return { json: { accountId, suspendedAt: since }, text: `${accountId} is suspended since ${since}` };
   },
@@ -26,7 +26,7 @@ const reopenCommand: CliCommand = {
   changes: 'always',
   run: async (world, { args }) => {
     const id = accountIdOf(args[0] as string);
-    const done = accepted(await platformOf(world).reopenAccount(id, byOf(world)));
+    const done = accepted(await world.platform.reopenAccount(id, byOf(world)));
     const [accountId, isNew] = [ACCOUNT.idPrefix + id, done === 'reopened'];
     return { json: { accountId, isNew }, text: `${accountId} ${isNew ? 'is open again' : 'was not suspended'}` };
   },

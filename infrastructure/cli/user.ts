@@ -10,7 +10,7 @@ import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role, USER } from '../../domain/user/user.ts';
 import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf, platformOf } from './platform.ts';
+import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './platform.ts';
 import { accountIdOf } from './typed.ts';
 
 /** Throws UsageError: no account is named, or one where none may be. */
@@ -46,7 +46,7 @@ const add: CliCommand = {
   run: async (world, input) => {
     const wish = wishOf(input);
     const password = passwordOf(input.options);
-    const added = accepted(await platformOf(world).addUser({ ...wish, password }, byOf(world)));
+    const added = accepted(await world.platform.addUser({ ...wish, password }, byOf(world)));
     const { accountId, email, name, role } = wish;
     const json = { userId: USER.idPrefix + added.userId, accountId: accountId && ACCOUNT.idPrefix + accountId };
     const text = `user      ${json.userId}\ne-mail    ${email}\nrole      ${role}\npassword  ${added.password}\nThe password is shown only now.`;
@@ -67,7 +67,7 @@ const invite: CliCommand = {
   changes: 'always',
   run: async (world, input) => {
     const wish = wishOf(input);
-    const userId = accepted(await platformOf(world).inviteUser(wish, byOf(world)));
+    const userId = accepted(await world.platform.inviteUser(wish, byOf(world)));
     const { accountId, email, name, role } = wish;
     const json = {
       userId: USER.idPrefix + userId,
@@ -88,7 +88,7 @@ const list: CliCommand = {
   run: async (world, { options }) => {
     const typed = options['account'];
     const accountId = typeof typed === 'string' ? accountIdOf(typed) : null;
-    const users = (await platformOf(world).listUsers(accountId)).map((user) => ({
+    const users = (await world.platform.listUsers(accountId)).map((user) => ({
       ...user,
       userId: USER.idPrefix + user.userId,
       accountId: user.accountId && ACCOUNT.idPrefix + user.accountId,
@@ -118,7 +118,7 @@ const onUser = (
   args: [{ name: 'user' }],
   changes: 'always',
   run: async (world, { args, options }) => {
-    const platform = platformOf(world);
+    const platform = world.platform;
     const userId = await userIdOf(platform, args[0] as string);
     const user = accepted(await change(platform, userId, byOf(world), options));
     const { email, role, status } = user;

@@ -33,46 +33,11 @@ const HOLD_TEXT = `WITH known AS (
   SELECT (extract(epoch FROM at) * 1000)::bigint AS at_ms, at <= $5 AS is_now
   FROM (SELECT at FROM known UNION ALL SELECT at FROM own) found`;
 
-export const failingTargets = (db: SqlPool, { failuresInARow, everySeconds }: ProbeRule): FailingTargets => ({
-  failuresOf: async (target) => {
-    const { rows } = await db.query<{ failures: number }>({
-      name: 'failures_of_target',
-      text: 'SELECT failures FROM operations.failing_targets WHERE target = $1',
-      values: [target],
-    });
-    return rows[0]?.failures ?? 0;
-  },
-
-  failing: async (targets) => {
-    type Row = { target: string; since_ms: number; last_error: string; waiting: number };
-    const { rows } = await db.query<Row>({
-      name: 'failing_targets',
-      text: `SELECT f.target, (extract(epoch FROM f.failing_since) * 1000)::bigint AS since_ms, f.last_error,
-          (SELECT count(*) FROM operations.timers t WHERE t.group_id = f.target AND t.kind = '${DELIVERY_QUEUE}' AND t.held) AS waiting
-        FROM operations.failing_targets f WHERE f.target = ANY($1::text[]) AND f.failures >= $2`,
-      values: [new TextArray([...targets]), failuresInARow],
-    });
-    return new Map(
-      rows.map(({ target, since_ms: sinceMs, last_error: lastError, waiting }) => [
-        target,
-        { failingSince: fromMillis(sinceMs), lastError, waiting },
-      ]),
-    );
-  },
-
-  failed: async (attempt, error) => {
-    const { rows } = await db.query<{ failures: number }>({
-      name: 'target_failed',
-      text: `INSERT INTO operations.failing_targets AS f (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
-        VALUES ($1, $2, $3, 1, $4, $4::timestamptz + $6 * interval '1 second', $5)
-        ON CONFLICT (target) DO UPDATE SET failures = f.failures + 1, last_error = excluded.last_error, changed_at = now(),
-          next_probe_at = CASE WHEN f.failures < $7 THEN excluded.next_probe_at ELSE f.next_probe_at END
-        RETURNING failures`,
-      values: [...tenantAndTarget(attempt), attempt.dueAt, error, everySeconds, failuresInARow],
-    });
-    return rows[0]?.failures ?? 1;
-  },
-
+/** What waits for a target that fails, and what is let go when it is well. */
+const heldBack = (
+  db: SqlPool,
+  { failuresInARow, everySeconds }: ProbeRule,
+): Pick<FailingTargets, 'hold' | 'recovered'> => ({
   // Whoever holds one back and whoever lets all go meet at the target's row: nothing is held that nobody lets go. The second statement
   // sees what was held while the first one waited for that row.
   hold: (attempt) =>
@@ -108,6 +73,49 @@ export const failingTargets = (db: SqlPool, { failuresInARow, everySeconds }: Pr
         [target, at],
       );
     }),
+});
+
+export const failingTargets = (db: SqlPool, rule: ProbeRule): FailingTargets => ({
+  ...heldBack(db, rule),
+
+  failuresOf: async (target) => {
+    const { rows } = await db.query<{ failures: number }>({
+      name: 'failures_of_target',
+      text: 'SELECT failures FROM operations.failing_targets WHERE target = $1',
+      values: [target],
+    });
+    return rows[0]?.failures ?? 0;
+  },
+
+  failing: async (targets) => {
+    type Row = { target: string; since_ms: number; last_error: string; waiting: number };
+    const { rows } = await db.query<Row>({
+      name: 'failing_targets',
+      text: `SELECT f.target, (extract(epoch FROM f.failing_since) * 1000)::bigint AS since_ms, f.last_error,
+          (SELECT count(*) FROM operations.timers t WHERE t.group_id = f.target AND t.kind = '${DELIVERY_QUEUE}' AND t.held) AS waiting
+        FROM operations.failing_targets f WHERE f.target = ANY($1::text[]) AND f.failures >= $2`,
+      values: [new TextArray([...targets]), rule.failuresInARow],
+    });
+    return new Map(
+      rows.map(({ target, since_ms: sinceMs, last_error: lastError, waiting }) => [
+        target,
+        { failingSince: fromMillis(sinceMs), lastError, waiting },
+      ]),
+    );
+  },
+
+  failed: async (attempt, error) => {
+    const { rows } = await db.query<{ failures: number }>({
+      name: 'target_failed',
+      text: `INSERT INTO operations.failing_targets AS f (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
+        VALUES ($1, $2, $3, 1, $4, $4::timestamptz + $6 * interval '1 second', $5)
+        ON CONFLICT (target) DO UPDATE SET failures = f.failures + 1, last_error = excluded.last_error, changed_at = now(),
+          next_probe_at = CASE WHEN f.failures < $7 THEN excluded.next_probe_at ELSE f.next_probe_at END
+        RETURNING failures`,
+      values: [...tenantAndTarget(attempt), attempt.dueAt, error, rule.everySeconds, rule.failuresInARow],
+    });
+    return rows[0]?.failures ?? 1;
+  },
 
   // In the order of their names, so that two who forget several do not wait for each other.
   forget: async (targets, tx) => {

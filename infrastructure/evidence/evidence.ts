@@ -5,7 +5,9 @@ import type { EvidenceGrants, JudgeEvidence } from '../../application/ports/evid
 import type { EvidenceLinks, EvidenceReceiver, EvidenceStorage } from '../../application/ports/evidenceStorage.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Closing } from '../capabilityAdapters.ts';
 import type { Config } from '../config/config.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { systemRandomness as randomness } from '../system/randomness.ts';
@@ -43,39 +45,39 @@ type EvidenceAdapters = Pick<EvidenceOptions, 'grantSeconds' | 'viewSeconds'> & 
   readonly judgeEvidence: JudgeEvidence;
 };
 
-interface World {
+export interface World extends Closing {
   readonly storage: { readonly operations: SqlPool };
   readonly evidence: EvidenceOptions;
   readonly keyring: SecretsKeyring;
   readonly publicUrl: string;
   readonly clock: Clock;
   readonly isAlone: boolean;
+  readonly accounts: { now(id: AccountId, mode: Mode): Promise<Timestamp> };
 }
 
 /** Nobody was given an upload URL of this service. */
 const NO_RECEIVER: EvidenceReceiver = { accept: async () => null, store: async () => null };
 
-export const openEvidence = async (
-  { storage: { operations }, evidence: options, keyring, publicUrl, clock, isAlone }: World,
-  accountNow: (tenant: Tenant) => Promise<Timestamp>,
-): Promise<{ readonly adapters: EvidenceAdapters; close(): Promise<void> }> => {
+export const openEvidence = async (world: World): Promise<EvidenceAdapters> => {
+  const { storage, evidence: options, keyring, publicUrl, clock, isAlone, accounts, closing } = world;
   const { folder, s3, freeSpaceMin, ...times } = options;
   const evidenceLinks = new EvidenceTokens(keyring, publicUrl, clock);
-  const grants = evidenceGrants(operations, randomness);
+  const grants = evidenceGrants(storage.operations, randomness);
   if (isAlone) await grants.releaseAll();
   const { judge: judgeEvidence, close: closeJudge } = openEvidenceJudge();
-  const opened = (evidence: EvidenceStorage, receiver: EvidenceReceiver) => ({
-    adapters: { evidence, receiver, evidenceLinks, grants, judgeEvidence, ...times },
-    close: async () => {
+  const opened = (evidence: EvidenceStorage, receiver: EvidenceReceiver): EvidenceAdapters => {
+    closing(async () => {
       evidence.close();
       await closeJudge();
-    },
-  });
+    });
+    return { evidence, receiver, evidenceLinks, grants, judgeEvidence, ...times };
+  };
   if (s3 !== null) {
     // The client of S3 is loaded by those who use it: 86 ms of CPU.
     const { S3EvidenceStorage } = await import('./s3Storage.ts');
     return opened(new S3EvidenceStorage(s3), NO_RECEIVER);
   }
+  const accountNow = ({ accountId, mode }: Tenant) => accounts.now(accountId, mode);
   const needs = { folder, tokens: evidenceLinks, randomness, accountNow, freeSpaceMin };
   const files = await FileEvidenceStorage.open(needs, isAlone);
   return opened(files, files);

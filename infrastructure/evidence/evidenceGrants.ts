@@ -47,16 +47,51 @@ const END = `UPDATE operations.evidence_grants SET upload = NULL, upload_until =
 const JUDGE = `INSERT INTO operations.evidence_judging AS j (account_id, holder, until) VALUES ($1, $2, ${LEASE})
   ON CONFLICT (account_id) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE j.until < clock_timestamp()`;
 
+/** What is kept of a grant until it is forgotten. */
+const keptGrants = (db: SqlPool): Omit<EvidenceGrants, 'beginUpload' | 'beginJudging' | 'releaseAll'> => ({
+  add: async (grant, limits, now) => {
+    const { evidenceId, caseId, accountId, mode, fileName, fileSize, mimeType, at, expiresAt, endsAt } = grant;
+    const file = [fileName, fileSize, mimeType];
+    const { rows } = await db.query<{ reached: keyof GrantLimits; retrySeconds: number }>({
+      name: 'grant_evidence',
+      text: `SELECT reached, retry_seconds AS "retrySeconds"
+        FROM operations.grant_evidence($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      values: [
+        ...[evidenceId, caseId, accountId, mode, ...file, at, expiresAt, endsAt, now],
+        ...[limits.openOfCase, limits.unconfirmedBytes],
+      ],
+    });
+    return rows[0] ?? 'granted';
+  },
+  find: async (evidenceId) => {
+    const text = `SELECT ${COLUMNS} FROM operations.evidence_grants WHERE evidence_id = $1`;
+    return (await db.query<Row>(text, [evidenceId])).rows.map(fromRow)[0] ?? null;
+  },
+  keepVerdict: async (evidenceId, verdict: EvidenceVerdict) =>
+    void (await db.query('UPDATE operations.evidence_grants SET verdict = $2::jsonb WHERE evidence_id = $1', [
+      evidenceId,
+      JSON.stringify(verdict),
+    ])),
+  forget: async (evidenceId) =>
+    void (await db.query('DELETE FROM operations.evidence_grants WHERE evidence_id = $1', [evidenceId])),
+  ended: async (before, limit) => {
+    const text = `SELECT ${COLUMNS} FROM operations.evidence_grants
+      WHERE ends_at <= $1 AND NOT removed AND coalesce(upload_until < clock_timestamp(), true) ORDER BY ends_at LIMIT $2`;
+    return (await db.query<Row>(text, [before, limit])).rows.map(fromRow);
+  },
+  markRemoved: async (evidenceId) =>
+    void (await db.query('UPDATE operations.evidence_grants SET removed = true WHERE evidence_id = $1', [evidenceId])),
+  forgetEnded: async (before) =>
+    void (await db.query('DELETE FROM operations.evidence_grants WHERE removed AND ends_at <= $1', [before])),
+});
+
 export const evidenceGrants = (
   db: SqlPool,
   randomness: Randomness,
   { uploadMs, renewMs, judgingMs }: GrantLeases = LEASES,
 ): EvidenceGrants => {
+  const kept = keptGrants(db);
   const holder = (): string => randomness.bytes(12).toString('hex');
-  const find = async (evidenceId: EvidenceId): Promise<KeptGrant | null> => {
-    const text = `SELECT ${COLUMNS} FROM operations.evidence_grants WHERE evidence_id = $1`;
-    return (await db.query<Row>(text, [evidenceId])).rows.map(fromRow)[0] ?? null;
-  };
   const keepAlive = (evidenceId: EvidenceId, upload: string) => {
     const renewing = repeating(renewMs, () => db.query(RENEW, [evidenceId, upload, uploadMs]), {
       onError: () => undefined, // the lease has renewals to spare
@@ -67,27 +102,13 @@ export const evidenceGrants = (
     };
   };
   return {
-    add: async (grant, limits, now) => {
-      const { evidenceId, caseId, accountId, mode, fileName, fileSize, mimeType, at, expiresAt, endsAt } = grant;
-      const file = [fileName, fileSize, mimeType];
-      const { rows } = await db.query<{ reached: keyof GrantLimits; retrySeconds: number }>({
-        name: 'grant_evidence',
-        text: `SELECT reached, retry_seconds AS "retrySeconds"
-          FROM operations.grant_evidence($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-        values: [
-          ...[evidenceId, caseId, accountId, mode, ...file, at, expiresAt, endsAt, now],
-          ...[limits.openOfCase, limits.unconfirmedBytes],
-        ],
-      });
-      return rows[0] ?? 'granted';
-    },
-    find,
+    ...kept,
     beginUpload: async (evidenceId) => {
       const upload = holder();
       if ((await db.query(CLAIM, [evidenceId, upload, uploadMs])).rowCount === 1)
         return { end: keepAlive(evidenceId, upload) };
-      const kept = await find(evidenceId);
-      return kept === null || kept.verdict !== null || kept.isRemoved ? null : 'busy';
+      const grant = await kept.find(evidenceId);
+      return grant === null || grant.verdict !== null || grant.isRemoved ? null : 'busy';
     },
     beginJudging: async (accountId) => {
       const mine = holder();
@@ -95,24 +116,6 @@ export const evidenceGrants = (
       const end = 'DELETE FROM operations.evidence_judging WHERE account_id = $1 AND holder = $2';
       return async () => void (await db.query(end, [accountId, mine]));
     },
-    keepVerdict: async (evidenceId, verdict: EvidenceVerdict) =>
-      void (await db.query('UPDATE operations.evidence_grants SET verdict = $2::jsonb WHERE evidence_id = $1', [
-        evidenceId,
-        JSON.stringify(verdict),
-      ])),
-    forget: async (evidenceId) =>
-      void (await db.query('DELETE FROM operations.evidence_grants WHERE evidence_id = $1', [evidenceId])),
-    ended: async (before, limit) => {
-      const text = `SELECT ${COLUMNS} FROM operations.evidence_grants
-        WHERE ends_at <= $1 AND NOT removed AND coalesce(upload_until < clock_timestamp(), true) ORDER BY ends_at LIMIT $2`;
-      return (await db.query<Row>(text, [before, limit])).rows.map(fromRow);
-    },
-    markRemoved: async (evidenceId) =>
-      void (await db.query('UPDATE operations.evidence_grants SET removed = true WHERE evidence_id = $1', [
-        evidenceId,
-      ])),
-    forgetEnded: async (before) =>
-      void (await db.query('DELETE FROM operations.evidence_grants WHERE removed AND ends_at <= $1', [before])),
     releaseAll: async () => {
       await db.query(
         'UPDATE operations.evidence_grants SET upload = NULL, upload_until = NULL WHERE upload IS NOT NULL',

@@ -8,12 +8,13 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
+import { capabilityAdapters } from '../capabilityAdapters.ts';
 import type { Log } from '../log/log.ts';
-import { sandboxPayoutBank, sandboxPayoutRail } from '../providers/sandbox/payouts.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { keyIssuers } from './keyIssuers.ts';
 import { payoutAlerts } from './payoutAlerts.ts';
 import { payoutFunds } from './payoutFunds.ts';
+import { sandboxPayoutBank, sandboxPayoutRail } from './sandboxBank.ts';
 
 interface World {
   readonly storage: EventLog & { readonly operations: SqlPool };
@@ -21,16 +22,14 @@ interface World {
   readonly log: Log;
   /** The bank that pays live payouts. Default: none is configured. */
   readonly livePayoutRail?: PayoutRail | null;
+  readonly notifiedWork: Pick<NotifiedWork, 'queueOf'>;
   readonly accounts: {
     refresh(id: AccountId): Promise<OpenAccount>;
     now(id: AccountId, mode: Mode): Promise<Timestamp>;
   };
 }
 
-export const payoutAdapters = (
-  { storage, jobs, log, livePayoutRail = null, accounts }: World,
-  notifiedWork: Pick<NotifiedWork, 'queueOf'>,
-) => {
+const payoutAdapters = ({ storage, jobs, log, livePayoutRail = null, accounts, notifiedWork }: World) => {
   const { operations: db } = storage;
   const queue = notifiedWork.queueOf('payout');
   const sandbox = sandboxPayoutRail({
@@ -51,3 +50,5 @@ export const payoutAdapters = (
     }),
   };
 };
+
+export const payouts = capabilityAdapters({ adapters: payoutAdapters, terminal: () => import('./terminal.ts') });

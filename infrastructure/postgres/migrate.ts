@@ -1,44 +1,21 @@
 // Brings the database to this version's schema, or says that it is of another one, newer or too old (rule S4).
+import { readdirSync } from 'node:fs';
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import * as eventStore from '../../migrations/0001_event_log.ts';
-import * as subscriptions from '../../migrations/0002_subscriptions.ts';
-import * as operations from '../../migrations/0003_operations.ts';
-import * as sandbox from '../../migrations/0004_sandbox_provider.ts';
-import * as access from '../../migrations/0005_access.ts';
-import * as accountSettings from '../../migrations/0006_account_settings.ts';
-import * as requests from '../../migrations/0007_requests.ts';
-import * as webhookRetention from '../../migrations/0008_webhook_retention.ts';
-import * as accessLeases from '../../migrations/0009_leases.ts';
-import * as evidenceGrants from '../../migrations/0010_evidence_grants.ts';
-import * as requestLogIndexes from '../../migrations/0011_request_log_indexes.ts';
-import * as secondFactors from '../../migrations/0012_second_factors.ts';
-import * as sandboxDisputes from '../../migrations/0013_sandbox_disputes.ts';
-import * as checkpointEvents from '../../migrations/0014_checkpoint_events.ts';
-import * as deliveryState from '../../migrations/0015_delivery_state.ts';
-import * as deliveryStreams from '../../migrations/0016_delivery_streams.ts';
-import * as payouts from '../../migrations/0017_payouts.ts';
 import { connectionConfig, PgSession } from './session.ts';
 
-export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
-  '0001_event_log': eventStore,
-  '0002_subscriptions': subscriptions,
-  '0003_operations': operations,
-  '0004_sandbox_provider': sandbox,
-  '0005_access': access,
-  '0006_account_settings': accountSettings,
-  '0007_requests': requests,
-  '0008_webhook_retention': webhookRetention,
-  '0009_leases': accessLeases,
-  '0010_evidence_grants': evidenceGrants,
-  '0011_request_log_indexes': requestLogIndexes,
-  '0012_second_factors': secondFactors,
-  '0013_sandbox_disputes': sandboxDisputes,
-  '0014_checkpoint_events': checkpointEvents,
-  '0015_delivery_state': deliveryState,
-  '0016_delivery_streams': deliveryStreams,
-  '0017_payouts': payouts,
-};
+const FOLDER = new URL('../../migrations/', import.meta.url);
+
+/** Names of the migrations, in the order of their numbers. */
+export const MIGRATIONS: readonly string[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.replace(/\.ts$/, ''))
+  .sort();
+if (MIGRATIONS.some((name, i) => !name.startsWith(`${String(i + 1).padStart(4, '0')}_`)))
+  throw new Error(`the numbers of the migrations must begin with 0001 and have no gap: ${MIGRATIONS.join(', ')}`);
+
+export const loadMigration = async (name: string): Promise<Knex.Migration> =>
+  import(new URL(`${name}.ts`, FOLDER).href);
 
 /**
  * Migrations of builds before the first release whose tables or events this version does not read. Until that release, whoever changes a
@@ -53,9 +30,9 @@ export const BEFORE_RELEASE: readonly string[] = [
 ];
 
 const source: Knex.MigrationSource<string> = {
-  getMigrations: async () => Object.keys(MIGRATIONS),
+  getMigrations: async () => [...MIGRATIONS],
   getMigrationName: (name) => name,
-  getMigration: async (name) => MIGRATIONS[name] as Knex.Migration,
+  getMigration: loadMigration,
 };
 
 /** The database was used by a version whose schema is not an earlier one of this version's. Nothing was changed. */
@@ -75,7 +52,7 @@ const refuseForeign = (done: readonly string[]): void => {
       'the database was made by a build before the first release, whose events this version does not read: of the embedded database, ' +
         'remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database',
     );
-  const unknown = done.filter((name) => !(name in MIGRATIONS));
+  const unknown = done.filter((name) => !MIGRATIONS.includes(name));
   if (unknown.length > 0)
     throw new ForeignSchema(
       `the database has the schema of a newer version (${unknown.join(', ')}): start that version`,
@@ -101,8 +78,7 @@ const migrationsDone = async (connectionString: string): Promise<readonly string
   }
 };
 
-const missingOf = (done: readonly string[]): readonly string[] =>
-  Object.keys(MIGRATIONS).filter((name) => !done.includes(name));
+const missingOf = (done: readonly string[]): readonly string[] => MIGRATIONS.filter((name) => !done.includes(name));
 
 export const migrate = async (connectionString: string): Promise<void> => {
   const done = await migrationsDone(connectionString);

@@ -13,21 +13,19 @@ import { reconciliations } from './reconciliations.ts';
 import { SandboxBank } from './sandbox/bank.ts';
 import { sandboxPayer } from './sandbox/payer.ts';
 
-interface World {
+export interface World {
   readonly storage: { readonly operations: SqlPool };
   readonly jobs: JobQueue;
   /** The bank of live mode; null: none is configured (E5). */
   readonly liveProvider: PaymentProvider | null;
+  readonly notifiedWork: NotifiedWork;
   readonly accounts: {
     refresh(id: AccountId): Promise<OpenAccount>;
     now(id: AccountId, mode: Mode): Promise<Timestamp>;
   };
 }
 
-export const providerAdapters = (
-  { storage: { operations }, jobs, liveProvider, accounts }: World,
-  notifiedWork: NotifiedWork,
-) => {
+export const providerAdapters = ({ storage: { operations }, jobs, liveProvider, accounts, notifiedWork }: World) => {
   const sandbox = new SandboxBank({
     db: operations,
     wait: (ms) => systemStopwatch.pause(ms),

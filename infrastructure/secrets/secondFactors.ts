@@ -31,6 +31,45 @@ export const forgetsSecondFactors = (db: Sql): Pick<SecondFactors, 'forget'> => 
   },
 });
 
+/** Enrolment: a factor is pending until its first right code confirms it. */
+const enrolment = (db: SqlPool, keyring: SecretsKeyring): Pick<SecondFactors, 'begin' | 'pendingOf' | 'confirm'> => ({
+  begin: async ({ secondFactorId, userId, label }) => {
+    const secret = new Secret({ size: SECRET_BYTES });
+    const { keyId, sealed } = keyring.seal('second factors', secondFactorContext(secondFactorId), secret.base32);
+    await db.transaction(async (tx) => {
+      await tx.query('DELETE FROM operations.second_factors WHERE user_id = $1 AND is_pending', [userId]);
+      await tx.query('INSERT INTO operations.second_factors (id, user_id, key_id, sealed) VALUES ($1, $2, $3, $4)', [
+        secondFactorId,
+        userId,
+        keyId,
+        sealed,
+      ]);
+    });
+    return { secret: secret.base32, otpauthUrl: new TOTP({ issuer: ISSUER, label, secret }).toString() };
+  },
+  pendingOf: async (userId) => {
+    const { rows } = await db.query<{ id: SecondFactorId }>(
+      'SELECT id FROM operations.second_factors WHERE user_id = $1 AND is_pending ORDER BY created_at DESC, id LIMIT 1',
+      [userId],
+    );
+    return rows[0]?.id ?? null;
+  },
+  confirm: (secondFactorId, recoveryCodes) =>
+    db.transaction(async (tx) => {
+      const { rowCount } = await tx.query(
+        'UPDATE operations.second_factors SET is_pending = false WHERE id = $1 AND is_pending',
+        [secondFactorId],
+      );
+      if (rowCount === 0) return false;
+      const hashes = recoveryCodes.map((code) => recoveryHash(secondFactorId, code));
+      await tx.query('INSERT INTO operations.recovery_codes (hash, second_factor_id) SELECT unnest($1::text[]), $2', [
+        hashes,
+        secondFactorId,
+      ]);
+      return true;
+    }),
+});
+
 export const secondFactors = (db: SqlPool, keyring: SecretsKeyring, clock: Clock): SecondFactors => {
   const secretOf = async (secondFactorId: SecondFactorId): Promise<Secret | null> => {
     const { rows } = await db.query<{ key_id: string; sealed: Buffer }>(
@@ -42,41 +81,7 @@ export const secondFactors = (db: SqlPool, keyring: SecretsKeyring, clock: Clock
     return Secret.fromBase32(keyring.unseal('second factors', secondFactorContext(secondFactorId), { keyId, sealed }));
   };
   return {
-    begin: async ({ secondFactorId, userId, label }) => {
-      const secret = new Secret({ size: SECRET_BYTES });
-      const { keyId, sealed } = keyring.seal('second factors', secondFactorContext(secondFactorId), secret.base32);
-      await db.transaction(async (tx) => {
-        await tx.query('DELETE FROM operations.second_factors WHERE user_id = $1 AND is_pending', [userId]);
-        await tx.query('INSERT INTO operations.second_factors (id, user_id, key_id, sealed) VALUES ($1, $2, $3, $4)', [
-          secondFactorId,
-          userId,
-          keyId,
-          sealed,
-        ]);
-      });
-      return { secret: secret.base32, otpauthUrl: new TOTP({ issuer: ISSUER, label, secret }).toString() };
-    },
-    pendingOf: async (userId) => {
-      const { rows } = await db.query<{ id: SecondFactorId }>(
-        'SELECT id FROM operations.second_factors WHERE user_id = $1 AND is_pending ORDER BY created_at DESC, id LIMIT 1',
-        [userId],
-      );
-      return rows[0]?.id ?? null;
-    },
-    confirm: (secondFactorId, recoveryCodes) =>
-      db.transaction(async (tx) => {
-        const { rowCount } = await tx.query(
-          'UPDATE operations.second_factors SET is_pending = false WHERE id = $1 AND is_pending',
-          [secondFactorId],
-        );
-        if (rowCount === 0) return false;
-        const hashes = recoveryCodes.map((code) => recoveryHash(secondFactorId, code));
-        await tx.query('INSERT INTO operations.recovery_codes (hash, second_factor_id) SELECT unnest($1::text[]), $2', [
-          hashes,
-          secondFactorId,
-        ]);
-        return true;
-      }),
+    ...enrolment(db, keyring),
     useCode: async (secondFactorId, code) => {
       const token = bare(code);
       const secret = CODE.test(token) ? await secretOf(secondFactorId) : null;

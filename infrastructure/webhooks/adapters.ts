@@ -1,7 +1,9 @@
 // What webhooks need of the world.
+import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ProbeRule } from '../../application/ports/failingTargets.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import { type Closing, capabilityAdapters } from '../capabilityAdapters.ts';
 import { failingTargets } from '../deliveries/failingTargets.ts';
 import { redrives } from '../deliveries/redrives.ts';
 import { scheduledDeliveries } from '../deliveries/scheduledDeliveries.ts';
@@ -11,26 +13,40 @@ import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import { openWebhookSender, type WebhookSenderOptions } from '../webhookSender/webhookSender.ts';
 
-interface World {
-  readonly storage: { readonly operations: SqlPool; readonly derived: SqlPool };
+interface World extends Closing {
+  readonly storage: {
+    readonly operations: SqlPool;
+    readonly derived: SqlPool;
+    readonly store: Pick<EventStore, 'onRestored'>;
+  };
   readonly jobs: JobQueue;
   readonly keyring: SecretsKeyring;
   readonly log: Log;
   readonly webhookAllowPrivate: boolean;
+  /** Real days for which a delivery is kept after its last event. */
   readonly webhookRetentionDays: number;
+  /** When a target that fails is tried again. */
+  readonly probeRule: ProbeRule;
+  /** The condition under which the read model shows a delivery. */
+  readonly isShown: (id: string) => string;
+  /** Another deadline or resolver than the webhook sender's own. */
   readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
 }
 
-/** `isShown`: the condition under which the read model shows a delivery. */
-export const webhookAdapters = (world: World, probeRule: ProbeRule, isShown: (id: string) => string) => {
-  const { operations, derived } = world.storage;
+const adapters = ({ storage, keyring, log, jobs, closing, ...world }: World) => {
+  const { operations, derived, store } = storage;
   const sender = openWebhookSender({ allowPrivate: world.webhookAllowPrivate, ...world.webhookSender });
+  closing(() => sender.close());
+  const secrets = webhookSecrets(operations, keyring);
+  store.onRestored(() => secrets.forgetAll());
   return {
-    sender: reportingBlocked(sender, securityLog(world.log)),
-    secrets: webhookSecrets(operations, world.keyring),
-    targets: failingTargets(derived, probeRule),
-    scheduled: scheduledDeliveries(derived, world.jobs, isShown),
-    redrives: redrives(operations, world.jobs),
+    sender: reportingBlocked(sender, securityLog(log)),
+    secrets,
+    targets: failingTargets(derived, world.probeRule),
+    scheduled: scheduledDeliveries(derived, jobs, world.isShown),
+    redrives: redrives(operations, jobs),
     retentionDays: world.webhookRetentionDays,
   };
 };
+
+export const webhooks = capabilityAdapters({ adapters, terminal: () => import('./terminal.ts') });

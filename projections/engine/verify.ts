@@ -3,7 +3,7 @@
 
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -167,6 +167,58 @@ async function* foldDifferences(
   }
 }
 
+/** What all read models were found to differ in. */
+class Findings {
+  rows = 0;
+  readonly differences: Difference[] = [];
+  differenceCount = 0;
+
+  note(difference: Difference): void {
+    if (this.differenceCount++ < DIFFERENCES_MAX) this.differences.push(difference);
+  }
+}
+
+interface Comparison {
+  readonly live: LeaderSession;
+  readonly copy: LeaderSession;
+  readonly log: EventLog;
+  readonly signal: AbortSignal | undefined;
+  readonly findings: Findings;
+}
+
+/** Replays the read model into its copy, and compares their rows. */
+const compareWithReplay = async (
+  { live, copy, log, signal, findings }: Comparison,
+  projection: Projection,
+  until: Position | null,
+  leftOut: LeftOut,
+  reporting: (work: VerifyProgress['work']) => (count: number, position?: Position | null) => void,
+): Promise<void> => {
+  const replayed = reporting('replay');
+  try {
+    const writer = projection.writer(await createVerifyCopy(copy, projection));
+    const { store, codec } = log;
+    const onTaken = (to: Position, events: number) => replayed(events, to);
+    if (until !== null)
+      await replay({
+        ...{ store, codec, session: copy, projection, writer, leftOut, after: null, until, onTaken },
+        ...(signal && { signal }),
+      });
+    const compared = reporting('compare');
+    const count = () => {
+      signal?.throwIfAborted();
+      if (++findings.rows % PAGE === 0) compared(findings.rows);
+    };
+    await copy.transaction(async (tx) => {
+      await tx.query('SET TRANSACTION READ ONLY');
+      for (const table of projection.tables)
+        for await (const found of differencesOf(live, tx, projection, table, count)) findings.note(found);
+    });
+  } finally {
+    await dropSchema(copy, verifySchema(projection.name));
+  }
+};
+
 /** Cut off by the signal it throws, and leaves neither its copies nor its locks behind. Throws AlreadyRunning. */
 export const verify = async (
   projections: readonly Projection[],
@@ -176,6 +228,7 @@ export const verify = async (
   onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> => {
   const steps = projections.length * WORKS.length;
+  const names = projections.map(({ name }) => name);
   const live = await openSession('verify');
   const copy = await openSession('verify');
   try {
@@ -186,66 +239,28 @@ export const verify = async (
     await live.query(
       `LOCK TABLE ${projections.flatMap(({ name, tables }) => tables.map((table) => `${liveSchema(name)}.${table.name}`))} IN ACCESS SHARE MODE`,
     );
-    const checkpoints = await readCheckpoints(
-      live,
-      projections.map(({ name }) => name),
-    );
+    const checkpoints = await readCheckpoints(live, names);
     const leftOut = new Map<string, LeftOut>();
-    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, log, name));
-    const parked = await readParked(
-      live,
-      projections.map(({ name }) => name),
-    );
-    const differences: Difference[] = [];
-    let rows = 0;
-    let differenceCount = 0;
-    const note = (difference: Difference) => {
-      if (differenceCount++ < DIFFERENCES_MAX) differences.push(difference);
-    };
-    const reporting = (work: VerifyProgress['work'], { name: projection }: Projection, index: number) => {
-      const step = index * WORKS.length + WORKS.indexOf(work);
-      return (count: number, position: Position | null = null): void =>
-        onProgress({ projection, work, step, steps, count, position });
-    };
+    for (const name of names) leftOut.set(name, await readLeftOut(live, log, name));
+    const parked = await readParked(live, names);
+    const findings = new Findings();
     for (const [index, projection] of projections.entries()) {
-      const position = checkpoints.get(projection.name)?.position ?? null;
+      const reporting = (work: VerifyProgress['work']) => {
+        const step = index * WORKS.length + WORKS.indexOf(work);
+        return (count: number, position: Position | null = null): void =>
+          onProgress({ projection: projection.name, work, step, steps, count, position });
+      };
       const left = leftOut.get(projection.name) as LeftOut;
-      const replayed = reporting('replay', projection, index);
-      try {
-        const writer = projection.writer(await createVerifyCopy(copy, projection));
-        if (position !== null)
-          await replay({
-            store: log.store,
-            codec: log.codec,
-            session: copy,
-            projection,
-            writer,
-            leftOut: left,
-            after: null,
-            until: position,
-            onTaken: (to, events) => replayed(events, to),
-            ...(signal && { signal }),
-          });
-        const compared = reporting('compare', projection, index);
-        const count = () => {
-          signal?.throwIfAborted();
-          if (++rows % PAGE === 0) compared(rows);
-        };
-        await copy.transaction(async (tx) => {
-          await tx.query('SET TRANSACTION READ ONLY');
-          for (const table of projection.tables)
-            for await (const found of differencesOf(live, tx, projection, table, count)) note(found);
-        });
-      } finally {
-        await dropSchema(copy, verifySchema(projection.name));
-      }
-      const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index), signal);
-      for await (const found of folded) note(found);
+      const until = checkpoints.get(projection.name)?.position ?? null;
+      await compareWithReplay({ live, copy, log, signal, findings }, projection, until, left, reporting);
+      const folded = foldDifferences(live, log, projection, left, reporting('fold'), signal);
+      for await (const found of folded) findings.note(found);
       for (const { table, text } of projection.checks ?? [])
-        for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) note({ table, ...row });
+        for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) findings.note({ table, ...row });
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);
+    const { rows, differences, differenceCount } = findings;
     return { position, rows, differences, differenceCount, parked };
   } finally {
     await live.close();

@@ -1,8 +1,7 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { OverduePayment } from '../../application/ports/readModels/overdueWork.ts';
-import type { PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
+import type { OverduePayment, PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
@@ -65,6 +64,7 @@ const COMPARED_MS = 10_000;
 const ENDED_MS = 1_000;
 
 export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
+  overdue: (before, page) => overduePayments(db, before, page),
   countHeld: () => countHeld(db),
   byTxid: async (tenant, txids) => {
     if (!(await caughtUp('payments', COMPARED_MS)).isCaughtUp)

@@ -2,10 +2,13 @@
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { EndpointViews } from '../../application/ports/readModels/views.ts';
-import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
+import type {
+  DeliveryReads,
+  MessageUnderWay,
+  OverdueDelivery,
+} from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
@@ -133,6 +136,7 @@ export const overdueDeliveries = (
   );
 
 export const deliveryReads = (db: Sql): DeliveryReads => ({
+  overdue: (before, page) => overdueDeliveries(db, before, page),
   countDue: (tenant, now, running) => countDueDeliveries(db, tenant, now, running),
   underWay: (tenant, until, sent, limit) => deliveriesUnderWay(db, tenant, until, sent, limit),
 });

@@ -2,6 +2,7 @@
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import type { TransactionStatus } from '../../../domain/presentation/status.ts';
 import type { TransactionView } from '../../../domain/presentation/transaction.ts';
 import type { Tenant } from '../paymentProvider.ts';
@@ -92,8 +93,19 @@ export interface PaymentViews {
   count(tenant: Tenant, filter: Pick<PaymentFilter, 'statuses' | 'from' | 'to'>): Promise<number>;
 }
 
+export interface OverduePayment {
+  readonly tenant: Tenant;
+  readonly paymentId: PaymentId;
+  readonly work: PendingWork;
+}
+
 /** What commands and processes ask. */
 export interface PaymentReads {
+  /**
+   * Yields all payments with work that was due before `before` by the account's clock, `page` rows at a time. While a test clock is being
+   * drained, the drain does what is due by it.
+   */
+  overdue(before: Timestamp, page: number): AsyncIterable<readonly OverduePayment[]>;
   /** Returns the tenant's payments of these txids, every one that was created before the call. Throws ReadModelsBehind. */
   byTxid(tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>>;
   /** Returns who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */

@@ -12,7 +12,19 @@ export interface MessageUnderWay {
   readonly dueAt: Timestamp;
 }
 
+export interface OverdueDelivery {
+  readonly tenant: Tenant;
+  readonly deliveryId: DeliveryId;
+  readonly target: string;
+  readonly dueAt: Timestamp;
+}
+
 export interface DeliveryReads {
+  /**
+   * Yields all deliveries that were due before `before` by the account's clock and wait for no timer, `page` rows at a time. While a test
+   * clock is being drained, the drain does what is due by it.
+   */
+  overdue(before: Timestamp, page: number): AsyncIterable<readonly OverdueDelivery[]>;
   /**
    * Counts the tenant's deliveries that should have been attempted by `now` (account time), or are in the jobs that run now (`running`),
    * and are not at their end; and those held back.

@@ -114,6 +114,51 @@ const watchLog = async (log: LogSources, reader: Reader, watching: Watching, sig
   }
 };
 
+/** What the log answers; the rest of the port changes it. */
+type Reads = Omit<EventStore, 'storeId' | 'append' | 'refusal' | 'close'>;
+
+const readsOf = (reader: Reader, log: LogSources, refuseWhenClosed: () => void, ended: AbortSignal): Reads => {
+  const { memory } = log;
+  return {
+    async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
+      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
+      for (let next = from; ; ) {
+        refuseWhenClosed();
+        const page = await reader.pageSoon(stream, next, STREAM_PAGE_EVENTS);
+        yield* page;
+        if (page.length < STREAM_PAGE_EVENTS) return;
+        next += page.length;
+      }
+    },
+    async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
+      refuseWhenClosed();
+      if (after !== null) logPositionOf(after);
+      yield* follow(log, {
+        after,
+        categories: categories === null ? CATEGORIES : checkCategories(categories),
+        batchSize: checkBatchSize(batchSize),
+        signal: AbortSignal.any([signal, ended]),
+      });
+    },
+    async head() {
+      refuseWhenClosed();
+      return await memory.readHead();
+    },
+    async eventIdAt(position) {
+      refuseWhenClosed();
+      return await reader.idAt(position);
+    },
+    onRestored: (listener) => {
+      refuseWhenClosed();
+      return memory.onRestored(listener);
+    },
+    onHead: (listener) => {
+      refuseWhenClosed();
+      return memory.head.onHead(listener);
+    },
+  };
+};
+
 const startStore = ({
   storeId,
   state: stateAtFirst,
@@ -172,45 +217,10 @@ const startStore = ({
       if (refusal !== null) throw refusal;
       return await deletion.delete(ended, recordedBefore);
     },
-    async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
-      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
-      for (let next = from; ; ) {
-        refuseWhenClosed();
-        const page = await reader.pageSoon(stream, next, STREAM_PAGE_EVENTS);
-        yield* page;
-        if (page.length < STREAM_PAGE_EVENTS) return;
-        next += page.length;
-      }
-    },
-    async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
-      refuseWhenClosed();
-      if (after !== null) logPositionOf(after);
-      yield* follow(log, {
-        after,
-        categories: categories === null ? CATEGORIES : checkCategories(categories),
-        batchSize: checkBatchSize(batchSize),
-        signal: AbortSignal.any([signal, ended.signal]),
-      });
-    },
-    async head() {
-      refuseWhenClosed();
-      return await memory.readHead();
-    },
+    ...readsOf(reader, log, refuseWhenClosed, ended.signal),
     async refusal() {
       refuseWhenClosed();
       return refusalOf(known.state);
-    },
-    async eventIdAt(position) {
-      refuseWhenClosed();
-      return await reader.idAt(position);
-    },
-    onRestored: (listener) => {
-      refuseWhenClosed();
-      return memory.onRestored(listener);
-    },
-    onHead: (listener) => {
-      refuseWhenClosed();
-      return memory.head.onHead(listener);
     },
     close() {
       closing ??= close();

@@ -71,14 +71,61 @@ interface Parts {
   readonly memory: LogMemory;
 }
 
-const startStore = ({
-  connectionString,
-  watch,
-  onError,
-  reader,
-  storeId,
-  memory,
-}: Parts): EventStore & DeletesDeliveries => {
+/** What the log answers; the rest of the port changes it. */
+type Reads = Omit<EventStore, 'storeId' | 'append' | 'close'>;
+
+const readsOf = ({ reader, memory, onError }: Parts, refuseWhenClosed: () => void, ended: AbortSignal): Reads => {
+  const { head } = memory;
+  return {
+    async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
+      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
+      for (let next = from; ; ) {
+        refuseWhenClosed();
+        const page = await reader.streamPage(stream, next);
+        yield* page;
+        if (page.length < STREAM_PAGE_EVENTS) return;
+        next += page.length;
+      }
+    },
+    async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
+      refuseWhenClosed();
+      yield* follow(
+        { reader, memory, onError },
+        {
+          after: placeOf(after),
+          filter: categoryFilter(categories),
+          batchSize: checkBatchSize(batchSize),
+          signal: AbortSignal.any([signal, ended]),
+        },
+      );
+    },
+    async head() {
+      refuseWhenClosed();
+      const place = await reader.head();
+      head.learn(place);
+      return positionOrNull(place);
+    },
+    async refusal() {
+      refuseWhenClosed();
+      return refusalOf((await reader.store()).state);
+    },
+    async eventIdAt(position) {
+      refuseWhenClosed();
+      return (await reader.lookAt(placeOf(position))).id;
+    },
+    onRestored: (listener) => {
+      refuseWhenClosed();
+      return memory.onRestored((place) => listener(positionOrNull(place)));
+    },
+    onHead: (listener) => {
+      refuseWhenClosed();
+      return head.onHead((place) => listener(positionOf(place)));
+    },
+  };
+};
+
+const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
+  const { connectionString, watch, onError, reader, storeId, memory } = parts;
   const { head } = memory;
   const ended = new AbortController();
   const check = (session: pg.Client): Promise<void> => memory.check((query) => session.query(query));
@@ -121,51 +168,8 @@ const startStore = ({
       refuseWhenClosed();
       return await queue.add(checkAppend(stream, expected, events));
     },
-    async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
-      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
-      for (let next = from; ; ) {
-        refuseWhenClosed();
-        const page = await reader.streamPage(stream, next);
-        yield* page;
-        if (page.length < STREAM_PAGE_EVENTS) return;
-        next += page.length;
-      }
-    },
-    async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
-      refuseWhenClosed();
-      yield* follow(
-        { reader, memory, onError },
-        {
-          after: placeOf(after),
-          filter: categoryFilter(categories),
-          batchSize: checkBatchSize(batchSize),
-          signal: AbortSignal.any([signal, ended.signal]),
-        },
-      );
-    },
-    async head() {
-      refuseWhenClosed();
-      const place = await reader.head();
-      head.learn(place);
-      return positionOrNull(place);
-    },
-    async refusal() {
-      refuseWhenClosed();
-      return refusalOf((await reader.store()).state);
-    },
+    ...readsOf(parts, refuseWhenClosed, ended.signal),
     deleteDeliveries,
-    async eventIdAt(position) {
-      refuseWhenClosed();
-      return (await reader.lookAt(placeOf(position))).id;
-    },
-    onRestored: (listener) => {
-      refuseWhenClosed();
-      return memory.onRestored((place) => listener(positionOrNull(place)));
-    },
-    onHead: (listener) => {
-      refuseWhenClosed();
-      return head.onHead((place) => listener(positionOf(place)));
-    },
     close() {
       closing ??= close();
       return closing;

@@ -59,7 +59,7 @@ export const decidedStatus = async (
   return (await db.query<{ status: 'confirmed' | 'refused' }>(text, [account, refundId])).rows[0]?.status ?? null;
 };
 
-/** What the books say of money that goes out: a refund, or a payout. */
+/** What the books say of money that goes out. */
 export interface OutgoingRow {
   readonly status: 'processing' | 'confirmed' | 'refused';
   readonly reason: string | null;

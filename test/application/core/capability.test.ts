@@ -44,9 +44,9 @@ describe('the capabilities', () => {
       jobs,
       timers: memoryTimers(),
       clock: { now: () => Date.parse('2026-11-21T14:00:00.000Z') },
-      overdue: {
-        deliveries: none,
-        payments: async function* () {
+      deliveries: { overdue: none },
+      payments: {
+        overdue: async function* () {
           yield Object.values(PENDING).map((work) => ({ tenant: TENANT, paymentId: PAYMENT_ID, work }));
         },
       },
@@ -66,8 +66,8 @@ describe('the capabilities', () => {
       jobs,
       timers,
       clock: { now: () => 0 },
-      overdue: {
-        payments: async function* () {
+      payments: {
+        overdue: async function* () {
           yield [{ tenant: TENANT, paymentId: PAYMENT_ID, work: PENDING.expire }];
         },
       },

@@ -30,7 +30,7 @@ import { FakeRail } from '../../world/fakeRail.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
 
-/** `npm run soak:payouts` sets 300. */
+/** `npm run soak -- payouts` sets 300. */
 const RUNS = Number(process.env.RUNS ?? 30);
 const STEPS_MAX = 20_000;
 const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;

@@ -1,10 +1,10 @@
 // `trigger`, `deliveries` and `dlq`: a merchant's webhooks at the command line, on a running gateway.
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
-import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
+import { COMMANDS, TRIGGERS } from '../../../infrastructure/cli/commands.ts';
 import type { Delivery } from '../../../infrastructure/cli/deliveries.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
-import { SCENARIOS } from '../../../infrastructure/cli/trigger.ts';
+import { scenariosOf } from '../../../infrastructure/cli/trigger.ts';
 import { runWords, runWordsIn } from '../../support/cli.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, Receivers, refuses } from '../../world/deliveryFacts.ts';
 import type { TestGateway, TestTenant } from '../../world/gateway.ts';
@@ -63,6 +63,7 @@ describe('the commands about webhooks', () => {
   };
 
   describe('trigger', () => {
+    const SCENARIOS = scenariosOf(TRIGGERS);
     it('knows every event of the catalogue, and no other', () =>
       expect(Object.keys(SCENARIOS)).to.deep.equal(EVENT_CATALOGUE.map(({ event }) => event)));
 

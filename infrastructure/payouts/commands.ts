@@ -6,10 +6,10 @@ import { parseId } from '../../domain/kernel/ids.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { Review } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import { type CliCommand, type CliWorld, UsageError } from './command.ts';
-import { amountText, type Screen, table } from './output.ts';
-import { accepted, byOf, platformOf } from './platform.ts';
-import { accountIdOf } from './typed.ts';
+import { type CliCommand, type CliWorld, UsageError } from '../cli/command.ts';
+import { amountText, type Screen, table } from '../cli/output.ts';
+import { accepted, byOf } from '../cli/platform.ts';
+import { accountIdOf } from '../cli/typed.ts';
 
 const LISTED_MAX = 1_000;
 const REASON_MAX = 500;
@@ -48,7 +48,7 @@ const list: CliCommand = {
   options: { account: { description: 'payouts of this account only' } },
   run: async (world, { options: { account } }) => {
     const accountId = account === undefined ? null : accountIdOf(String(account));
-    const { payouts: found } = await platformOf(world).listPayouts(accountId, LISTED_MAX);
+    const { payouts: found } = await world.platform.listPayouts(accountId, LISTED_MAX);
     return {
       json: { payouts: found.map(jsonOf) },
       text: (screen: Screen) =>
@@ -62,11 +62,11 @@ const show: CliCommand = {
   summary: 'Show a requested payout',
   args: [{ name: 'payout' }],
   options: {},
-  run: async (world, { args }) => shown(accepted(await platformOf(world).showPayout(payoutIdOf(args[0] as string)))),
+  run: async (world, { args }) => shown(accepted(await world.platform.showPayout(payoutIdOf(args[0] as string)))),
 };
 
 const review = async (world: CliWorld, id: string, verdict: Review) =>
-  shown(accepted(await platformOf(world).reviewPayoutOfAny(payoutIdOf(id), verdict, { ...byOf(world), userId: null })));
+  shown(accepted(await world.platform.reviewPayoutOfAny(payoutIdOf(id), verdict, { ...byOf(world), userId: null })));
 
 const approve: CliCommand = {
   name: 'payout approve',

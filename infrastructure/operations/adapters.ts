@@ -3,26 +3,32 @@ import type { Consumers } from '../../application/ports/consumers.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { failedJobs } from '../jobs/failedJobs.ts';
-import { requestLogReads } from '../requests/requestLog.ts';
 import { consumerWork } from '../subscriptions/consumerWork.ts';
 import { readModelWork } from '../subscriptions/readModelWork.ts';
 
-interface Stores extends EventLog {
-  readonly reads: SqlPool;
-  readonly operations: SqlPool;
-  readonly openSession: OpenLeaderSession;
+interface World {
+  readonly storage: EventLog & {
+    readonly reads: SqlPool;
+    readonly operations: SqlPool;
+    readonly openSession: OpenLeaderSession;
+  };
+  /** All read models. */
+  readonly projections: Parameters<typeof readModelWork>[0];
+  /** Read models and processes. */
+  readonly consumers: Pick<Consumers, 'names' | 'maySkip'>;
 }
 
-/** `projections`: all read models; `consumers`: they and the processes. */
-export const operatorAdapters = (
-  storage: Stores,
-  projections: Parameters<typeof readModelWork>[0],
-  consumers: Pick<Consumers, 'names' | 'maySkip'>,
-) => ({
+const adapters = ({ storage, projections, consumers }: World) => ({
   store: storage.store,
   consumers: consumerWork(storage, consumers),
   readModelWork: readModelWork(projections, storage, storage.openSession),
   failedJobs: failedJobs(storage.reads, storage.operations),
-  requestLog: requestLogReads(storage.reads),
+});
+
+export const operations = capabilityAdapters({
+  adapters,
+  operatorsAdapters: adapters,
+  terminal: () => import('./terminal.ts'),
 });

@@ -1,13 +1,13 @@
 // Payouts in the books of the sandbox bank: taken at once, paid when it is asked for the first time, or decided by the sandbox routes (Y6).
-import type { Known, Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { PayoutOrder, PayoutRail, SandboxPayoutBank } from '../../../application/ports/payoutRail.ts';
-import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
-import type { AccountId } from '../../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { PIX_OUT_FEE } from '../../../domain/payment/refund.ts';
-import type { PayoutOutcome } from '../../../domain/payout/decisions.ts';
-import type { PayoutId } from '../../../domain/payout/payout.ts';
-import { networkIdsOf, type OutgoingRow, outcomeOf } from './refunds.ts';
+import type { Known, Tenant } from '../../application/ports/paymentProvider.ts';
+import type { PayoutOrder, PayoutRail, SandboxPayoutBank } from '../../application/ports/payoutRail.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PIX_OUT_FEE } from '../../domain/payment/refund.ts';
+import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import { networkIdsOf, type OutgoingRow, outcomeOf } from '../providers/sandbox/refunds.ts';
 
 type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
 

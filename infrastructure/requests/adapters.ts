@@ -1,0 +1,21 @@
+// What the request log needs of the world.
+import type { Clock } from '../../application/ports/clock.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import { capabilityAdapters } from '../capabilityAdapters.ts';
+import { requestLogReads, requestUpkeep } from './requestLog.ts';
+
+interface World {
+  readonly storage: { readonly reads: SqlPool; readonly operations: SqlPool };
+  readonly clock: Clock;
+}
+
+const operatorsAdapters = ({ storage }: Pick<World, 'storage'>) => ({ requestLog: requestLogReads(storage.reads) });
+
+export const requests = capabilityAdapters({
+  adapters: (world: World) => ({
+    ...operatorsAdapters(world),
+    requestUpkeep: requestUpkeep(world.storage.operations, world.clock),
+  }),
+  operatorsAdapters,
+  terminal: () => import('./terminal.ts'),
+});

@@ -1,0 +1,2 @@
+// What the request log has at a terminal.
+export { requestCommands as commands } from '../cli/requests.ts';

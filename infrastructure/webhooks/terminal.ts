@@ -1,0 +1,5 @@
+// What webhooks have at a terminal.
+import { deliveryCommands } from '../cli/deliveries.ts';
+import { redriveCommand } from '../cli/redrive.ts';
+
+export const commands = [...deliveryCommands, redriveCommand];

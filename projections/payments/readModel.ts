@@ -1,0 +1,12 @@
+import { readModel } from '../engine/readModel.ts';
+import { statsViews } from '../stats/queries.ts';
+import { heldPayments } from './held.ts';
+import { paymentsProjection } from './projection.ts';
+import { paymentReads, paymentViews } from './queries.ts';
+
+export const payments = readModel({
+  projection: paymentsProjection,
+  views: (db) => ({ payments: paymentViews(db), stats: statsViews(db) }),
+  operatorsReads: (db) => ({ held: heldPayments(db) }),
+  reads: ({ reads }, caughtUp) => ({ payments: paymentReads(reads, caughtUp) }),
+});

@@ -1,0 +1,9 @@
+import { readModel } from '../engine/readModel.ts';
+import { payoutsProjection } from './projection.ts';
+import { payoutReads, payoutViews } from './queries.ts';
+
+export const payouts = readModel({
+  projection: payoutsProjection,
+  views: (db) => ({ payouts: payoutViews(db) }),
+  operatorsReads: (db) => ({ payouts: payoutReads(db) }),
+});

@@ -1,0 +1,9 @@
+import { readModel } from '../engine/readModel.ts';
+import { walletProjection } from './projection.ts';
+import { ledgerReads, walletViews } from './queries.ts';
+
+export const wallet = readModel({
+  projection: walletProjection,
+  views: (db) => ({ wallet: walletViews(db) }),
+  operatorsReads: (db) => ({ ledger: ledgerReads(db) }),
+});
