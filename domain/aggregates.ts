@@ -5,6 +5,7 @@ import type { AnyAggregate } from './kernel/aggregate.ts';
 import { readStreamName, type StreamName } from './kernel/event.ts';
 import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
 import { type AccountWords, GENERAL_ACCOUNTS, type LedgerAccount } from './kernel/journal.ts';
+import type { ErrorEntry } from './kernel/rejection.ts';
 import { KEYRING } from './keyring/keyring.ts';
 import { LOG_CONSUMER } from './logConsumer/logConsumer.ts';
 import { PAYMENT } from './payment/aggregate.ts';
@@ -52,6 +53,14 @@ export const LEDGER_ACCOUNTS = Object.keys(ACCOUNT_WORDS) as readonly LedgerAcco
 export const RARE_CATEGORIES: readonly Category[] = AGGREGATES.flatMap(({ isRare, category }) =>
   isRare ? [category] : [],
 );
+
+type CodeOf<A> = A extends { readonly errors?: infer Errors } ? keyof NonNullable<Errors> : never;
+/** The error codes of all aggregates. */
+export const AGGREGATES_ERRORS = Object.fromEntries(
+  AGGREGATES.flatMap(({ errors = {} }) => Object.entries(errors)),
+) as {
+  readonly [Code in CodeOf<Listed>]: ErrorEntry;
+};
 
 const DELETABLE: ReadonlySet<string> = new Set(
   AGGREGATES.flatMap(({ isDeletable, category }) => (isDeletable ? [category] : [])),

@@ -1,7 +1,7 @@
 // The error codes of what is asked for.
 import { codes } from '../kernel/rejection.ts';
 
-export const FIELD_ERRORS = codes(400, {
+export const CHARGE_ERRORS = codes(400, {
   invalid_amount: '`amount` is not an integer within its bounds.',
   invalid_currency: 'The currency is malformed, or not one that the method takes.',
   invalid_payment_method: 'The payment method is missing or not accepted here.',
@@ -9,9 +9,6 @@ export const FIELD_ERRORS = codes(400, {
   invalid_description: '`description` is not a string of at most 500 characters.',
   invalid_customer: 'What is said of the customer is malformed.',
   invalid_metadata: '`metadata` is not an object, too large, or lacks what the method needs.',
-});
-
-export const PAYER_LOCK_ERRORS = codes(400, {
   invalid_payer_tax_id: '`expected_payer_tax_id` is not a bare CPF or CNPJ with valid check digits.',
   payer_tax_id_mismatch: '`expected_payer_tax_id` differs from `customer.document`.',
   customer_name_required: '`expected_payer_tax_id` needs `customer.name`.',
@@ -19,6 +16,6 @@ export const PAYER_LOCK_ERRORS = codes(400, {
 
 declare module '../kernel/rejection.ts' {
   interface ErrorCodes {
-    readonly charge: keyof typeof FIELD_ERRORS | keyof typeof PAYER_LOCK_ERRORS;
+    readonly charge: keyof typeof CHARGE_ERRORS;
   }
 }

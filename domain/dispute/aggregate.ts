@@ -1,9 +1,11 @@
 // The aggregate of dispute cases, and the stored format of its events.
+
 import { aggregate } from '../kernel/aggregate.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { EvidenceId, MedCaseId } from '../kernel/ids.ts';
 import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { DISPUTE_ERRORS } from './errors.ts';
 import {
   CASE_TYPES,
   type CaseTerms,
@@ -139,6 +141,7 @@ export const MED_CASE = aggregate<MedCaseId>()({
   idPrefix: 'med_',
   decider: medCase,
   serde: medCaseSerde,
+  errors: DISPUTE_ERRORS,
   groups: partition<MedCaseEvent>()({
     course: ['MedCaseOpened', 'MedCaseEvidenceRequested', 'MedCaseAppealed'],
     deadline: ['MedCaseDeadlineNeared'],

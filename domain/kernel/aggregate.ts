@@ -6,6 +6,7 @@ import type { Groups, Partition } from './eventGroups.ts';
 import { isRawId } from './ids.ts';
 import type { Postings } from './journal.ts';
 import type { Publisher } from './publisher.ts';
+import type { ErrorEntry } from './rejection.ts';
 import type { Serde } from './serde.ts';
 
 /** What commands and read models need of an aggregate, whichever it is. */
@@ -28,6 +29,7 @@ interface Description<
   State,
   Event extends Fact<string, unknown>,
   G extends Groups,
+  Code extends string,
 > extends Aggregate<State, Event> {
   readonly category: Category;
   /** What its ids begin with where the outside sees them; null: it sees none. */
@@ -37,6 +39,8 @@ interface Description<
   readonly postings?: Postings<Event>;
   /** Which messages its events publish. Default: none. */
   readonly publisher?: Publisher<State, Event>;
+  /** The error codes that belong to it. Default: none. */
+  readonly errors?: { readonly [C in Code]: ErrorEntry };
   /** Whether its streams may be deleted as a whole (ADR 0008). Default: facts are never deleted. */
   readonly isDeletable?: true;
   /** Whether its events are so few among all that they have an index of their own. Default: they are found by reading on. */
@@ -53,7 +57,8 @@ interface AggregateDescriptor<
   State,
   Event extends Fact<string, unknown>,
   G extends Groups,
-> extends Omit<Description<Category, Prefix, State, Event, G>, Defaulted> {
+  Code extends string,
+> extends Omit<Description<Category, Prefix, State, Event, G, Code>, Defaulted> {
   readonly postings: Postings<Event> | null;
   readonly publisher: Publisher<State, Event> | null;
   readonly isDeletable: boolean;
@@ -72,9 +77,10 @@ export const aggregate =
     State,
     Event extends Fact<string, unknown>,
     G extends Groups,
+    Code extends string = never,
   >(
-    description: Description<Category, Prefix, State, Event, G>,
-  ): AggregateDescriptor<Category, Prefix, Id, State, Event, G> => {
+    description: Description<Category, Prefix, State, Event, G, Code>,
+  ): AggregateDescriptor<Category, Prefix, Id, State, Event, G, Code> => {
     const start = `${description.category}-`;
     return {
       postings: null,

@@ -1,4 +1,5 @@
 // The API keys of an account: one stream per account, so that a rotation is one append. Cleartext keys never come here.
+
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -8,6 +9,7 @@ import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { KEY_ERRORS } from './errors.ts';
 
 export interface ApiKey {
   readonly keyId: KeyId;
@@ -149,6 +151,7 @@ export const KEYRING = aggregate<AccountId>()({
   idPrefix: null,
   decider: keyring,
   serde: keyringSerde,
+  errors: KEY_ERRORS,
   groups: oneGroup(keyringSerde),
   isRare: true,
 });

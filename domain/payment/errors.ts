@@ -1,42 +1,33 @@
 // The error codes of payments: what is done with their money, and what keeps it from being done twice.
 import { codes } from '../kernel/rejection.ts';
 
-export const PAYMENT_ERRORS = codes(400, {
-  refund_limit_reached: 'The payment has 100 refunds; those that failed count too.',
-  resend_limit_reached: 'The webhooks of the payment were asked for again 100 times.',
-  refund_amount_exceeds_remaining: 'The refund is larger than what is left of the payment.',
-  transaction_not_refundable: 'The payment is not settled, or fully refunded already.',
-  transaction_not_cancellable: 'The payment is settled or has ended: a settled one is refunded instead.',
-  charge_disputed: 'The payment is disputed: it can’t be refunded.',
-});
-
-export const DISPUTE_ERRORS = codes(400, {
-  charge_not_disputable: 'The charge is not paid, in a dispute case already, lost in one, or fully refunded.',
-});
-
-export const REFUND_ERRORS = codes(422, {
-  REFUND_NOT_SUPPORTED: 'The method, the time since settlement or the destination does not allow this refund.',
-});
-
-export const VELOCITY_ERRORS = codes(403, {
-  'fraud.customer_velocity_exceeded': 'Too many live charges of this customer within an hour.',
-  'fraud.account_velocity_exceeded':
-    'Too many live charges of this account within an hour, or too many or too large live refunds or payouts.',
-});
-
-export const PAYMENT_CONFLICTS = codes(409, {
-  held_already_settled: 'An operator already settled the money that was held.',
-  idempotency_key_reused: 'The idempotency key was used with a different request.',
-  idempotency_request_in_progress: 'A request with this idempotency key is still running.',
-});
+export const PAYMENT_ERRORS = {
+  ...codes(400, {
+    refund_limit_reached: 'The payment has 100 refunds; those that failed count too.',
+    resend_limit_reached: 'The webhooks of the payment were asked for again 100 times.',
+    refund_amount_exceeds_remaining: 'The refund is larger than what is left of the payment.',
+    transaction_not_refundable: 'The payment is not settled, or fully refunded already.',
+    transaction_not_cancellable: 'The payment is settled or has ended: a settled one is refunded instead.',
+    charge_disputed: 'The payment is disputed: it can’t be refunded.',
+    charge_not_disputable: 'The charge is not paid, in a dispute case already, lost in one, or fully refunded.',
+  }),
+  ...codes(422, {
+    REFUND_NOT_SUPPORTED: 'The method, the time since settlement or the destination does not allow this refund.',
+  }),
+  ...codes(403, {
+    'fraud.customer_velocity_exceeded': 'Too many live charges of this customer within an hour.',
+    'fraud.account_velocity_exceeded':
+      'Too many live charges of this account within an hour, or too many or too large live refunds or payouts.',
+  }),
+  ...codes(409, {
+    held_already_settled: 'An operator already settled the money that was held.',
+    idempotency_key_reused: 'The idempotency key was used with a different request.',
+    idempotency_request_in_progress: 'A request with this idempotency key is still running.',
+  }),
+};
 
 declare module '../kernel/rejection.ts' {
   interface ErrorCodes {
-    readonly payment:
-      | keyof typeof PAYMENT_ERRORS
-      | keyof typeof DISPUTE_ERRORS
-      | keyof typeof REFUND_ERRORS
-      | keyof typeof VELOCITY_ERRORS
-      | keyof typeof PAYMENT_CONFLICTS;
+    readonly payment: keyof typeof PAYMENT_ERRORS;
   }
 }

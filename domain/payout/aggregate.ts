@@ -1,6 +1,7 @@
 // The aggregate of payouts.
 import { aggregate } from '../kernel/aggregate.ts';
 import { PREFIX } from '../kernel/ids.ts';
+import { PAYOUT_ERRORS } from './errors.ts';
 import { PAYOUT_GROUPS, type PayoutId, payout, payoutSerde } from './payout.ts';
 import { payoutPostings } from './postings.ts';
 import { payoutPublisher } from './presentation.ts';
@@ -13,4 +14,5 @@ export const PAYOUT = aggregate<PayoutId>()({
   groups: PAYOUT_GROUPS,
   postings: payoutPostings,
   publisher: payoutPublisher,
+  errors: PAYOUT_ERRORS,
 });

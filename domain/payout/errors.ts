@@ -1,19 +1,20 @@
 // The error codes of payouts.
 import { codes } from '../kernel/rejection.ts';
 
-export const PAYOUT_ERRORS = codes(400, {
-  invalid_pix_key: '`destination.pix_key` is not a Pix key as the directory holds it.',
-  payout_not_cancellable: 'The payout is not pending: the bank has it, or it has ended.',
-  payout_not_awaiting_approval: 'The payout does not wait for an approval, or was reviewed already.',
-});
-
-export const PAYOUT_REFUSALS = codes(422, {
-  insufficient_funds: 'The amount of the payout and its fee exceed the available balance.',
-  destination_not_allowed: 'The account does not allow payouts to this destination.',
-});
+export const PAYOUT_ERRORS = {
+  ...codes(400, {
+    invalid_pix_key: '`destination.pix_key` is not a Pix key as the directory holds it.',
+    payout_not_cancellable: 'The payout is not pending: the bank has it, or it has ended.',
+    payout_not_awaiting_approval: 'The payout does not wait for an approval, or was reviewed already.',
+  }),
+  ...codes(422, {
+    insufficient_funds: 'The amount of the payout and its fee exceed the available balance.',
+    destination_not_allowed: 'The account does not allow payouts to this destination.',
+  }),
+};
 
 declare module '../kernel/rejection.ts' {
   interface ErrorCodes {
-    readonly payout: keyof typeof PAYOUT_ERRORS | keyof typeof PAYOUT_REFUSALS;
+    readonly payout: keyof typeof PAYOUT_ERRORS;
   }
 }

@@ -1,5 +1,6 @@
 // Somebody who logs in: a member of a merchant's account, or an operator of the platform (rule D2). What is secret is kept elsewhere: an
 // event names a password by its id, so that the event decides which of the stored hashes is in force.
+
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -8,6 +9,7 @@ import type { AccountId, PasswordId, SecondFactorId, UserId } from '../kernel/id
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { SECOND_FACTOR_ERRORS } from './errors.ts';
 
 /** Of a name, in characters. */
 export const USER_NAME_LENGTH_MAX = 200;
@@ -239,6 +241,7 @@ export const USER = aggregate<UserId>()({
   idPrefix: 'usr_',
   decider: user,
   serde: userSerde,
+  errors: SECOND_FACTOR_ERRORS,
   groups: partition<UserEvent>()({
     access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
     role: ['UserRoleChanged'],

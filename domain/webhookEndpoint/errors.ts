@@ -1,18 +1,15 @@
 // The error codes of webhook endpoints.
 import { codes } from '../kernel/rejection.ts';
 
-export const ENDPOINT_FIELD_ERRORS = codes(400, {
+export const ENDPOINT_ERRORS = codes(400, {
   invalid_url: 'The URL is malformed, or webhooks may not go there.',
   invalid_event: 'An event name is not in the catalogue.',
-});
-
-export const ENDPOINT_ERRORS = codes(400, {
   endpoint_limit_reached: 'The account has 16 webhook endpoints in this mode.',
   endpoint_not_active: 'The webhook endpoint of the delivery is inactive or deleted: nothing goes there.',
 });
 
 declare module '../kernel/rejection.ts' {
   interface ErrorCodes {
-    readonly webhooks: keyof typeof ENDPOINT_FIELD_ERRORS | keyof typeof ENDPOINT_ERRORS;
+    readonly webhooks: keyof typeof ENDPOINT_ERRORS;
   }
 }

@@ -1,4 +1,5 @@
 // Where a merchant wants events sent. The signing secret is never in an event, only its version.
+
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -7,6 +8,7 @@ import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
+import { ENDPOINT_ERRORS } from './errors.ts';
 
 export interface Endpoint {
   readonly endpointId: EndpointId;
@@ -199,6 +201,7 @@ export const WEBHOOK_ENDPOINT = aggregate<EndpointId>()({
   idPrefix: 'we_',
   decider: webhookEndpoint,
   serde: webhookEndpointSerde,
+  errors: ENDPOINT_ERRORS,
   groups: oneGroup(webhookEndpointSerde),
   isRare: true,
 });

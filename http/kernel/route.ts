@@ -197,6 +197,8 @@ interface Named {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
+  /** For the reference: what the summary leaves out. Every operation of the OpenAPI document has one. */
+  readonly description?: string;
   readonly tag: Tag;
   /** Makes what is made once, so that the first request need not. */
   readonly prepare?: () => void;

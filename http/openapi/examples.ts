@@ -1,5 +1,7 @@
 // The examples of the OpenAPI document: real requests and answers, recorded by `npm run docs` (test/http/openapi/record.ts).
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { HTTP_MODULES } from '../api/routes.ts';
+import type { HttpModule } from '../kernel/httpModule.ts';
 
 /** By operation: what was sent, and what was answered with each status. */
 export interface OperationExamples {
@@ -15,11 +17,17 @@ export interface Examples {
   readonly webhooks: { readonly [event: string]: unknown };
 }
 
-const read = <Shape>(name: keyof Examples): Shape =>
-  JSON.parse(readFileSync(new URL(`./examples/${name}.json`, import.meta.url), 'utf8')) as Shape;
+/** The examples of a module, or those that belong to no single one. */
+export const exampleFile = (module: HttpModule | null): URL =>
+  new URL(module === null ? './examples.json' : `../api/${module.name}/examples.json`, import.meta.url);
+
+const KEPT: readonly Examples[] = [null, ...HTTP_MODULES]
+  .map(exampleFile)
+  .filter((file) => existsSync(file))
+  .map((file) => JSON.parse(readFileSync(file, 'utf8')));
 
 export const EXAMPLES: Examples = {
-  operations: read('operations'),
-  errors: read('errors'),
-  webhooks: read('webhooks'),
+  operations: Object.assign({}, ...KEPT.map(({ operations }) => operations)),
+  errors: Object.assign({}, ...KEPT.map(({ errors }) => errors)),
+  webhooks: Object.assign({}, ...KEPT.map(({ webhooks }) => webhooks)),
 };

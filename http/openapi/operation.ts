@@ -4,7 +4,6 @@ import type { Principal } from '../kernel/callers.ts';
 import { ERRORS } from '../kernel/errors.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { BodyRule, QueryRule, Route } from '../kernel/route.ts';
-import { DESCRIPTIONS } from './descriptions.ts';
 import type { Examples, OperationExamples } from './examples.ts';
 import type { Refer } from './vocabulary.ts';
 
@@ -142,7 +141,7 @@ export const operationOf = (route: Route, examples: Examples, refer: Refer): Jso
   return {
     operationId: route.operationId,
     summary: route.summary,
-    description: DESCRIPTIONS[route.operationId],
+    description: route.description,
     tags: [route.tag.name],
     security: SECURITY[route.principal],
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],

@@ -1,9 +1,5 @@
 // What the document names: the tag of webhooks, and the schemas that stand in it once and are referred to.
-import { medCaseSchema } from '../api/disputes/caseSchema.ts';
-import { chargeSchema } from '../api/payments/chargeSchema.ts';
-import { createdPaymentSchema, transactionSchema } from '../api/payments/transactionSchema.ts';
-import { payoutSchema } from '../api/payouts/payoutSchema.ts';
-import { refundSchema } from '../api/refunds/refundSchema.ts';
+import { HTTP_MODULES } from '../api/routes.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
 
@@ -13,15 +9,8 @@ export const WEBHOOK_EVENTS: Tag = {
   description: 'What Quita sends to the endpoints of a merchant.',
 };
 
-const NAMED: { readonly [name: string]: JsonSchema } = {
-  Charge: chargeSchema,
-  Payment: transactionSchema,
-  CreatedPayment: createdPaymentSchema,
-  Refund: refundSchema,
-  Payout: payoutSchema,
-  DisputeCase: medCaseSchema,
-};
-const NAMES = new Map<object, string>(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
+const NAMED = HTTP_MODULES.flatMap(({ schemas }) => Object.entries(schemas));
+const NAMES = new Map<object, string>(NAMED.map(([name, schema]) => [schema, name]));
 
 export type Refer = (schema: JsonSchema) => unknown;
 
@@ -39,4 +28,4 @@ const refer = (value: unknown): unknown => {
 export const withReferences: Refer = refer;
 
 /** The named schemas themselves. */
-export const NAMED_SCHEMAS = Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, inside(schema)]));
+export const NAMED_SCHEMAS = Object.fromEntries(NAMED.map(([name, schema]) => [name, inside(schema)]));

@@ -3,7 +3,8 @@
 import { ERRORS, errorType } from '../../http/kernel/errors.ts';
 
 export const errorReference = (): string => {
-  const rows = Object.entries(ERRORS).map(
+  const byStatus = Object.entries(ERRORS).toSorted(([, a], [, b]) => a.status - b.status);
+  const rows = byStatus.map(
     ([code, { status, when }]) => `| ${status} | \`${errorType(status)}\` | \`${code}\` | ${when} |`,
   );
   return `# Errors

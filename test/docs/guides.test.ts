@@ -1,5 +1,5 @@
 // Every guide exists in English and in Portuguese, and the two say the same: same headings, code, tables and links.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { Marked, type Token, type Tokens } from 'marked';
 import { GUIDES } from '../../http/site/docs/guides.ts';
@@ -9,10 +9,10 @@ const NAMES = GUIDES.map(({ path }) => `${path.slice('/docs/'.length)}.md`);
 
 const filesOf = (folder: string): readonly string[] =>
   readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith('.md'));
-const tokensOf = (file: string): readonly Token[] => {
+const tokensOf = (text: string): readonly Token[] => {
   const marked = new Marked();
   const all: Token[] = [];
-  marked.walkTokens(marked.lexer(readFileSync(new URL(file, FOLDER), 'utf8')), (token) => void all.push(token));
+  marked.walkTokens(marked.lexer(text), (token) => void all.push(token));
   return all;
 };
 
@@ -41,16 +41,24 @@ describe('docs/guides', () => {
   it('are those that are served, in both languages', () => {
     expect([filesOf('.').toSorted(), filesOf('pt').toSorted()]).to.deep.equal([NAMES.toSorted(), NAMES.toSorted()]);
   });
-  for (const name of NAMES) {
-    it(`${name} has the same parts in both languages`, () => {
-      expect(skeletonOf(tokensOf(`pt/${name}`))).to.deep.equal(skeletonOf(tokensOf(name)));
+  it('have a place of their own in the order', () => {
+    const places = GUIDES.map(({ order }) => order);
+    expect(places.every((place) => place > 0)).to.equal(true);
+    expect(new Set(places).size).to.equal(places.length);
+  });
+  for (const { path, title, summary, text, pt } of GUIDES) {
+    it(`${path} has a title and a summary in both languages`, () => {
+      for (const line of [title, summary, pt.title, pt.summary]) expect(line).to.match(/\S/);
     });
-    it(`${name} has the same links and names in both languages`, () => {
-      expect(namesOf(tokensOf(`pt/${name}`))).to.deep.equal(namesOf(tokensOf(name)));
+    it(`${path} has the same parts in both languages`, () => {
+      expect(skeletonOf(tokensOf(pt.text))).to.deep.equal(skeletonOf(tokensOf(text)));
     });
-    it(`${name} has no text that was left in English`, () => {
-      const english = new Set(textsOf(tokensOf(name)).filter((text) => text.includes(' ')));
-      expect(textsOf(tokensOf(`pt/${name}`)).filter((text) => english.has(text))).to.deep.equal([]);
+    it(`${path} has the same links and names in both languages`, () => {
+      expect(namesOf(tokensOf(pt.text))).to.deep.equal(namesOf(tokensOf(text)));
+    });
+    it(`${path} has no text that was left in English`, () => {
+      const english = new Set(textsOf(tokensOf(text)).filter((line) => line.includes(' ')));
+      expect(textsOf(tokensOf(pt.text)).filter((line) => english.has(line))).to.deep.equal([]);
     });
   }
 });

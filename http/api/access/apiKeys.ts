@@ -79,6 +79,8 @@ export const issueApiKeyRoute = route({
   path: '/v1/api-keys',
   operationId: 'issueApiKey',
   summary: 'Issue an API key; it is shown once',
+  description:
+    'Issues an API key. Store `apiKey`: later responses don’t contain it. Only an OWNER or ADMIN may issue keys.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
@@ -100,6 +102,8 @@ export const listApiKeysRoute = route({
   path: '/v1/api-keys',
   operationId: 'listApiKeys',
   summary: 'The API keys that work, in the order of their issue',
+  description:
+    'Returns the active keys of the account by their prefixes. `access.canManage` tells whether the user may change them.',
   tag: DASHBOARD,
   principal: 'session',
   responses: {
@@ -122,6 +126,8 @@ export const rotateApiKeyRoute = route({
   operationId: 'rotateApiKey',
   params: keyParam,
   summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
+  description:
+    'Issues a new key of the same mode and revokes the old one at once. Only an OWNER or ADMIN may rotate keys.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
@@ -143,6 +149,7 @@ export const revokeApiKeyRoute = route({
   operationId: 'revokeApiKey',
   params: keyParam,
   summary: 'Revoke an API key for good',
+  description: 'Revokes a key at once. This can’t be undone. Only an OWNER or ADMIN may revoke keys.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,

@@ -44,6 +44,8 @@ export const logInRoute = route({
   path: '/v1/auth/login',
   operationId: 'logIn',
   summary: 'Log in to the dashboard',
+  description:
+    'Checks an email address, a password and, for a user who has a second factor, a `code`. Returns a token for the dashboard operations, which is valid for one hour.',
   tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
@@ -88,6 +90,7 @@ export const logOutRoute = route({
   path: '/v1/auth/logout',
   operationId: 'logOut',
   summary: 'Log out: the token is dead at once',
+  description: 'Ends the session. Its token stops working at once.',
   tag: DASHBOARD,
   principal: 'anySession',
   limit: 'logOut',
@@ -104,6 +107,8 @@ export const changePasswordRoute = route({
   path: '/v1/auth/password',
   operationId: 'changePassword',
   summary: 'Change one’s password; every other session of the user ends',
+  description:
+    'Changes the password of the current user. Every other session of this user ends; the current session continues.',
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
@@ -134,6 +139,8 @@ export const requestPasswordResetRoute = route({
   path: '/v1/auth/password-reset',
   operationId: 'requestPasswordReset',
   summary: 'Have a link sent by which a new password is set',
+  description:
+    'Sends a link for a new password to a user’s email address. The response is the same for unknown addresses.',
   tag: DASHBOARD,
   principal: 'public',
   limit: 'login',

@@ -11,6 +11,8 @@ const enrolTotpRoute = route({
   path: '/v1/auth/totp/enroll',
   operationId: 'enrolTotp',
   summary: 'Begin to enrol an authenticator app as a second factor; nothing changes until it is confirmed',
+  description:
+    'Returns the secret of a new second factor. Logins do not change until `confirmTotp`. A repeat replaces the pending secret. A user who has a second factor sends a `code` of it.',
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
@@ -45,6 +47,8 @@ const confirmTotpRoute = route({
   path: '/v1/auth/totp/confirm',
   operationId: 'confirmTotp',
   summary: 'Put the second factor in force by a code of it; every other session of the user ends',
+  description:
+    'Puts the pending second factor in force and returns ten recovery codes, which are shown once. Every other session of this user ends.',
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({

@@ -51,3 +51,14 @@ export const medCaseListSchema = exactly({
 export const appealBody = accepting({
   reason: described('Why the dispute is not justified.', string(APPEAL_REASON_MAX, { minLength: APPEAL_REASON_MIN })),
 });
+
+/** Where the disputed money went (rule Q5). */
+export const resolutionSchema = exactly({
+  object: { type: 'string', const: 'med_resolution' },
+  case_id: id('med_'),
+  charge_id: id('ch_'),
+  amount: { ...anyInteger, description: 'Disputed amount as it was reported, in the smallest unit.' },
+  currency: string(8),
+  money_outcome: { type: 'string', enum: [...MONEY_OUTCOMES] },
+  resolved_at: timestamp,
+});

@@ -23,11 +23,17 @@ export const caseParam = {
 } as const;
 
 /** The same routes under both paths; each has an operation of its own. */
-const CANONICAL = { path: '/v1/med/cases', named: (name: string) => name, note: '' } as const;
+const CANONICAL = {
+  path: '/v1/med/cases',
+  named: (operationId: string, summary: string, description: string) => ({ operationId, summary, description }),
+} as const;
 const ALIAS = {
   path: '/v1/infractions',
-  named: (name: string) => name.replace('MedCase', 'Infraction'),
-  note: ' (alias)',
+  named: (operationId: string, summary: string) => ({
+    operationId: operationId.replace('MedCase', 'Infraction'),
+    summary: `${summary} (alias)`,
+    description: `An alias of \`${operationId}\` for integrations that use the older path. Requests and responses are identical.`,
+  }),
 } as const;
 export type CasePaths = typeof CANONICAL | typeof ALIAS;
 
@@ -35,12 +41,15 @@ export const CASE_PATHS: readonly CasePaths[] = [CANONICAL, ALIAS];
 
 const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your cases.', { param: 'starting_after' });
 
-const listRoute = ({ path, named, note }: CasePaths): Route =>
+const listRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'GET',
     path,
-    operationId: named('listMedCases'),
-    summary: `The dispute cases, newest first, by cursor${note}`,
+    ...named(
+      'listMedCases',
+      'The dispute cases, newest first, by cursor',
+      'Returns dispute cases, newest first. To read the next page, pass `next_cursor` as `starting_after`. Both date bounds are exclusive.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     reads: ['disputes'],
@@ -83,12 +92,15 @@ const listRoute = ({ path, named, note }: CasePaths): Route =>
     },
   });
 
-const getRoute = ({ path, named, note }: CasePaths): Route =>
+const getRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'GET',
     path: `${path}/{id}`,
-    operationId: named('getMedCase'),
-    summary: `Read a dispute case${note}`,
+    ...named(
+      'getMedCase',
+      'Read a dispute case',
+      'Returns one dispute case with its status, its deadline and what happened to the money.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
@@ -112,12 +124,15 @@ export const answer = async (context: KeyContext<typeof caseParam>, what: CaseAn
   return isRejection(done) ? done : { status: 200 as const, body: medCaseView(done) };
 };
 
-const appealRoute = ({ path, named, note }: CasePaths): Route =>
+const appealRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'POST',
     path: `${path}/{id}/appeal`,
-    operationId: named('appealMedCase'),
-    summary: `Object to a dispute${note}`,
+    ...named(
+      'appealMedCase',
+      'Object to a dispute',
+      'Objects to an open case. The payer’s bank then decides. Upload evidence before or after the appeal. The disputed amount stays retained.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
@@ -127,12 +142,15 @@ const appealRoute = ({ path, named, note }: CasePaths): Route =>
     handle: (context) => answer(context, { kind: 'appeal', reason: context.body.reason }),
   });
 
-const acceptRoute = ({ path, named, note }: CasePaths): Route =>
+const acceptRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'POST',
     path: `${path}/{id}/accept`,
-    operationId: named('acceptMedCase'),
-    summary: `Give in to a dispute: final${note}`,
+    ...named(
+      'acceptMedCase',
+      'Give in to a dispute: final',
+      'Accepts an open case. The retained amount is lost. This can’t be undone.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,

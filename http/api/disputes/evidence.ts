@@ -24,12 +24,15 @@ export const evidenceParam = {
 const shown = async ({ services, caller }: Pick<KeyContext, 'services' | 'caller'>, file: Evidence) =>
   evidenceView(file, await services.evidenceUrl(caller.tenant, file));
 
-const listRoute = ({ path, named, note }: CasePaths): Route =>
+const listRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'GET',
     path: `${path}/{id}/evidence`,
-    operationId: named('listMedCaseEvidence'),
-    summary: `The confirmed evidence of a case, newest first${note}`,
+    ...named(
+      'listMedCaseEvidence',
+      'The confirmed evidence of a case, newest first',
+      'Returns the confirmed files of a case. Each `view_url` is valid for 5 minutes. Unconfirmed uploads are not listed.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
@@ -62,12 +65,15 @@ const fileProblems = ({ file_name: name, mime_type: type }: Partial<Frozen<Stati
   return type === undefined || fitsType(name, type) ? [] : problem(`has an extension that does not belong to ${type}`);
 };
 
-const grantRoute = ({ path, named, note }: CasePaths): Route =>
+const grantRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'POST',
     path: `${path}/{id}/evidence`,
-    operationId: named('grantMedCaseEvidence'),
-    summary: `Ask for an upload of evidence${note}`,
+    ...named(
+      'grantMedCaseEvidence',
+      'Ask for an upload of evidence',
+      'Returns a signed upload URL for one file. Send the file by PUT with the returned headers within 15 minutes, then call `completeMedCaseEvidence`.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
@@ -87,12 +93,15 @@ const grantRoute = ({ path, named, note }: CasePaths): Route =>
     },
   });
 
-const completeRoute = ({ path, named, note }: CasePaths): Route =>
+const completeRoute = ({ path, named }: CasePaths): Route =>
   route({
     method: 'POST',
     path: `${path}/{id}/evidence/{evidence_id}/complete`,
-    operationId: named('completeMedCaseEvidence'),
-    summary: `Confirm an uploaded file; again: the same evidence${note}`,
+    ...named(
+      'completeMedCaseEvidence',
+      'Confirm an uploaded file; again: the same evidence',
+      'Checks an uploaded file and adds it to the case. A repeat returns the same evidence. If the file is not of its declared type, request a new upload.',
+    ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: { ...caseParam, evidence_id: evidenceParam },

@@ -16,8 +16,8 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
-import { PLATFORM } from './tags.ts';
-import { NO_PAYMENT, paymentParam } from './work.ts';
+import { NO_PAYMENT, paymentParam } from '../payments/operatorHeld.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const ledgerSchema = exactly({
   isBalanced: boolean,
@@ -53,8 +53,9 @@ const checkLedgerRoute = route({
   path: '/ops/v1/ledger/check',
   operationId: 'checkLedger',
   summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
-  tag: PLATFORM,
-  principal: 'operator',
+  description:
+    'Verifies that every ledger entry and the ledger as a whole sum to zero, and that balances match their postings.',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
   errors: [],
   handle: async ({ services: { platform } }) => {
@@ -112,8 +113,8 @@ const showLedgerRoute = route({
   params: paymentParam,
   summary:
     'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the ledger postings of one payment, each with its event, account, amount and reason.',
+  ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
     200: { kind: 'json', description: 'The postings, and whether they are kept.', schema: paymentLedgerSchema },

@@ -24,7 +24,7 @@ import {
 import { oneOf, wholeNumber } from '../../kernel/query.ts';
 import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const position = described('In the log; null: nothing yet.', orNull(string()));
 
@@ -33,8 +33,8 @@ const listProjectionsRoute = route({
   path: '/ops/v1/projections',
   operationId: 'listProjections',
   summary: 'How far each read model and process has followed the log',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the position of each read model and process in the event log.',
+  ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
@@ -96,8 +96,8 @@ const showRequestRoute = route({
     },
   },
   summary: 'What a request id meant: the requests that bore it, newest first, and the events that they caused',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the requests that carried a request id, and the events that they caused.',
+  ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
@@ -135,8 +135,8 @@ const showStreamRoute = route({
   operationId: 'showStream',
   params: streamParam,
   summary: 'The events of one stream, in order',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the events of one stream in order.',
+  ...FOR_OPERATORS,
   query: {
     from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
     limit: upToThousand,
@@ -208,8 +208,9 @@ export const rebuildProjectionRoute = route({
     },
   },
   summary: 'Build a read model anew beside the live copy and swap; cut off, the next one goes on where it was',
-  tag: PLATFORM,
-  principal: 'operator',
+  description:
+    'Rebuilds a read model beside the live copy and then swaps both. An interrupted rebuild continues with the next call.',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: ['not_found'],
   handle: async ({ params: { name }, services: { platform, closing } }) => {
@@ -227,8 +228,9 @@ export const verifyProjectionsRoute = route({
   path: '/ops/v1/projections/verify',
   operationId: 'verifyProjections',
   summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream',
-  tag: PLATFORM,
-  principal: 'operator',
+  description:
+    'Replays the event log and compares the result with every read model. The response streams progress, then a report.',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
   handle: async ({ services: { platform, closing } }) =>
@@ -243,8 +245,8 @@ const readLogRoute = route({
   operationId: 'readLog',
   summary:
     'Every event of the log in order, up to what it holds now; or, followed, those that are recorded from now on',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Streams the event log in order. With `follow`, the stream stays open for new events.',
+  ...FOR_OPERATORS,
   query: {
     follow: yesNo('`true`: go on with what is recorded, until the connection ends.'),
     all: yesNo('With `follow`: `true` begins with the first event of the log.'),

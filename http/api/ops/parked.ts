@@ -18,7 +18,7 @@ import {
 import { matching } from '../../kernel/query.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
-import { PLATFORM } from './tags.ts';
+import { FOR_OPERATORS } from './tags.ts';
 
 const OF_CONSUMER = 'Of this read model or process alone.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);
@@ -41,8 +41,8 @@ const listParkedRoute = route({
   path: '/ops/v1/parked',
   operationId: 'listParked',
   summary: 'Streams that a read model or process does not take any more, longest parked first',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns parked streams: a read model or process could not apply one of their events and stopped there.',
+  ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
@@ -67,8 +67,8 @@ const showParkedRoute = route({
   operationId: 'showParked',
   params: streamParam,
   summary: 'Who has parked a stream and why, and its events from the first that was not taken',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the consumers that parked a stream, the error, and the waiting events.',
+  ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
@@ -116,8 +116,8 @@ const retryAllParkedRoute = route({
   path: '/ops/v1/parked/retry',
   operationId: 'retryAllParked',
   summary: 'Have every parked stream taken up again, after the mend; the events of each are applied in order',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Retries all parked streams after a fix. The waiting events of each stream are applied in order.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
   errors: [],
@@ -133,8 +133,8 @@ const retryParkedRoute = route({
   operationId: 'retryParked',
   params: streamParam,
   summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Retries one parked stream after a fix. Its waiting events are applied in order.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: TAKEN_UP,
   errors: ['not_found'],
@@ -155,8 +155,8 @@ const skipParkedRoute = route({
   params: streamParam,
   summary:
     'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Skips the event that blocks a parked stream. The log records the reason.',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
       reason: described('Why, for whoever reads the log later: no personal data.', string(REASON_LENGTH_MAX)),

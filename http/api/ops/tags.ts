@@ -6,3 +6,6 @@ export const PLATFORM: Tag = {
   description:
     'What operators of the platform do with accounts, users, keys, work and the log. For the token of an OPERATOR, who belongs to no account.',
 };
+
+/** What routes for operators have in common. */
+export const FOR_OPERATORS = { tag: PLATFORM, principal: 'operator' } as const;

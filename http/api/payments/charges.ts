@@ -81,6 +81,8 @@ export const createChargeRoute = route({
   path: '/v1/charges',
   operationId: 'createCharge',
   summary: 'Create a Pix charge',
+  description:
+    'Creates a Pix charge and returns its copy-and-paste code, its QR code and a checkout page. A repeat with the same `Idempotency-Key` and body returns the first response and creates nothing.',
   body: createBody,
   handle: (context) => create(context, context.body),
 });
@@ -90,6 +92,8 @@ export const createPixChargeRoute = route({
   path: '/v1/pix/charges',
   operationId: 'createPixCharge',
   summary: 'Create a Pix charge; the route fills in payment_method',
+  description:
+    'Does the same as `createCharge` with `payment_method` set to `pix`. Both operations share their idempotency keys.',
   body: createPixBody,
   handle: (context) => create(context, { ...context.body, payment_method: 'pix' }),
 });
@@ -99,6 +103,7 @@ export const getChargeRoute = route({
   path: '/v1/charges/{id}',
   operationId: 'getCharge',
   summary: 'Read a charge by its ch_ id or its raw id',
+  description: 'Returns one charge of this account and mode. Charges of the other mode return 404.',
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
@@ -126,6 +131,8 @@ export const listChargesRoute = route({
   path: '/v1/charges',
   operationId: 'listCharges',
   summary: 'The charges, newest first, by cursor',
+  description:
+    'Returns charges sorted by `created_at`, newest first. To read the next page, pass `next_cursor` as `starting_after`.',
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],

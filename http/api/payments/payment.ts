@@ -54,6 +54,7 @@ export const getPaymentRoute = route({
   path: '/v1/payments/{id}',
   operationId: 'getPayment',
   summary: 'Read a payment by its raw id, its tx_ id or its ch_ id',
+  description: 'Returns one payment with all fields. Fields of methods that the payment does not offer are null.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
@@ -73,6 +74,8 @@ export const cancelPaymentRoute = route({
   path: '/v1/payments/{id}/cancel',
   operationId: 'cancelPayment',
   summary: 'Cancel a payment that is not settled and has not ended',
+  description:
+    'Cancels a payment whose status is PENDING, WAITING_PAYMENT or PROCESSING. Refund a settled payment instead.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
@@ -96,6 +99,8 @@ export const resendWebhookRoute = route({
   path: '/v1/payments/{id}/resend-webhook',
   operationId: 'resendWebhook',
   summary: 'Send the webhooks of the present status again, as fresh deliveries',
+  description:
+    'Sends the webhooks of the payment’s current status again, with the same event ids. A payment allows 100 resends.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
@@ -137,6 +142,8 @@ export const providerStatusRoute = route({
   path: '/v1/payments/{id}/provider-status',
   operationId: 'getProviderStatus',
   summary: 'What the provider says of a payment',
+  description:
+    'Asks the provider for its own status of the payment. Use it to compare both sides when they seem to differ.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
@@ -166,6 +173,8 @@ export const getReceiptRoute = route({
   path: '/v1/payments/{id}/receipt',
   operationId: 'getReceipt',
   summary: 'The receipt of a settled payment as a PDF; it stays after a refund and tells of it',
+  description:
+    'Returns JSON that contains the receipt: `base64` is a PDF file. The receipt exists once the payment is settled and its provider issues one.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,

@@ -27,6 +27,8 @@ export const createPaymentRoute = route({
   path: '/v1/payments',
   operationId: 'createPayment',
   summary: 'Create a payment by one or several methods; a job finalises it with the acquirers',
+  description:
+    'Creates a payment that the payer can settle with any of the named methods. The response has the status PENDING; a background job then requests an instrument for each method. Webhooks and `getPayment` report the result.',
   tag: PAYMENTS,
   principal: 'apiKey',
   body: jsonBody({
@@ -81,6 +83,8 @@ export const listPaymentsRoute = route({
   path: '/v1/payments',
   operationId: 'listPayments',
   summary: 'The payments, by page, sorted by any of their fields',
+  description:
+    'Returns payments by page number, with the total count. Use `sortBy` and `sortOrder` to change the order. Unknown parameters are rejected.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],

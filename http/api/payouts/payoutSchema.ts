@@ -40,11 +40,6 @@ export const payoutBody = accepting({
 export const rejectPayoutBody = accepting({
   reason: optional(described('Your own, for your records.', string(REASON_MAX))),
 });
-export const confirmPayoutBody = accepting({
-  late: optional(described('The bank pays it even if it refused it before: operators are alerted.', boolean)),
-});
-export const failPayoutBody = accepting({ reason: optional(described('The bank’s.', string(REASON_MAX))) });
-
 const maybeText = (description: string) => orNull(described(description, string()));
 
 export const payoutSchema = exactly({

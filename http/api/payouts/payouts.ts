@@ -53,6 +53,8 @@ const requestPayoutRoute = route({
   path: '/v1/payouts',
   operationId: 'requestPayout',
   summary: 'Request a payout from the wallet to a Pix key',
+  description:
+    'Moves money from the wallet to a Pix key. The amount and its fee leave `available` at once. A payout is granted only if the available balance covers both. A repeat with the same `Idempotency-Key` and body returns the first response.',
   tag: PAYOUTS,
   principal: 'apiKey',
   needsIdempotencyKey: true,
@@ -96,6 +98,7 @@ const getPayoutRoute = route({
   path: '/v1/payouts/{id}',
   operationId: 'getPayout',
   summary: 'Read a payout',
+  description: 'Returns a payout, or the Pix transfer of a cash-out refund. The destination is masked.',
   tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
@@ -116,6 +119,8 @@ const listPayoutsRoute = route({
   path: '/v1/payouts',
   operationId: 'listPayouts',
   summary: 'List the payouts, newest first, by cursor',
+  description:
+    'Lists payouts and the Pix transfers of cash-out refunds, newest first. Pass `next_cursor` as `starting_after` to get the next page.',
   tag: PAYOUTS,
   principal: 'apiKey',
   reads: ['payouts'],
@@ -168,6 +173,8 @@ const cancelPayoutRoute = route({
   path: '/v1/payouts/{id}/cancel',
   operationId: 'cancelPayout',
   summary: 'Cancel a pending payout: its money returns to the wallet',
+  description:
+    'Cancels a pending payout. The amount and the fee return to the wallet. A repeat returns the cancelled payout.',
   tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
@@ -188,6 +195,7 @@ const receiptRoute = route({
   path: '/v1/payouts/{id}/receipt',
   operationId: 'getPayoutReceipt',
   summary: 'The receipt of a paid payout as a PDF',
+  description: 'Returns the receipt of a paid payout as a PDF in base64.',
   tag: PAYOUTS,
   principal: 'apiKey',
   params: payoutParam,
@@ -251,6 +259,8 @@ const approvePayoutRoute = route({
   path: '/v1/payouts/{id}/approve',
   operationId: 'approvePayout',
   summary: 'Approve a payout that awaits it',
+  description:
+    'Approves a payout that awaits approval. The user who requested the payout, or issued the API key that did, can’t approve it.',
   handle: (context) => reviewOf(context, { verdict: 'approved' }),
 });
 
@@ -259,6 +269,8 @@ const rejectPayoutRoute = route({
   path: '/v1/payouts/{id}/reject',
   operationId: 'rejectPayout',
   summary: 'Reject a payout that awaits approval: it fails, and its money returns to the wallet',
+  description:
+    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
   body: jsonBody({ schema: rejectPayoutBody }),
   handle: (context) => reviewOf(context, { verdict: 'rejected', reason: context.body.reason ?? null }),
 });

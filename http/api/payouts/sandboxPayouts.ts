@@ -3,12 +3,11 @@
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
 import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
-import { SANDBOX } from '../sandbox/tags.ts';
-import { confirmPayoutBody, failPayoutBody, payoutSchema } from './payoutSchema.ts';
+import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { payoutSchema } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 /** Longest wait of one look for what was begun to be over. */
 const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the payout.';
@@ -41,8 +40,7 @@ const decide = async (
 
 const deciding = {
   method: 'POST',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: payoutParam,
   responses: {
     200: { kind: 'json', description: 'The payout at its end.', schema: payoutSchema },
@@ -61,7 +59,8 @@ export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
     path: '/v1/sandbox/payouts/{id}/confirm',
     operationId: 'sandboxConfirmPayout',
     summary: 'The bank pays the payout',
-    body: jsonBody({ schema: confirmPayoutBody }),
+    description: 'Simulates the bank’s payment of a payout. Use it when `auto_confirm_payouts` is switched off.',
+    body: jsonBody({ schema: bankPaysBody }),
     handle: (context) => decide(context, null, context.body.late),
   }),
   route({
@@ -69,7 +68,8 @@ export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
     path: '/v1/sandbox/payouts/{id}/fail',
     operationId: 'sandboxFailPayout',
     summary: 'The bank can’t pay the payout',
-    body: jsonBody({ schema: failPayoutBody }),
+    description: 'Simulates a bank that rejects a payout. The amount and the fee return to the wallet.',
+    body: jsonBody({ schema: bankFailsBody }),
     handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
   }),
 ];

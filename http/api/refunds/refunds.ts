@@ -15,6 +15,8 @@ export const refundPaymentRoute = route({
   path: '/v1/payments/{id}/refund',
   operationId: 'refundPayment',
   summary: 'Give a settled payment back, in full or in part',
+  description:
+    'Refunds a settled payment, in full or in part. Without `amount`, the rest is refunded. The refund begins as PENDING and ends as REFUNDED or FAILED. A repeat with the same `idempotencyKey` and body returns the first response.',
   tag: REFUNDS,
   principal: 'apiKey',
   params: paymentParam,
@@ -57,6 +59,7 @@ export const listRefundsRoute = route({
   path: '/v1/payments/{id}/refunds',
   operationId: 'listRefunds',
   summary: 'The refunds of a payment, newest first',
+  description: 'Returns every refund of a payment. A payment has at most 100 refunds, so the list has no pages.',
   tag: REFUNDS,
   principal: 'apiKey',
   params: paymentParam,

@@ -4,6 +4,7 @@ import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../kernel/errors.ts';
+import { httpModule } from '../../kernel/httpModule.ts';
 import {
   anyInteger,
   boolean,
@@ -60,11 +61,13 @@ const statusesOf = (text: string): readonly number[] | undefined => {
 
 const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your requests.', { param: 'starting_after' });
 
-export const listRequestLogsRoute = route({
+const listRequestLogsRoute = route({
   method: 'GET',
   path: '/v1/request-logs',
   operationId: 'listRequestLogs',
   summary: 'The requests of the last 30 days with the account’s keys and users, both modes, newest first',
+  description:
+    'Returns API requests of the last 30 days in both modes, newest first. Filter them to find a request that failed.',
   tag: DASHBOARD,
   principal: 'session',
   query: {
@@ -101,3 +104,5 @@ export const listRequestLogsRoute = route({
     return { status: 200, body: { object: 'list' as const, data, has_more: hasMore, next_cursor: next } };
   },
 });
+
+export const requests = httpModule({ name: 'requests', routes: [listRequestLogsRoute] });

@@ -25,6 +25,8 @@ export const sandboxSettingsRoute = route({
   path: '/v1/sandbox/settings',
   operationId: 'changeSandboxSettings',
   summary: 'Change how the sandbox behaves; what is not sent stays',
+  description:
+    'Changes the settings of this account’s sandbox. Fields that you omit keep their values. Live mode is not affected.',
   tag: SANDBOX,
   principal: 'testKey',
   limit: 'keyApartFromSandbox',

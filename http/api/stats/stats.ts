@@ -3,6 +3,7 @@
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
+import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, wholeNumber } from '../../kernel/query.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { PAYMENTS } from '../payments/tags.ts';
@@ -18,11 +19,13 @@ const daysOf = async ({ caller: { tenant }, services }: KeyContext, count: numbe
   return lastBusinessDays(saoPauloDay(now), count);
 };
 
-export const paymentStatsRoute = route({
+const paymentStatsRoute = route({
   method: 'GET',
   path: '/v1/payments/stats',
   operationId: 'getPaymentStats',
   summary: 'How many payments, how many of them paid, and volumes of the last days',
+  description:
+    'Counts payments and sums their volume for the last `days` days. Days are those of São Paulo, and today is included.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
@@ -37,11 +40,13 @@ export const paymentStatsRoute = route({
   },
 });
 
-export const paymentMetricsRoute = route({
+const paymentMetricsRoute = route({
   method: 'GET',
   path: '/v1/payments/metrics',
   operationId: 'getPaymentMetrics',
   summary: 'The conversion funnel and volumes of the last days, of all currencies or of one',
+  description:
+    'Returns the conversion funnel, volumes by method, fees and the time that payers take. Days are those of São Paulo, and today is included.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
@@ -59,3 +64,5 @@ export const paymentMetricsRoute = route({
     return { status: 200, body: metricsView(window, rows, timeToPay) };
   },
 });
+
+export const stats = httpModule({ name: 'stats', routes: [paymentStatsRoute, paymentMetricsRoute] });

@@ -2,6 +2,7 @@
 
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
+import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode } from '../../kernel/query.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { WALLETS } from './tags.ts';
@@ -35,11 +36,13 @@ const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-export const getBalanceRoute = route({
+const getBalanceRoute = route({
   method: 'GET',
   path: '/v1/wallets/balance',
   operationId: 'getBalance',
   summary: 'The balance of all currencies, or of one',
+  description:
+    'Returns available, pending and retained amounts. `available` may be negative after a refund or a lost dispute.',
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
@@ -69,11 +72,12 @@ export const getBalanceRoute = route({
   },
 });
 
-export const listWalletsRoute = route({
+const listWalletsRoute = route({
   method: 'GET',
   path: '/v1/wallets',
   operationId: 'listWallets',
   summary: 'One wallet per currency',
+  description: 'Returns the wallets as an array, one entry per currency, in the older format.',
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
@@ -88,4 +92,10 @@ export const listWalletsRoute = route({
     }));
     return { status: 200, body: wallets };
   },
+});
+
+export const wallets = httpModule({
+  name: 'wallets',
+  chapters: [WALLETS],
+  routes: [getBalanceRoute, listWalletsRoute],
 });

@@ -25,6 +25,8 @@ export const registerEndpointRoute = route({
   path: '/v1/webhooks/endpoints',
   operationId: 'registerWebhookEndpoint',
   summary: 'Register an endpoint; its secret is shown once',
+  description:
+    'Registers a URL for the events that you name. Store the `secret`: later responses don’t contain it. An account has at most 16 endpoints in each mode.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
@@ -43,6 +45,8 @@ export const listEndpointsRoute = route({
   path: '/v1/webhooks/endpoints',
   operationId: 'listWebhookEndpoints',
   summary: 'The endpoints, oldest first, without their secrets',
+  description:
+    'Returns all endpoints of this mode. `health` tells whether deliveries to an endpoint succeed and how many wait.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookEndpoints'],
@@ -78,6 +82,8 @@ export const changeEndpointRoute = route({
   operationId: 'changeWebhookEndpoint',
   params: endpointParam,
   summary: 'Change an endpoint; what is not sent stays',
+  description:
+    'Changes the URL, the events or the status of an endpoint. Fields that you omit keep their values. An INACTIVE endpoint gets no new deliveries.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
@@ -98,6 +104,8 @@ export const rotateSecretRoute = route({
   operationId: 'rotateWebhookSecret',
   params: endpointParam,
   summary: 'Replace the secret of an endpoint, at once and with no overlap; it is shown once',
+  description:
+    'Replaces the signing secret. The old secret stops at once, so update your receiver when the response arrives.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: rotateSecretBody }),
@@ -120,6 +128,8 @@ export const pingEndpointRoute = route({
   operationId: 'pingWebhookEndpoint',
   params: endpointParam,
   summary: 'Send a signed `ping` and say what came of it; it is no event, and no delivery',
+  description:
+    'Sends a signed test message to the endpoint and waits for its response, at most 30 seconds. A ping is not an event, so no list contains it.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: {
@@ -140,6 +150,7 @@ export const deleteEndpointRoute = route({
   operationId: 'deleteWebhookEndpoint',
   params: endpointParam,
   summary: 'Delete an endpoint; its pending deliveries are abandoned',
+  description: 'Deletes an endpoint. Its pending deliveries are cancelled.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'It is gone.', schema: deletedSchema } },

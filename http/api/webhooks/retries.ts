@@ -19,6 +19,8 @@ export const retryDeliveryRoute = route({
   operationId: 'retryWebhookDelivery',
   params: deliveryParam,
   summary: 'Send a delivery again at once, whatever has become of it',
+  description:
+    'Starts an attempt at once, whatever the status of the delivery. A delivery that has ended starts a new round of attempts.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'The delivery as it is now.', schema: deliveryWithAttemptsSchema } },
@@ -78,6 +80,8 @@ export const redriveDeliveriesRoute = route({
   path: '/v1/webhooks/deliveries/redrive',
   operationId: 'redriveWebhookDeliveries',
   summary: 'Send all deliveries again that were given up, or those that fit; the first one to each endpoint goes ahead',
+  description:
+    'Sends failed deliveries again. Without filters, it takes all of them. With `dryRun`, it only counts them. One delivery per endpoint goes first; the others follow when it succeeds.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),

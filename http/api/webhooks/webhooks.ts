@@ -11,6 +11,7 @@ export const eventCatalogueRoute = route({
   path: '/v1/webhooks/event-catalog',
   operationId: 'listEventCatalogue',
   summary: 'The names that an endpoint can subscribe to',
+  description: 'Returns every event name with its description. This operation needs no key.',
   tag: WEBHOOKS,
   principal: 'public',
   limit: 'catalogue',
@@ -24,6 +25,8 @@ export const rotateOverrideSecretRoute = route({
   path: '/v1/webhooks/override-secret/rotate',
   operationId: 'rotateOverrideSecret',
   summary: 'Replace the secret that signs deliveries to a payment’s webhookUrl; it is shown once',
+  description:
+    'Replaces the secret that signs deliveries to the `webhookUrl` of a payment. The old secret stops at once.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },

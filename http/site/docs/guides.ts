@@ -1,5 +1,5 @@
 // The guides under /docs: docs/guides/*.md in English and docs/guides/pt/*.md in Portuguese, as pages.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Marked, type RendererObject } from 'marked';
 import type { Language } from '../../../domain/presentation/amount.ts';
 import { escapeHtml, html, type Markup } from '../html.ts';
@@ -22,67 +22,47 @@ export interface GuideFacts {
   readonly demoFile: string | null;
 }
 
-interface GuideTitle {
+interface GuideText {
   readonly title: string;
   /** What the guide is for, in one line. */
   readonly summary: string;
+  /** In Markdown, without the front matter. */
+  readonly text: string;
 }
 
-/** Title and summary are English; `pt` has both in Portuguese. */
-interface Guide extends GuideTitle {
+/** Title, summary and text are English; `pt` has them in Portuguese. */
+interface Guide extends GuideText {
   readonly path: string;
-  readonly pt: GuideTitle;
+  /** Guides are read in ascending order. */
+  readonly order: number;
+  readonly pt: GuideText;
 }
 
-const guide = (
-  name: string,
-  [title, summary]: readonly [string, string],
-  [titlePt, summaryPt]: readonly [string, string],
-): Guide => ({ path: `/docs/${name}`, title, summary, pt: { title: titlePt, summary: summaryPt } });
+const FOLDER = new URL('../../../docs/guides/', import.meta.url);
+
+/** Returns the guide of a file and the properties of its front matter: lines `name: value` between two lines `---`. */
+const guideFile = (file: string): GuideText & { readonly order: number } => {
+  const [, head = '', text = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(readFileSync(new URL(file, FOLDER), 'utf8')) ?? [];
+  const property = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(head)?.[1] ?? '';
+  return { title: property('title'), summary: property('summary'), order: Number(property('order')), text };
+};
+
+const guideOf = (file: string): Guide => ({
+  path: `/docs/${file.replace('.md', '')}`,
+  ...guideFile(file),
+  pt: guideFile(`pt/${file}`),
+});
 
 /** In the order in which they are read. */
-export const GUIDES: readonly Guide[] = [
-  guide(
-    'first-charge',
-    ['First charge', 'From nothing to a paid Pix in five minutes.'],
-    ['Primeira cobrança', 'Do zero a um Pix pago em cinco minutos.'],
-  ),
-  guide(
-    'webhooks',
-    ['Webhooks', 'Receive payment events and verify that they came from Quita.'],
-    ['Webhooks', 'Receba eventos de pagamento e verifique que vieram da Quita.'],
-  ),
-  guide(
-    'refunds',
-    ['Refunds', 'Return money in full or in part.'],
-    ['Estornos', 'Devolva o dinheiro, no todo ou em parte.'],
-  ),
-  guide(
-    'payouts',
-    ['Payouts', 'Move money from the wallet to a Pix key.'],
-    ['Saques', 'Leve dinheiro da carteira para uma chave Pix.'],
-  ),
-  guide(
-    'disputes',
-    ['Disputes', 'Answer when a payer’s bank disputes a Pix.'],
-    ['Disputas', 'Responda quando o banco do pagador contesta um Pix.'],
-  ),
-  guide(
-    'test-clock',
-    ['Test clock', 'See an hour or a week pass in a second.'],
-    ['Relógio de teste', 'Veja uma hora ou uma semana passar em um segundo.'],
-  ),
-  guide(
-    'going-live',
-    ['Going live', 'What to check before real money moves.'],
-    ['Entrada em produção', 'O que conferir antes que dinheiro de verdade se mova.'],
-  ),
-];
+export const GUIDES: readonly Guide[] = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.md'))
+  .map(guideOf)
+  .sort((a, b) => a.order - b.order);
 
-const titleOf = (each: Guide, language: Language): GuideTitle => (language === 'en' ? each : each[language]);
+const inLanguage = (each: Guide, language: Language): GuideText => (language === 'en' ? each : each[language]);
 
 const guideLinks = ({ language, keep }: ChosenLanguage): readonly Link[] =>
-  GUIDES.map((each) => ({ href: each.path + keep, text: titleOf(each, language).title }));
+  GUIDES.map((each) => ({ href: each.path + keep, text: inLanguage(each, language).title }));
 
 /** For pages that exist in English only. */
 export const GUIDE_LINKS = guideLinks({ language: 'en', keep: '' });
@@ -156,12 +136,6 @@ export const markdown = (
   return { markup: marked.parse(text, { async: false }) };
 };
 
-/** A code of a language is also the name of its folder; English has none. */
-const guideText = ({ path }: Guide, language: Language): string => {
-  const file = `${language === 'en' ? '' : `${language}/`}${path.split('/').at(-1)}.md`;
-  return readFileSync(new URL(`../../../docs/guides/${file}`, import.meta.url), 'utf8');
-};
-
 /** Returns the text of a guide for the running program. */
 const written = (text: string, { publicUrl, demoFile }: GuideFacts): string =>
   text
@@ -175,7 +149,7 @@ const linkedText = (text: string, keep: string): string =>
 const steps = (index: number, { language, keep }: ChosenLanguage): Markup => {
   const chrome = CHROME[language];
   const [before, next] = [GUIDES[index - 1], GUIDES[index + 1]].map(
-    (each) => each && { href: each.path + keep, text: titleOf(each, language).title },
+    (each) => each && { href: each.path + keep, text: inLanguage(each, language).title },
   );
   const { href, text } = next ?? { href: '/docs', text: chrome.apiReference };
   return html`<nav class="steps" aria-label="${chrome.guides}">${
@@ -194,9 +168,8 @@ export const guidePages = (facts: GuideFacts): ReadonlyMap<string, GuidePage> =>
       each.path,
       (chosen) => {
         const { language, keep } = chosen;
-        const { title, summary } = titleOf(each, language);
-        const text = linkedText(written(guideText(each, language), facts), keep);
-        const article = markdown(text, language, anchorsOf(guideText(each, 'en')));
+        const { title, summary, text } = inLanguage(each, language);
+        const article = markdown(linkedText(written(text, facts), keep), language, anchorsOf(each.text));
         return docsPage({
           path: each.path,
           title,

@@ -7,7 +7,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { API_ROUTES } from '../../../http/api/routes.ts';
-import { DESCRIPTIONS } from '../../../http/openapi/descriptions.ts';
 import { openApiDocument } from '../../../http/openapi/document.ts';
 import { cpuMsHere, longestTurnOf } from '../../support/longestTurn.ts';
 import { TestGateway } from '../../world/gateway.ts';
@@ -72,14 +71,11 @@ describe('the OpenAPI document', () => {
       expect(document.tags.map(({ name }) => name)).to.include(operation.tags[0]);
       for (const parameter of operation.parameters) expect(parameter.$ref ?? parameter.description).to.match(/\S/);
     });
-  it('describes every operation beyond its summary, and no operation that does not exist', () => {
+  it('describes every operation beyond its summary', () => {
     for (const { operationId, summary, description } of [...operations, ...hooks])
       expect(description, operationId)
         .to.match(/^[A-Z].*\.$/s)
         .and.not.equal(summary);
-    expect(Object.keys(DESCRIPTIONS).toSorted()).to.deep.equal(
-      API_ROUTES.map(({ operationId }) => operationId).toSorted(),
-    );
   });
   it('declares the body of every operation that takes a file', () => {
     const bodyOf = (path: string) => document.paths[path]?.['put']?.requestBody;

@@ -1,5 +1,5 @@
 // The examples of the OpenAPI document: one merchant's story that touches every operation and sends every webhook. `npm run docs` keeps
-// what was answered (http/openapi/examples), and a test plays it again.
+// what was answered (http/openapi/examples.ts), and a test plays it again.
 
 import { expect } from 'chai';
 import { API_ROUTES } from '../../../http/api/routes.ts';

@@ -1,6 +1,6 @@
 // A listener of the operators' own (rule S7).
 import { expect } from 'chai';
-import { OPS_ROUTES } from '../../../../http/api/ops/routes.ts';
+import { OPS_ROUTES } from '../../../../http/api/routes.ts';
 import { enrol } from '../../../support/totp.ts';
 import type { Reply, TestGateway, TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';

@@ -10,18 +10,15 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { either } from '../../kernel/jsonSchema.ts';
 import { instantOf } from '../../kernel/query.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
-import { medCaseSchema } from '../disputes/caseSchema.ts';
-import { answer, caseParam } from '../disputes/cases.ts';
 import { chargeParam } from '../payments/charges.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { medCaseSchema } from './caseSchema.ts';
+import { answer, caseParam } from './cases.ts';
 import { decideCaseBody, medBody, owedSchema, reviewBody } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
 
 const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: this charge can’t be disputed now.');
-
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 
 /** Returns the case once reads of it, of its charge and of the wallet show what `isThere` looks for; null when they do not in time. */
 const untilShown = (
@@ -43,13 +40,13 @@ const isUpTo = (
   told: { readonly revision: number; readonly moneyOutcome: MedCase['moneyOutcome'] },
 ): boolean => told.revision >= 0 && (moneyOutcome === null || told.moneyOutcome !== null);
 
-export const sandboxMedRoute = route({
+const sandboxMedRoute = route({
   method: 'POST',
   path: '/v1/sandbox/charges/{id}/med',
   operationId: 'sandboxOpenMedCase',
   summary: 'The payer’s bank opens a dispute',
-  tag: SANDBOX,
-  principal: 'testKey',
+  description: 'Simulates a dispute by the payer’s bank about a paid charge. It opens a dispute case.',
+  ...IN_SANDBOX,
   params: chargeParam,
   body: jsonBody({
     schema: medBody,
@@ -115,8 +112,7 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
 
 const onCase = {
   method: 'POST',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: caseParam,
   responses: {
     200: { kind: 'json', description: 'The case after it.', schema: medCaseSchema },
@@ -128,11 +124,12 @@ const onCase = {
   },
 } as const;
 
-export const sandboxRequestEvidenceRoute = route({
+const sandboxRequestEvidenceRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
   summary: 'The platform asks the merchant for evidence',
+  description: 'Simulates a request for evidence. The case shows the time in `evidence_requested_at`.',
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
@@ -154,11 +151,13 @@ const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling
   return sofar === null ? NO_CASE : { status: 202 as const, body: medCaseView(sofar) };
 };
 
-export const sandboxDecideRoute = route({
+const sandboxDecideRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
   summary: 'The payer’s bank decides: agreed is lost, disagreed is won',
+  description:
+    'Simulates the decision of the payer’s bank. With `review`, the outcome waits for an approval and changes nothing until then.',
   responses: {
     ...onCase.responses,
     202: {
@@ -189,21 +188,31 @@ export const sandboxDecideRoute = route({
   },
 });
 
-export const sandboxWithdrawRoute = route({
+const sandboxWithdrawRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
   summary: 'The payer withdraws the dispute',
+  description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
   errors: ['not_found', 'case_not_open', 'case_under_review'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
 
-export const sandboxReviewRoute = route({
+const sandboxReviewRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/review',
   operationId: 'sandboxReviewMedCase',
   summary: 'An operator lets an outcome under review count, or not',
+  description: 'Approves or rejects an outcome that waits for review, as an operator of the platform would.',
   body: jsonBody({ schema: reviewBody }),
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'review', approve: context.body.approve }),
 });
+
+export const SANDBOX_CASE_ROUTES: readonly Route[] = [
+  sandboxMedRoute,
+  sandboxRequestEvidenceRoute,
+  sandboxDecideRoute,
+  sandboxWithdrawRoute,
+  sandboxReviewRoute,
+];

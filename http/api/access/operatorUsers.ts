@@ -21,9 +21,9 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
-import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
-import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { emailSchema, loginProblems, passwordSchema } from '../ops/accounts.ts';
+import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 
@@ -96,8 +96,8 @@ const addUserRoute = route({
   path: '/ops/v1/users',
   operationId: 'addUser',
   summary: 'Add a user with a password, which is shown once; nothing is sent',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Creates a user and returns a password once. Quita sends no email.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
     201: {
@@ -122,8 +122,9 @@ const inviteUserRoute = route({
   path: '/ops/v1/users/invite',
   operationId: 'inviteUser',
   summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
-  tag: PLATFORM,
-  principal: 'operator',
+  description:
+    'Creates a user and sends a link for the first password. The link works once, within one hour. For a user without a password, it sends a new link.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
   errors: ['not_found'],
@@ -139,8 +140,8 @@ const listUsersRoute = route({
   path: '/ops/v1/users',
   operationId: 'listUsers',
   summary: 'Every user, or those of an account, in the order in which they were added',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the users of the platform, or those of one account.',
+  ...FOR_OPERATORS,
   query: {
     ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
     accountId: matching(
@@ -166,8 +167,8 @@ const showUserRoute = route({
   operationId: 'showUser',
   params: userParam,
   summary: 'A user',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns one user with the role and the status.',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
@@ -183,6 +184,7 @@ const userOrRefusal = (done: KnownUser | Rejection) =>
 const statusRoute = (
   verb: 'disable' | 'enable',
   summary: string,
+  description: string,
   change: (platform: Platform, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
 ) =>
   route({
@@ -191,8 +193,8 @@ const statusRoute = (
     operationId: `${verb}User`,
     params: userParam,
     summary,
-    tag: PLATFORM,
-    principal: 'operator',
+    description,
+    ...FOR_OPERATORS,
     responses: USER_NOW,
     errors: ['not_found'],
     handle: async (context) =>
@@ -202,10 +204,14 @@ const statusRoute = (
 const disableUserRoute = statusRoute(
   'disable',
   'Shut a user out: logged out everywhere, at once',
+  'Disables a user. All sessions of this user end at once.',
   (platform, userId, by) => platform.disableUser(userId, by),
 );
-const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
-  platform.enableUser(userId, by),
+const enableUserRoute = statusRoute(
+  'enable',
+  'Let a disabled user log in again',
+  'Enables a disabled user, who can then log in again.',
+  (platform, userId, by) => platform.enableUser(userId, by),
 );
 
 const changeRoleRoute = route({
@@ -214,8 +220,8 @@ const changeRoleRoute = route({
   operationId: 'changeUserRole',
   params: userParam,
   summary: 'Give a user of an account another role: it counts in every session, at once',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Changes the role of an account’s user. The new role applies to current sessions, too.',
+  ...FOR_OPERATORS,
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
   responses: USER_NOW,
@@ -232,8 +238,9 @@ const resetSecondFactorRoute = route({
   operationId: 'resetSecondFactor',
   params: userParam,
   summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
-  tag: PLATFORM,
-  principal: 'operator',
+  description:
+    'Removes the second factor of a user, who can then log in with the password alone and enrol again. All sessions of this user end.',
+  ...FOR_OPERATORS,
   responses: USER_NOW,
   errors: ['not_found'],
   handle: async (context) => {
@@ -250,7 +257,7 @@ const resetSecondFactorRoute = route({
   },
 });
 
-export const OPS_USER_ROUTES = [
+export const OPERATOR_USER_ROUTES = [
   addUserRoute,
   inviteUserRoute,
   listUsersRoute,

@@ -4,10 +4,10 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { described, exactly, id, listOf, oneOfTexts } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
-import { payoutSchema, rejectPayoutBody } from '../payouts/payoutSchema.ts';
-import { payoutParam } from '../payouts/payouts.ts';
-import { ofAccount, total, upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { ofAccount, total, upToThousand } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
+import { payoutParam } from './payouts.ts';
 
 const schema = exactly({
   accountId: id(ACCOUNT.idPrefix),
@@ -25,8 +25,8 @@ const listRoute = route({
   path: '/ops/v1/payouts',
   operationId: 'listPayoutReviews',
   summary: 'Payouts that await approval, oldest first',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the payouts of all accounts that await approval, or those of one account.',
+  ...FOR_OPERATORS,
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['payouts'],
@@ -40,8 +40,7 @@ const listRoute = route({
 
 const ONE = {
   params: payoutParam,
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'The payout.', schema } },
 } as const;
 
@@ -51,6 +50,7 @@ const showRoute = route({
   path: '/ops/v1/payouts/{id}',
   operationId: 'showPayout',
   summary: 'Show a requested payout',
+  description: 'Returns a requested payout of any account, whatever its status.',
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showPayout(params.id);
@@ -69,6 +69,8 @@ const approveRoute = route({
   path: '/ops/v1/payouts/{id}/approve',
   operationId: 'approvePayoutReview',
   summary: 'Approve a payout of any account',
+  description:
+    'Approves a payout for an account that has no one else to do it. An operator who issued the API key that requested the payout can’t approve it.',
   handle: async (context) => {
     const { params, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
@@ -82,6 +84,8 @@ const rejectRoute = route({
   path: '/ops/v1/payouts/{id}/reject',
   operationId: 'rejectPayoutReview',
   summary: 'Reject a payout of any account: it fails, and its money returns to the wallet',
+  description:
+    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
   body: jsonBody({ schema: rejectPayoutBody }),
   handle: async (context) => {
     const { params, body, caller, services } = context;
@@ -92,4 +96,4 @@ const rejectRoute = route({
   },
 });
 
-export const OPS_PAYOUT_ROUTES: readonly Route[] = [listRoute, showRoute, approveRoute, rejectRoute];
+export const OPERATOR_PAYOUT_ROUTES: readonly Route[] = [listRoute, showRoute, approveRoute, rejectRoute];

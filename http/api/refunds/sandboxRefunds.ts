@@ -6,12 +6,10 @@ import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { refundSchema } from '../refunds/refundSchema.ts';
-import { confirmRefundBody, failRefundBody } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
+import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { refundSchema } from './refundSchema.ts';
 
-/** Longest wait for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
 /** Longest wait of one look for what was begun to be over. */
 const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
@@ -56,8 +54,7 @@ const decide = async (
 
 const deciding = {
   method: 'POST',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   params: refundParam,
   responses: {
     200: { kind: 'json', description: 'The refund at its end.', schema: refundSchema },
@@ -75,7 +72,8 @@ export const confirmRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
-  body: jsonBody({ schema: confirmRefundBody }),
+  description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
+  body: jsonBody({ schema: bankPaysBody }),
   handle: (context) => decide(context, null, context.body.late),
 });
 
@@ -84,6 +82,7 @@ export const failRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/fail',
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
-  body: jsonBody({ schema: failRefundBody }),
+  description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',
+  body: jsonBody({ schema: bankFailsBody }),
   handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
 });

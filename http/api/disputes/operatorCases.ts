@@ -24,10 +24,10 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
-import { oneOfTextsOrNull } from '../disputes/caseSchema.ts';
-import { caseParam } from '../disputes/cases.ts';
-import { total, upToThousand } from './paging.ts';
-import { PLATFORM } from './tags.ts';
+import { total, upToThousand } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { oneOfTextsOrNull } from './caseSchema.ts';
+import { caseParam } from './cases.ts';
 
 const status = oneOfTexts(CASE_STATUSES);
 
@@ -57,8 +57,8 @@ const listCaseReviewsRoute = route({
   path: '/ops/v1/med/review',
   operationId: 'listCaseReviews',
   summary: 'Dispute cases that wait for an operator, oldest first',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the dispute cases whose outcomes wait for an operator.',
+  ...FOR_OPERATORS,
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
   reads: ['disputes'],
@@ -88,15 +88,15 @@ const DECIDED = {
   },
 } as const;
 
-const reviewRoute = (verdict: 'approve' | 'reject', summary: string): Route =>
+const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description: string): Route =>
   route({
     method: 'POST',
     path: `/ops/v1/med/review/{id}/${verdict}`,
     operationId: `${verdict}CaseReview`,
     params: caseParam,
     summary,
-    tag: PLATFORM,
-    principal: 'operator',
+    description,
+    ...FOR_OPERATORS,
     responses: DECIDED,
     errors: ['not_found', 'case_not_open'],
     handle: async (context) => {
@@ -119,8 +119,9 @@ const settleRoute = route({
   operationId: 'settleCase',
   params: caseParam,
   summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
-  tag: PLATFORM,
-  principal: 'operator',
+  description:
+    'Settles a case whose reported amount differs from the charge: holds an amount, books it as lost, or moves nothing.',
+  ...FOR_OPERATORS,
   body: jsonBody({
     schema: exactly({
       held: amountOf('What is held until the case ends'),
@@ -155,8 +156,8 @@ const dismissRoute = route({
     },
   },
   summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Takes a report of the bank off the review list. The report stays recorded.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
   responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(MED_CASE.idPrefix) }) } },
@@ -168,10 +169,18 @@ const dismissRoute = route({
   },
 });
 
-export const OPS_MED_ROUTES: readonly Route[] = [
+export const OPERATOR_CASE_ROUTES: readonly Route[] = [
   listCaseReviewsRoute,
-  reviewRoute('approve', 'Let the outcome of a dispute case count'),
-  reviewRoute('reject', 'Refuse the outcome of a dispute case: it goes on as it was'),
+  reviewRoute(
+    'approve',
+    'Let the outcome of a dispute case count',
+    'Approves the outcome of a dispute case. The money moves accordingly.',
+  ),
+  reviewRoute(
+    'reject',
+    'Refuse the outcome of a dispute case: it goes on as it was',
+    'Rejects the outcome of a dispute case. The case continues as before.',
+  ),
   settleRoute,
   dismissRoute,
 ];

@@ -14,9 +14,9 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
-import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from '../access/apiKeys.ts';
-import { accountParam, NO_ACCOUNT } from './accounts.ts';
-import { PLATFORM } from './tags.ts';
+import { accountParam, NO_ACCOUNT } from '../ops/accounts.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };
 
@@ -32,8 +32,8 @@ const listKeysOfAccountRoute = route({
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Returns the active keys of an account by their prefixes.',
+  ...FOR_OPERATORS,
   responses: {
     200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
   },
@@ -57,8 +57,8 @@ const issueKeyOfAccountRoute = route({
   operationId: 'issueKeyOfAccount',
   params: accountParam,
   summary: 'Issue an API key to an account; it is shown once',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
   responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
   errors: ['not_found'],
@@ -76,8 +76,8 @@ const rotateKeyOfAccountRoute = route({
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Issues a new key of the same mode and revokes the old one at once.',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
     201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
@@ -96,8 +96,8 @@ const revokeKeyOfAccountRoute = route({
   operationId: 'revokeKeyOfAccount',
   params,
   summary: 'Revoke an API key of an account for good',
-  tag: PLATFORM,
-  principal: 'operator',
+  description: 'Revokes a key of an account at once. This can’t be undone.',
+  ...FOR_OPERATORS,
   responses: {
     200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
   },
@@ -109,7 +109,7 @@ const revokeKeyOfAccountRoute = route({
   },
 });
 
-export const OPS_KEY_ROUTES = [
+export const OPERATOR_KEY_ROUTES = [
   listKeysOfAccountRoute,
   issueKeyOfAccountRoute,
   rotateKeyOfAccountRoute,

@@ -3,15 +3,12 @@
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { paymentParam, transactionBody } from '../payments/payment.ts';
-import { transactionSchema } from '../payments/transactionSchema.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { paymentParam, transactionBody } from './payment.ts';
 import { authorizeBody, refuseBody } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
-
-/** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
-const VISIBLE_MS = 5_000;
+import { transactionSchema } from './transactionSchema.ts';
 
 const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct) => {
   const {
@@ -34,14 +31,14 @@ const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct
   return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? done.payment) };
 };
 
-const acting = (name: string, summary: string) =>
+const acting = (name: string, summary: string, description: string) =>
   ({
     method: 'POST',
     path: `/v1/sandbox/payments/{id}/${name}`,
     operationId: `sandbox${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     summary,
-    tag: SANDBOX,
-    principal: 'testKey',
+    description,
+    ...IN_SANDBOX,
     params: paymentParam,
     responses: {
       200: { kind: 'json', description: 'The payment, with what came of it.', schema: transactionSchema },
@@ -54,8 +51,12 @@ const acting = (name: string, summary: string) =>
     errors: ['not_found', 'invalid_payment_method', 'invalid_request'],
   }) as const;
 
-export const sandboxAuthorizeRoute = route({
-  ...acting('authorize', 'The payer pays by another method than Pix'),
+const sandboxAuthorizeRoute = route({
+  ...acting(
+    'authorize',
+    'The payer pays by another method than Pix',
+    'Simulates a successful payment by card, boleto, MB WAY, Multibanco or crypto.',
+  ),
   body: jsonBody({
     schema: authorizeBody,
     codes: { method: 'invalid_payment_method' },
@@ -63,21 +64,45 @@ export const sandboxAuthorizeRoute = route({
   handle: (context) => perform(context, { kind: 'authorize', method: context.body.method ?? null }),
 });
 
-export const sandboxRefuseRoute = route({
-  ...acting('refuse', 'The acquirer declines the method in flight, else the first that is left'),
+const sandboxRefuseRoute = route({
+  ...acting(
+    'refuse',
+    'The acquirer declines the method in flight, else the first that is left',
+    'Simulates a decline by the acquirer. If the payment offers other methods, the payer can still use them.',
+  ),
   body: jsonBody({ schema: refuseBody }),
   handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
 });
 
-export const sandboxProcessingRoute = route({
-  ...acting('processing', 'The payer is at it'),
+const sandboxProcessingRoute = route({
+  ...acting(
+    'processing',
+    'The payer is at it',
+    'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
+  ),
   handle: (context) => perform(context, { kind: 'processing' }),
 });
-export const sandboxChargebackRoute = route({
-  ...acting('chargeback', 'The card’s issuer raises a chargeback'),
+const sandboxChargebackRoute = route({
+  ...acting(
+    'chargeback',
+    'The card’s issuer raises a chargeback',
+    'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
+  ),
   handle: (context) => perform(context, { kind: 'chargeback' }),
 });
-export const sandboxDisputeRoute = route({
-  ...acting('dispute', 'The card’s holder opens a dispute'),
+const sandboxDisputeRoute = route({
+  ...acting(
+    'dispute',
+    'The card’s holder opens a dispute',
+    'Simulates a dispute by the cardholder. The disputed amount is retained.',
+  ),
   handle: (context) => perform(context, { kind: 'dispute' }),
 });
+
+export const SANDBOX_METHOD_ROUTES: readonly Route[] = [
+  sandboxAuthorizeRoute,
+  sandboxRefuseRoute,
+  sandboxProcessingRoute,
+  sandboxChargebackRoute,
+  sandboxDisputeRoute,
+];

@@ -1,0 +1,26 @@
+// Logins, API keys and users over HTTP.
+import { httpModule } from '../../kernel/httpModule.ts';
+import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './apiKeys.ts';
+import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './login.ts';
+import { OPERATOR_KEY_ROUTES } from './operatorKeys.ts';
+import { OPERATOR_USER_ROUTES } from './operatorUsers.ts';
+import { SECOND_FACTOR_ROUTES } from './secondFactor.ts';
+import { DASHBOARD } from './tags.ts';
+
+export const access = httpModule({
+  name: 'access',
+  chapters: [DASHBOARD],
+  routes: [
+    logInRoute,
+    logOutRoute,
+    changePasswordRoute,
+    ...SECOND_FACTOR_ROUTES,
+    issueApiKeyRoute,
+    listApiKeysRoute,
+    rotateApiKeyRoute,
+    revokeApiKeyRoute,
+    requestPasswordResetRoute,
+    ...OPERATOR_KEY_ROUTES,
+    ...OPERATOR_USER_ROUTES,
+  ],
+});

@@ -1,0 +1,90 @@
+import { reject } from '../../../domain/kernel/rejection.ts';
+import {
+  accepting,
+  anyInteger,
+  boolean,
+  described,
+  exactly,
+  listOf,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+} from '../../kernel/jsonSchema.ts';
+import { matching } from '../../kernel/query.ts';
+import { jsonBody, type Route, route } from '../../kernel/route.ts';
+import { total, upToThousand } from './paging.ts';
+import { FOR_OPERATORS } from './tags.ts';
+
+const mode = oneOfTexts(['test', 'live']);
+const queueText = described('The name of a queue.', string(100));
+const jobSchema = exactly({
+  id: string(),
+  queue: string(),
+  state: described('`failed`: for good; `retry`: another attempt follows by itself.', oneOfTexts(['failed', 'retry'])),
+  accountId: string(),
+  mode,
+  attempts: anyInteger,
+  error: string(),
+  failedAt: string(),
+  nextAttemptAt: orNull(string()),
+});
+
+const listFailedJobsRoute = route({
+  method: 'GET',
+  path: '/ops/v1/jobs',
+  operationId: 'listFailedJobs',
+  summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
+  description: 'Returns background jobs that failed. Jobs that failed for good are kept for 30 days.',
+  ...FOR_OPERATORS,
+  query: {
+    limit: upToThousand,
+    queue: matching('Of this queue alone.', 'the name of a queue', (text) => text || undefined),
+  },
+  refusesUnknownQuery: true,
+  responses: {
+    200: { kind: 'json', description: 'The jobs.', schema: exactly({ data: listOf(jobSchema), total }) },
+  },
+  errors: [],
+  handle: async ({ query, services: { platform } }) => {
+    const { jobs, total: all } = await platform.listFailedJobs(query.queue ?? null, query.limit);
+    return { status: 200, body: { data: jobs, total: all } };
+  },
+});
+
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+const WHICH = reject('invalid_request', 'Say which: id, queue, or all: true.', { param: 'id' });
+
+const redriveJobsRoute = route({
+  method: 'POST',
+  path: '/ops/v1/jobs/redrive',
+  operationId: 'redriveJobs',
+  summary: 'Begin work that failed for good again, at once: one job, a queue, or all; what is done already stays',
+  description: 'Starts failed jobs again: one job, one queue, or all of them. Completed steps are not repeated.',
+  ...FOR_OPERATORS,
+  body: jsonBody({
+    schema: accepting({
+      id: optional(described('One job.', string(36, { pattern: UUID }))),
+      queue: optional(queueText),
+      all: optional(described('true: all of every queue.', boolean)),
+    }),
+  }),
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'The jobs that begin again, and how many pieces of work each has.',
+      schema: exactly({ data: listOf(exactly({ id: string(), queue: string(), payloads: anyInteger })) }),
+    },
+  },
+  errors: ['not_found'],
+  handle: async ({ body, services: { platform } }) => {
+    const { id: jobId = null, queue = null, all = false } = body;
+    if ([jobId !== null, queue !== null, all].filter(Boolean).length !== 1) return WHICH;
+    const jobs = await platform.redriveJobs({ id: jobId, queue });
+    if (jobId !== null && jobs.length === 0) return reject('not_found', 'No such job has failed for good.');
+    const data = jobs.map((job) => ({ id: job.id, queue: job.queue, payloads: job.payloads.length }));
+    return { status: 200, body: { data } };
+  },
+});
+
+export const OPS_JOB_ROUTES: readonly Route[] = [listFailedJobsRoute, redriveJobsRoute];

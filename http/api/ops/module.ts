@@ -1,0 +1,13 @@
+// Jobs, the ledger and the log over HTTP, for operators of the platform (rule O1). Capabilities have their own routes for operators.
+import { httpModule } from '../../kernel/httpModule.ts';
+import { OPS_JOB_ROUTES } from './jobs.ts';
+import { OPS_LEDGER_ROUTES } from './ledger.ts';
+import { OPS_LOG_ROUTES } from './log.ts';
+import { OPS_PARKED_ROUTES } from './parked.ts';
+import { PLATFORM } from './tags.ts';
+
+export const ops = httpModule({
+  name: 'ops',
+  chapters: [PLATFORM],
+  routes: [...OPS_JOB_ROUTES, ...OPS_LEDGER_ROUTES, ...OPS_LOG_ROUTES, ...OPS_PARKED_ROUTES],
+});

@@ -1,0 +1,36 @@
+// Webhook endpoints and deliveries over HTTP.
+import { httpModule } from '../../kernel/httpModule.ts';
+import { deliveryStatsRoute, getDeliveryRoute, listDeliveriesRoute } from './deliveries.ts';
+import {
+  changeEndpointRoute,
+  deleteEndpointRoute,
+  listEndpointsRoute,
+  pingEndpointRoute,
+  registerEndpointRoute,
+  rotateSecretRoute,
+} from './endpoints.ts';
+import { OPERATOR_DEAD_LETTER_ROUTES } from './operatorDeadLetters.ts';
+import { redriveDeliveriesRoute, retryDeliveryRoute } from './retries.ts';
+import { WEBHOOKS } from './tags.ts';
+import { eventCatalogueRoute, rotateOverrideSecretRoute } from './webhooks.ts';
+
+export const webhooks = httpModule({
+  name: 'webhooks',
+  chapters: [WEBHOOKS],
+  routes: [
+    registerEndpointRoute,
+    listEndpointsRoute,
+    changeEndpointRoute,
+    rotateSecretRoute,
+    pingEndpointRoute,
+    deleteEndpointRoute,
+    listDeliveriesRoute,
+    redriveDeliveriesRoute,
+    getDeliveryRoute,
+    retryDeliveryRoute,
+    deliveryStatsRoute,
+    rotateOverrideSecretRoute,
+    eventCatalogueRoute,
+    ...OPERATOR_DEAD_LETTER_ROUTES,
+  ],
+});

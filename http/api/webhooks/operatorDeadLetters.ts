@@ -1,0 +1,108 @@
+// Webhooks that were given up, over all accounts, for operators of the platform (rule O1).
+
+import type { Static } from 'typebox';
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
+import {
+  accepting,
+  anyInteger,
+  described,
+  exactly,
+  id,
+  listOf,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+} from '../../kernel/jsonSchema.ts';
+import { actorOf, type Frozen, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { NO_ACCOUNT } from '../ops/accounts.ts';
+import { ofAccount, total, upToThousand } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { redriveBody } from './deliverySchema.ts';
+import { FILTER_CODES, filterOf, filterProblems } from './retries.ts';
+
+const mode = oneOfTexts(['test', 'live']);
+
+const deadLetterSchema = exactly({
+  id: id(WEBHOOK_DELIVERY.idPrefix),
+  accountId: id(ACCOUNT.idPrefix),
+  mode,
+  paymentId: id(PAYMENT.idPrefix),
+  eventType: string(),
+  endpointId: described('null: to the payment’s own `webhookUrl`.', orNull(id(WEBHOOK_ENDPOINT.idPrefix))),
+  createdAt: string(),
+});
+
+const listDeadLettersRoute = route({
+  method: 'GET',
+  path: '/ops/v1/dlq',
+  operationId: 'listDeadLetters',
+  summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
+  description: 'Returns webhook deliveries that failed after their last attempt.',
+  ...FOR_OPERATORS,
+  query: { limit: upToThousand, accountId: ofAccount },
+  refusesUnknownQuery: true,
+  reads: ['webhookDeliveries'],
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'The deliveries.',
+      schema: exactly({ data: listOf(deadLetterSchema), total }),
+    },
+  },
+  errors: [],
+  handle: async ({ query, services: { platform } }) => {
+    const { deliveries, total: all } = await platform.listDeadLetters(query.accountId ?? null, query.limit);
+    return { status: 200, body: { data: deliveries, total: all } };
+  },
+});
+
+const { status: _, ...filter } = redriveBody.properties;
+const redriveAllBody = accepting({
+  ...filter,
+  accountId: optional(described('Of this account alone. Default: of every one.', id(ACCOUNT.idPrefix))),
+});
+type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
+
+const redriveDeadLettersRoute = route({
+  method: 'POST',
+  path: '/ops/v1/dlq/redrive',
+  operationId: 'redriveDeadLetters',
+  summary: 'Have deliveries sent again that were given up, of every account or those that fit; a job sends them',
+  description: 'Sends failed webhook deliveries again. With `dryRun`, it only counts them.',
+  ...FOR_OPERATORS,
+  body: jsonBody({
+    schema: redriveAllBody,
+    codes: FILTER_CODES,
+    refine: (body): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' }),
+  }),
+  responses: {
+    202: {
+      kind: 'json',
+      description: 'How many fit, and how many are sent: to inactive and deleted endpoints none.',
+      schema: exactly({ matched: anyInteger, queued: anyInteger }),
+    },
+  },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { services } = context;
+    const body: RedriveAll = context.body;
+    const of = body.accountId === undefined ? null : parsePrefixedId<AccountId>(body.accountId, ACCOUNT.idPrefix);
+    if (of !== null && (await services.platform.findAccount(of)) === null) return NO_ACCOUNT;
+    let [matched, queued] = [0, 0];
+    for (const tenant of await services.platform.tenantsWithDeadLetters(of)) {
+      const wanted = { tenant, filter: filterOf({ ...body, status: 'FAILED' }), isDryRun: body.dryRun === true };
+      const asked = await services.askRedrive({ ...wanted, ...actorOf(context) });
+      matched += asked.matched;
+      queued += asked.queued;
+    }
+    return { status: 202, body: { matched, queued } };
+  },
+});
+
+export const OPERATOR_DEAD_LETTER_ROUTES: readonly Route[] = [listDeadLettersRoute, redriveDeadLettersRoute];
