@@ -14,14 +14,14 @@ import {
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobKind, JobPayload } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
-import type { EffectHandler, ProcessManager, Reaction, Subscriptions } from '../ports/processManager.ts';
+import type { EffectHandler, ProcessManager, Reaction } from '../ports/processManager.ts';
 import type { Sql } from '../ports/sql.ts';
 import { type TimedKind, type Timer, timerKey, timerOf } from '../ports/timers.ts';
 
 interface Typed {
   readonly type: string;
 }
-type ReactTo<E> = (logged: LoggedEvent<E>, subscriptions: Subscriptions) => readonly Reaction[];
+type ReactTo<E> = (logged: LoggedEvent<E>) => readonly Reaction[];
 type ReactionsTo<E extends Typed, Type extends E['type']> = {
   readonly [T in Type]: ReactTo<Extract<E, { readonly type: T }>>;
 };
@@ -53,8 +53,7 @@ export const reacting = <E extends Typed, G extends Groups, Ignored extends Grou
     ...typesOf(groups, process.ignores ?? []).map((type) => [type, nothing] as const),
     ...Object.entries(process.reads),
   ]);
-  const react: ReactTo<E & Typed> = (logged, subscriptions) =>
-    (byType.get(logged.event.type) as ReactTo<E>)(logged, subscriptions);
+  const react: ReactTo<E & Typed> = (logged) => (byType.get(logged.event.type) as ReactTo<E>)(logged);
   return react as TotalReactions<E>;
 };
 
@@ -63,20 +62,17 @@ type ByCategory<R> = { readonly [C in keyof R]: C extends Category ? TotalReacti
 
 export const processManager = <R extends { readonly [category: string]: TotalReactions<never> }>(
   description: Pick<ProcessManager, 'name' | 'movesMoney'> & {
-    /** Default: the event alone. */
-    readonly decidesOn?: ProcessManager['decidesOn'];
     readonly reactions: R & ByCategory<R>;
   },
 ): ProcessManager => {
-  const { name, movesMoney, decidesOn = 'event' } = description;
+  const { name, movesMoney } = description;
   const reactions: { readonly [category: string]: unknown } = description.reactions;
   return {
     name,
     movesMoney,
-    decidesOn,
+    remembers: null,
     categories: Object.keys(reactions),
-    react: (logged, subscriptions) =>
-      (reactions[logged.category] as ReactTo<Fact<string, unknown>> | undefined)?.(logged, subscriptions) ?? [],
+    react: (logged) => (reactions[logged.category] as ReactTo<Fact<string, unknown>> | undefined)?.(logged) ?? [],
   };
 };
 

@@ -5,9 +5,6 @@ import type { EndpointFailures } from '../../domain/presentation/endpoint.ts';
 import type { Sql } from './sql.ts';
 import type { Timer } from './timers.ts';
 
-/** Names the jobs and timers of deliveries. */
-export const DELIVERY_QUEUE = 'deliver';
-
 /** When first attempts are held back, and how often one of them may go. */
 export interface ProbeRule {
   readonly failuresInARow: number;

@@ -1,5 +1,4 @@
 // What a process manager is: pure reactions to events; the work itself is done by jobs (architecture §7).
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { JobRequest } from './jobs.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
 import type { Sql } from './sql.ts';
@@ -19,26 +18,23 @@ export type Reaction =
 /** Does what the reactions to one batch ask of an effect, in their order. It may lock rows before any timer is written. */
 export type EffectHandler = (asked: readonly unknown[], tx: Sql) => Promise<void>;
 
-/** The webhook subscriptions of each account and mode, as of the event that is reacted to. */
-export interface Subscriptions {
-  /** Active endpoints of the account and mode. */
-  readonly endpoints: (
-    account: AccountId,
-    mode: Mode,
-  ) => readonly { readonly endpointId: string; readonly events: readonly string[] }[];
-  /** Whether a payment of the account and mode ever had a webhookUrl of its own (W7). */
-  readonly hasWebhookUrls: (account: AccountId, mode: Mode) => boolean;
+/** What a process knows of earlier events, kept under its own checkpoint, so that it is as of the event that is reacted to. */
+export interface ProcessMemory {
+  /** Replaces what is in memory, which may be out of date, by what is stored. */
+  load(db: Sql): Promise<void>;
+  /** Applies an event, in the transaction that moves the checkpoint. Returns null when it changes nothing, as nearly all. */
+  take(logged: LoggedEvent, tx: Sql): Promise<void> | null;
 }
 
 export interface ProcessManager {
   readonly name: string;
   readonly categories: readonly string[];
-  /** What `react` depends on. The subscriptions are kept under the process's own checkpoint, so that they are as of the event. */
-  readonly decidesOn: 'event' | 'subscriptions';
+  /** The name of the memory that `react` is given; null: it decides on the event alone. */
+  readonly remembers: string | null;
   /** Whether its jobs move money. An operator who has such a process skip an event must name it a second time. */
   readonly movesMoney: boolean;
   /** Returns what the event leads to. Pure. Throwing parks the event's stream for this process; other streams and processes go on. */
-  react(event: LoggedEvent, subscriptions: Subscriptions): readonly Reaction[];
+  react(event: LoggedEvent, memory: unknown): readonly Reaction[];
 }
 
 /** Returns the name of the process as a consumer of the log: of its checkpoint, and in operators' commands. */

@@ -26,7 +26,7 @@ import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
-import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
+import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -41,7 +41,7 @@ import type { StreamMessage, StreamMessages } from './streamMessages.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
 export const deliver = timedKind({
-  name: DELIVERY_QUEUE,
+  name: 'deliver',
   /**
    * `dueAt`: the instant at which the attempt is due. Absent of a first attempt at once after the delivery was scheduled: there can't have
    * been another. `isProbe`: whether the attempt is a probe.

@@ -17,8 +17,9 @@ import { enqueue } from '../core/reactions.ts';
 import { FAN_OUT_QUEUE } from '../ports/deliveryRetention.ts';
 import type { JobHandler, PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, Subscriptions } from '../ports/processManager.ts';
+import type { ProcessManager, Reaction } from '../ports/processManager.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
+import type { Subscriptions } from '../ports/subscriptions.ts';
 import { publishingOf, type StreamMessage, type StreamMessages, type Told } from './streamMessages.ts';
 import { deliver } from './webhookDelivery.ts';
 
@@ -44,7 +45,7 @@ export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
   return {
     name: 'webhookFanOut',
     movesMoney: false,
-    decidesOn: 'subscriptions' as const,
+    remembers: 'subscriptions',
     categories: [...publishing.keys(), WEBHOOK_ENDPOINT.category],
     react: (logged: Published, { endpoints, hasWebhookUrls }: Subscriptions): readonly Reaction[] => {
       const publisher = publishing.get(logged.category)?.publisher;

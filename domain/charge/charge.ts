@@ -2,19 +2,34 @@
 
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { Fingerprint } from '../kernel/fingerprint.ts';
+import { partition } from '../kernel/eventGroups.ts';
+import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, Mode, PaymentId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Minor } from '../kernel/money.ts';
+import {
+  flag,
+  freeForm,
+  integer,
+  listOf,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type SerdeTable,
+  text,
+  time,
+} from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
   type AcquirerInstrument,
+  acquirerInstrument,
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
   type PixInstrument,
 } from './instruments.ts';
-import type { PaymentMethod } from './methods.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
 
 /** As submitted, masks and all; what was not sent is null (rule I5). */
 export interface Customer {
@@ -96,6 +111,15 @@ export type ChargeEvent =
   | ChargeCancelRequested
   | ChargeCancelled
   | ChargeWebhookResendRequested;
+
+export const DEMAND = partition<
+  Exclude<ChargeEvent, ChargePixIssued | ChargeInstrumentIssued | ChargeInstrumentRefused>
+>()({
+  creation: ['ChargeCreated'],
+  cancellation: ['ChargeCancelRequested', 'ChargeCancelled'],
+  end: ['ChargeExpired', 'ChargeFailed'],
+  resend: ['ChargeWebhookResendRequested'],
+});
 
 /** Informative block of an ended charge (`metadata.failure` of the interface). */
 export interface ChargeFailure extends Failure {
@@ -184,3 +208,73 @@ export const pendingMethods = ({
   refusedMethods,
 }: Exclude<ChargeState, { status: 'absent' }>): readonly PaymentMethod[] =>
   terms.methods.filter((method) => !refusedMethods.includes(method) && !hasInstrument(instruments, method));
+
+// --- Stored format: a change of a shape is a new version with an upcast; golden files are in test/domain/golden ---
+
+const optionalText = nullable(text());
+const method = oneOf(...PAYMENT_METHODS);
+const customer = record<Customer>({
+  name: optionalText,
+  document: optionalText,
+  email: optionalText,
+  phone: optionalText,
+});
+
+export const chargeSerde: SerdeTable<ChargeEvent> = {
+  ChargeCreated: {
+    version: 1,
+    shape: record<ChargeTerms & { fingerprint: Fingerprint }>({
+      paymentId: text(),
+      accountId: text(),
+      mode: oneOf('test', 'live'),
+      amount: money,
+      currency: text(),
+      methods: listOf(method),
+      customer,
+      customerId: optionalText,
+      metadata: freeForm(),
+      expectedPayerTaxId: optionalText,
+      expiresInSeconds: integer,
+      txid: text(),
+      baseUrl: text(),
+      api: oneOf('charges', 'payments'),
+      webhookUrl: optionalText,
+      createdAt: time,
+      fingerprint: fingerprintShape,
+    }),
+    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
+    unsaid: {
+      paymentId: { is: 'subject' },
+      accountId: { is: 'account' },
+      mode: { is: 'mode' },
+      'customer.phone': { usually: null },
+      customerId: { usually: null },
+      expectedPayerTaxId: { usually: null },
+      webhookUrl: { usually: null },
+    },
+  },
+  ChargePixIssued: {
+    version: 1,
+    shape: record({ provider: text(), txid: text(), brCode: text(), expiresAt: time, at: time }),
+    personal: [],
+  },
+  ChargeInstrumentIssued: {
+    version: 1,
+    shape: record({ instrument: acquirerInstrument, at: time }),
+    personal: ['instrument'],
+  },
+  ChargeInstrumentRefused: {
+    version: 1,
+    shape: record({ method, reason: text(), providerErrorCode: text(), at: time }),
+    personal: [],
+  },
+  ChargeExpired: { version: 1, shape: record({ at: time }), personal: [] },
+  ChargeFailed: { version: 1, shape: record({ reason: text(), providerErrorCode: text(), at: time }), personal: [] },
+  ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
+  ChargeCancelled: { version: 1, shape: record({ at: time }), personal: [] },
+  ChargeWebhookResendRequested: {
+    version: 1,
+    shape: record({ ofRevision: integer, number: integer, isWanted: flag, at: time }),
+    personal: [],
+  },
+};

@@ -1,4 +1,5 @@
 // What a payer pays with: one per method, bound by a provider, each with its own expiry (rule I8a).
+import { oneOf, record, taggedBy, text, time } from '../kernel/serde.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
 import type { PaymentMethod } from './methods.ts';
 
@@ -56,6 +57,33 @@ export type AcquirerInstrument =
   | MultibancoInstrument
   | BoletoInstrument
   | CryptoInstrument;
+
+const bound = { provider: text(), reference: text(), expiresAt: time };
+export const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method', {
+  CREDIT_CARD: record<CardInstrument>({ method: oneOf('CREDIT_CARD'), ...bound, redirectUrl: text() }),
+  MBWAY: record<MbWayInstrument>({ method: oneOf('MBWAY'), ...bound, phone: text() }),
+  MULTIBANCO: record<MultibancoInstrument>({
+    method: oneOf('MULTIBANCO'),
+    ...bound,
+    entity: text(),
+    mbReference: text(),
+  }),
+  BOLETO: record<BoletoInstrument>({
+    method: oneOf('BOLETO'),
+    ...bound,
+    barcode: text(),
+    line: text(),
+    pdfUrl: text(),
+  }),
+  CRYPTO: record<CryptoInstrument>({
+    method: oneOf('CRYPTO'),
+    ...bound,
+    address: text(),
+    amount: text(),
+    network: text(),
+    currency: text(),
+  }),
+});
 
 /** What of a charge can be paid with. At least one of them is there once the charge is open. */
 export interface Instruments {

@@ -1,11 +1,11 @@
 // The aggregate of payments: what charge and transaction have in common with every other one.
+import { chargeSerde } from '../charge/charge.ts';
 import { CHARGE_ERRORS } from '../charge/errors.ts';
-import { chargeSerde } from '../charge/serde.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { serdeOf } from '../kernel/serde.ts';
 import { paymentPublisher } from '../presentation/messages.ts';
-import { transactionSerde } from '../transaction/serde.ts';
+import { transactionSerde } from '../transaction/transaction.ts';
 import { PAYMENT_ERRORS } from './errors.ts';
 import { PAYMENT_GROUPS } from './eventGroups.ts';
 import { type PaymentEvent, payment } from './payment.ts';

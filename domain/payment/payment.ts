@@ -1,7 +1,6 @@
 // The stream that charge and transaction share: one consistency boundary, so that expiry and settlement can't both win.
 
-import { type ChargeEvent, type ChargeState, charge } from '../charge/charge.ts';
-import { chargeSerde } from '../charge/serde.ts';
+import { type ChargeEvent, type ChargeState, charge, chargeSerde } from '../charge/charge.ts';
 import type { Decider } from '../kernel/decider.ts';
 import { type TransactionEvent, type TransactionState, transaction } from '../transaction/transaction.ts';
 

@@ -1,10 +1,20 @@
 // A dispute as the payment has it: what is held, and what its case was last seen at. The case itself is in dispute/.
-import type { DisputeMethod, MedCase, MoneyOutcome, SettlingVerdict } from '../dispute/medCase.ts';
-import type { CaseChange, CaseSnapshot } from '../dispute/snapshot.ts';
+import {
+  CASE_STATUSES,
+  CASE_TYPES,
+  DISPUTE_METHODS,
+  type DisputeMethod,
+  type MedCase,
+  MONEY_OUTCOMES,
+  type MoneyOutcome,
+  type SettlingVerdict,
+} from '../dispute/medCase.ts';
+import { CASE_CHANGES, type CaseChange, type CaseSnapshot } from '../dispute/snapshot.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
+import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 /** What the provider says about the beginning of a dispute. */
@@ -93,6 +103,79 @@ export const DISPUTE = partition<DisputeEvent>()({
   case: ['TransactionDisputeOpened', 'TransactionDisputeUpdated', 'TransactionDisputeReturned'],
   verdict: ['TransactionDisputeSettled', 'TransactionDisputeResolved'],
 });
+
+const moved = { amount: money, currency: text(), at: time };
+export const disputeSerde: SerdeTable<DisputeEvent> = {
+  TransactionDisputeOpened: {
+    version: 1,
+    shape: record({
+      caseId: text(),
+      kind: oneOf('CHARGEBACK', 'DISPUTE'),
+      ...moved,
+      amountMismatch: flag,
+      reportedAmount: money,
+      method: nullable(oneOf(...DISPUTE_METHODS)),
+      reason: nullable(text()),
+      payer: record({ name: nullable(text()), document: nullable(text()) }),
+      openedAt: time,
+    }),
+    personal: ['reason', 'payer'],
+  },
+  TransactionDisputeUpdated: {
+    version: 1,
+    shape: record({
+      revision: integer,
+      change: oneOf(...CASE_CHANGES),
+      medCase: record<CaseSnapshot>({
+        caseId: text(),
+        type: oneOf(...CASE_TYPES),
+        status: oneOf(...CASE_STATUSES),
+        amount: money,
+        currency: text(),
+        reason: nullable(text()),
+        responseDeadline: nullable(time),
+        evidenceRequestedAt: nullable(time),
+        appealReason: nullable(text()),
+        appealedAt: nullable(time),
+        evidenceCount: integer,
+        moneyOutcome: nullable(oneOf(...MONEY_OUTCOMES)),
+        openedAt: time,
+        closedAt: nullable(time),
+        createdAt: time,
+        updatedAt: time,
+      }),
+      ending: nullable(oneOf('agreed', 'disagreed', 'withdrawn')),
+      ruledAt: nullable(time),
+      announced: flag,
+      at: time,
+    }),
+    personal: ['medCase.reason', 'medCase.appealReason'],
+  },
+  TransactionDisputeSettled: {
+    version: 1,
+    shape: record({
+      caseId: text(),
+      verdict: oneOf('held', 'lost', 'nothing'),
+      ...moved,
+      reason: text(),
+      by: text(),
+      announced: flag,
+    }),
+    personal: ['reason'],
+  },
+  TransactionDisputeReturned: { version: 1, shape: record({ caseId: text(), ...moved }), personal: [] },
+  TransactionDisputeResolved: {
+    version: 1,
+    shape: record({
+      caseId: text(),
+      moneyOutcome: oneOf(...MONEY_OUTCOMES),
+      ...moved,
+      reportedAmount: money,
+      announced: flag,
+    }),
+    personal: [],
+  },
+};
 
 /** The latest dispute of a payment. */
 export interface DisputeRecord extends Allegation {

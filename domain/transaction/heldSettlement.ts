@@ -5,6 +5,7 @@ import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
+import { money, nullable, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { REFUND } from '../refund/refund.ts';
 import type { HeldPayout, IncomingPaymentRecord, LateConfirmation } from './incomingPayment.ts';
@@ -86,6 +87,53 @@ export const HELD_SETTLEMENT = partition<HeldSettlementEvent>()({
   gone: ['TransactionHeldPayoutPaid', 'TransactionHeldWrittenOff'],
   late: ['TransactionReturnConfirmedLate', 'TransactionRefundConfirmedLate', 'TransactionLateConfirmationWrittenOff'],
 });
+
+const moved = { amount: money, currency: text(), at: time };
+export const heldSettlementSerde: SerdeTable<HeldSettlementEvent> = {
+  TransactionHeldPayoutRequested: {
+    version: 1,
+    shape: record({
+      providerPaymentId: text(),
+      payoutId: text(),
+      ...moved,
+      destination: text(),
+      fee: money,
+      reason: text(),
+      by: text(),
+    }),
+    personal: ['destination', 'reason'],
+  },
+  TransactionHeldPayoutPaid: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), payoutId: text(), ...moved, fee: money, endToEndId: nullable(text()) }),
+    personal: [],
+  },
+  TransactionHeldPayoutFailed: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), payoutId: text(), reason: text(), at: time }),
+    personal: ['reason'],
+  },
+  TransactionHeldWrittenOff: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...moved, reason: text(), by: text() }),
+    personal: ['reason'],
+  },
+  TransactionReturnConfirmedLate: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), id: text(), ...moved, fee: money }),
+    personal: [],
+  },
+  TransactionRefundConfirmedLate: {
+    version: 1,
+    shape: record({ refundId: text(), ...moved, fee: money, endToEndId: nullable(text()) }),
+    personal: [],
+  },
+  TransactionLateConfirmationWrittenOff: {
+    version: 1,
+    shape: record({ id: text(), ...moved, reason: text(), by: text() }),
+    personal: ['reason'],
+  },
+};
 
 type RecordEvent = Exclude<HeldSettlementEvent, TransactionRefundConfirmedLate | TransactionLateConfirmationWrittenOff>;
 

@@ -1,9 +1,10 @@
 // What was given back of a settled payment, and what may still be: refunds and dispute holds draw on one rest (architecture §4).
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
-import type { Fingerprint } from '../kernel/fingerprint.ts';
+import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
 import { type DisputeRecord, isDisputed } from './disputes.ts';
@@ -44,6 +45,37 @@ export const REFUND_MOVEMENTS = partition<RefundMovement>()({
   reservation: ['TransactionRefundReserved'],
   outcome: ['TransactionRefundCompleted', 'TransactionRefundReleased'],
 });
+
+const fee = { fee: money, feePaidBy: oneOf('merchant', 'platform') };
+const moved = { refundId: text<RefundId>(), amount: money, currency: text(), at: time, ...fee };
+export const refundMovementSerde: SerdeTable<RefundMovement> = {
+  TransactionRefundReserved: {
+    version: 1,
+    shape: record({
+      refundId: text(),
+      amount: money,
+      currency: text(),
+      reason: nullable(text()),
+      strategy: oneOf('devolution', 'cashout', 'reversal'),
+      destination: nullable(text()),
+      namedByMerchant: flag,
+      ...fee,
+      fingerprint: fingerprintShape,
+      at: time,
+    }),
+    personal: ['reason', 'destination'],
+  },
+  TransactionRefundCompleted: {
+    version: 1,
+    shape: record({ ...moved, endToEndId: nullable(text()) }),
+    personal: [],
+  },
+  TransactionRefundReleased: {
+    version: 1,
+    shape: record({ ...moved, reason: text() }),
+    personal: [],
+  },
+};
 
 export interface RefundRecord extends RefundTerms {
   readonly requestedAt: Timestamp;

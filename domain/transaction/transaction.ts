@@ -1,27 +1,37 @@
 // The money: what arrived for a charge and what became of it. What was asked for is in charge/.
 
-import type { PaymentMethod } from '../charge/methods.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { Minor } from '../kernel/money.ts';
+import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { DISPUTE, type DisputeEvent, type DisputeRecord, evolveDispute } from './disputes.ts';
+import { DISPUTE, type DisputeEvent, type DisputeRecord, disputeSerde, evolveDispute } from './disputes.ts';
 import type { ChargedFees } from './fees.ts';
 import {
   evolveHeldRecord,
   evolveLateRefund,
   HELD_SETTLEMENT,
   type HeldSettlementEvent,
+  heldSettlementSerde,
   writtenOffLate,
 } from './heldSettlement.ts';
 import {
   type IncomingPayment,
   type IncomingPaymentRecord,
+  type Payer,
   type RejectionReason,
   recordOf,
   replaced,
 } from './incomingPayment.ts';
-import { evolveRefunds, REFUND_MOVEMENTS, type RefundMovement, type RefundRecord } from './refunds.ts';
+import {
+  evolveRefunds,
+  REFUND_MOVEMENTS,
+  type RefundMovement,
+  type RefundRecord,
+  refundMovementSerde,
+} from './refunds.ts';
 
 export interface Settlement extends ChargedFees {
   readonly incoming: IncomingPayment;
@@ -122,6 +132,22 @@ export type TransactionEvent =
   | TransactionFundsReleased
   | RefundMovement
   | DisputeEvent;
+
+export const MONEY = partition<TransactionSettled | TransactionFundsReleased>()({
+  settlement: ['TransactionSettled'],
+  release: ['TransactionFundsReleased'],
+});
+export const HELD = partition<
+  TransactionHeld | TransactionHeldReleased | TransactionHeldRejected | TransactionPaymentRejected
+>()({
+  hold: ['TransactionHeld'],
+  approval: ['TransactionHeldReleased'],
+  rejection: ['TransactionPaymentRejected', 'TransactionHeldRejected'],
+});
+export const RETURNS = partition<TransactionPaymentReturned | TransactionReturnRefused | TransactionReturnRetried>()({
+  order: ['TransactionReturnRefused', 'TransactionReturnRetried'],
+  back: ['TransactionPaymentReturned'],
+});
 
 interface Seen {
   readonly incomingPayments: readonly IncomingPaymentRecord[];
@@ -294,4 +320,87 @@ const evolveHeldSettlement = (state: TransactionState, event: HeldSettlementEven
 export const transaction: Decider<TransactionState, TransactionEvent> = {
   initial: { status: 'none', incomingPayments: [], declined: [] },
   evolve,
+};
+
+// --- Stored format ---
+
+const method = oneOf(...PAYMENT_METHODS);
+const incoming = record<IncomingPayment>({
+  method,
+  providerPaymentId: text(),
+  amount: money,
+  payer: record<Payer>({ name: nullable(text()), document: nullable(text()) }),
+  paidAt: time,
+});
+const moved = { amount: money, currency: text(), at: time };
+
+export const transactionSerde: SerdeTable<TransactionEvent> = {
+  TransactionProcessing: { version: 1, shape: record({ method, at: time }), personal: [] },
+  TransactionRefused: {
+    version: 1,
+    shape: record({ method, reason: text(), providerErrorCode: text(), isFinal: flag, at: time }),
+    personal: [],
+  },
+  TransactionSettled: {
+    version: 1,
+    shape: record({
+      incoming,
+      method,
+      currency: text(),
+      providerFee: money,
+      platformFee: money,
+      netAmount: money,
+      availableAt: nullable(time),
+      at: time,
+    }),
+    personal: ['incoming.payer'],
+    unsaid: { availableAt: { usually: null } },
+  },
+  TransactionHeld: {
+    version: 1,
+    shape: record({ incoming, currency: text(), at: time }),
+    personal: ['incoming.payer'],
+  },
+  TransactionHeldReleased: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...moved, by: text() }),
+    personal: [],
+  },
+  TransactionHeldRejected: {
+    version: 1,
+    shape: record({
+      providerPaymentId: text(),
+      ...moved,
+      returnId: text(),
+      reason: oneOf('operator', 'cancelled'),
+      by: text(),
+    }),
+    personal: [],
+  },
+  TransactionPaymentRejected: {
+    version: 1,
+    shape: record({
+      incoming,
+      currency: text(),
+      reason: oneOf('wrong_amount', 'second_payment', 'charge_ended', 'payer_mismatch'),
+      returnId: text(),
+      at: time,
+    }),
+    personal: ['incoming.payer'],
+  },
+  TransactionPaymentReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
+  TransactionReturnRefused: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...moved, reason: text() }),
+    personal: ['reason'],
+  },
+  TransactionReturnRetried: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), returnId: text(), by: text(), at: time }),
+    personal: [],
+  },
+  ...heldSettlementSerde,
+  TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
+  ...refundMovementSerde,
+  ...disputeSerde,
 };

@@ -17,6 +17,7 @@ import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
+import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import { fanOutOf, webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { GatewayContext } from '../../http/kernel/serverContext.ts';
@@ -82,7 +83,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const reads = readsOf(storage, upTo);
   const closers: Parameters<GivenByCore['closing']>[0][] = [];
   const given: GivenByCore = {
-    ...{ jobs, accounts, isShown, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE, readModels: reads },
+    ...{ jobs, accounts, isShown, attempts: deliver.name, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE },
+    readModels: reads,
     consumers: { names: [...readModels, ...names.processes], maySkip: (name) => maySkip(processes, name) },
     closing: (close) => void closers.push(close),
   };

@@ -35,7 +35,7 @@ export interface Roles {
 /** What the core gives the adapters of the capabilities, beside its own options. */
 export type GivenByCore = Pick<
   World,
-  'jobs' | 'accounts' | 'notifiedWork' | 'readModels' | 'consumers' | 'probeRule' | 'isShown' | 'closing'
+  'jobs' | 'accounts' | 'notifiedWork' | 'readModels' | 'consumers' | 'attempts' | 'probeRule' | 'isShown' | 'closing'
 >;
 
 /** Options of the core, and those that adapters of capabilities ask for. */

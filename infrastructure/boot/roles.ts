@@ -12,6 +12,7 @@ import { warnings } from '../log/log.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { startSchedule as startByTheClock } from '../system/schedule.ts';
 import { TimerScan } from '../timers/timerScan.ts';
+import { processMemories } from '../webhooks/adapters.ts';
 import type { Core, GatewayOptions } from './gateway.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
@@ -53,7 +54,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
 const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
-  const needs = { jobs: core.jobs, onTimers, effects: core.work.effects };
+  const needs = { jobs: core.jobs, onTimers, effects: core.work.effects, memories: processMemories };
   return attending(
     new Subscriptions({
       ...shared(options, core),

@@ -1,10 +1,5 @@
 // Failing targets in Postgres. Nothing is written for one that is well.
-import {
-  DELIVERY_QUEUE,
-  type FailingTargets,
-  type FirstAttempt,
-  type ProbeRule,
-} from '../../application/ports/failingTargets.ts';
+import type { FailingTargets, FirstAttempt, ProbeRule } from '../../application/ports/failingTargets.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
@@ -14,21 +9,21 @@ const FORGOTTEN_AFTER = '3 days';
 const tenantAndTarget = ({ group, account, mode }: FirstAttempt) => [group, account, mode] as const;
 
 /** The next free turn, or that of the oldest one that is younger: those then move up by one. One that has a turn keeps it. */
-const HOLD_TEXT = `WITH known AS (
-    SELECT t.due_at AS at FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = $4 AND t.held AND t.due_at > $5),
+const holdText = (attempts: string): string => `WITH known AS (
+    SELECT t.due_at AS at FROM operations.timers t WHERE t.kind = '${attempts}' AND t.key = $4 AND t.held AND t.due_at > $5),
   turn AS (
     UPDATE operations.failing_targets SET next_probe_at = greatest(next_probe_at, $5) + $6 * interval '1 second'
     WHERE target = $1 AND NOT EXISTS (SELECT FROM known)
     RETURNING next_probe_at - $6 * interval '1 second' AS at),
   younger AS (
     SELECT t.key, t.due_at, lead(t.due_at, 1, turn.at) OVER (ORDER BY t.due_at) AS next_at FROM operations.timers t, turn
-    WHERE t.group_id = $1 AND t.kind = '${DELIVERY_QUEUE}' AND t.held AND t.held_since > $7 AND t.due_at > $5),
+    WHERE t.group_id = $1 AND t.kind = '${attempts}' AND t.held AND t.held_since > $7 AND t.due_at > $5),
   moved AS (
-    UPDATE operations.timers t SET due_at = younger.next_at FROM younger WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = younger.key),
+    UPDATE operations.timers t SET due_at = younger.next_at FROM younger WHERE t.kind = '${attempts}' AND t.key = younger.key),
   own AS (SELECT coalesce((SELECT min(due_at) FROM younger), at) AS at FROM turn),
   held AS (
     INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at, held, held_since)
-    SELECT '${DELIVERY_QUEUE}', $4, $8::jsonb, $2, $3, $1, at, true, $7 FROM own WHERE at > $5
+    SELECT '${attempts}', $4, $8::jsonb, $2, $3, $1, at, true, $7 FROM own WHERE at > $5
     ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at, held = true, held_since = excluded.held_since)
   SELECT (extract(epoch FROM at) * 1000)::bigint AS at_ms, at <= $5 AS is_now
   FROM (SELECT at FROM known UNION ALL SELECT at FROM own) found`;
@@ -36,6 +31,7 @@ const HOLD_TEXT = `WITH known AS (
 /** What waits for a target that fails, and what is let go when it is well. */
 const heldBack = (
   db: SqlPool,
+  attempts: string,
   { failuresInARow, everySeconds }: ProbeRule,
 ): Pick<FailingTargets, 'hold' | 'recovered'> => ({
   // Whoever holds one back and whoever lets all go meet at the target's row: nothing is held that nobody lets go. The second statement
@@ -47,7 +43,7 @@ const heldBack = (
         [attempt.group, failuresInARow],
       );
       if (rowCount === 0) return null;
-      const { rows } = await tx.query<{ at_ms: number; is_now: boolean }>(HOLD_TEXT, [
+      const { rows } = await tx.query<{ at_ms: number; is_now: boolean }>(holdText(attempts), [
         ...tenantAndTarget(attempt),
         attempt.key,
         attempt.dueAt,
@@ -68,15 +64,16 @@ const heldBack = (
       );
       if ((rows[0]?.failures ?? 0) < failuresInARow) return;
       await tx.query(
-        `WITH free AS (SELECT kind, key FROM operations.timers WHERE group_id = $1 AND kind = '${DELIVERY_QUEUE}' AND due_at > $2 FOR UPDATE SKIP LOCKED)
+        `WITH free AS (SELECT kind, key FROM operations.timers WHERE group_id = $1 AND kind = '${attempts}' AND due_at > $2 FOR UPDATE SKIP LOCKED)
          UPDATE operations.timers t SET due_at = $2, held = false FROM free WHERE t.kind = free.kind AND t.key = free.key`,
         [target, at],
       );
     }),
 });
 
-export const failingTargets = (db: SqlPool, rule: ProbeRule): FailingTargets => ({
-  ...heldBack(db, rule),
+/** `attempts`: the kind of the timers that hold attempts back. */
+export const failingTargets = (db: SqlPool, attempts: string, rule: ProbeRule): FailingTargets => ({
+  ...heldBack(db, attempts, rule),
 
   failuresOf: async (target) => {
     const { rows } = await db.query<{ failures: number }>({
@@ -92,7 +89,7 @@ export const failingTargets = (db: SqlPool, rule: ProbeRule): FailingTargets => 
     const { rows } = await db.query<Row>({
       name: 'failing_targets',
       text: `SELECT f.target, (extract(epoch FROM f.failing_since) * 1000)::bigint AS since_ms, f.last_error,
-          (SELECT count(*) FROM operations.timers t WHERE t.group_id = f.target AND t.kind = '${DELIVERY_QUEUE}' AND t.held) AS waiting
+          (SELECT count(*) FROM operations.timers t WHERE t.group_id = f.target AND t.kind = '${attempts}' AND t.held) AS waiting
         FROM operations.failing_targets f WHERE f.target = ANY($1::text[]) AND f.failures >= $2`,
       values: [new TextArray([...targets]), rule.failuresInARow],
     });

@@ -7,13 +7,12 @@ import {
   consumerName,
   type EffectHandler,
   type ProcessManager,
+  type ProcessMemory,
   type Reaction,
-  type Subscriptions,
 } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timer, TimerKey } from '../../application/ports/timers.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
-import { SubscriptionIndex } from './subscriptionIndex.ts';
 
 interface TimerChange extends TimerKey {
   /** null: cleared. */
@@ -79,10 +78,16 @@ interface ReactorNeeds {
   readonly onTimers: (earliest: string) => void;
   /** What capabilities declare, by the name of the effect. */
   readonly effects: ReadonlyMap<string, EffectHandler>;
+  /** By name what processes remember. */
+  readonly memories: ReadonlyMap<string, () => ProcessMemory>;
 }
 
-/** Of processes that decide on the event alone. */
-const NOTHING_KNOWN: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+const memoryOf = ({ name, remembers }: ProcessManager, { memories }: ReactorNeeds): ProcessMemory | null => {
+  if (remembers === null) return null;
+  const open = memories.get(remembers);
+  if (open === undefined) throw new Error(`no adapter has the memory ${remembers} of the process ${name}`);
+  return open();
+};
 
 /** One process manager as a consumer of the log. */
 export class Reactor implements LogConsumer {
@@ -91,7 +96,7 @@ export class Reactor implements LogConsumer {
   readonly #process: ProcessManager;
   readonly #needs: ReactorNeeds;
   /** null: it decides on the event alone. */
-  readonly #index: SubscriptionIndex | null;
+  readonly #memory: ProcessMemory | null;
   #after: (() => void)[] = [];
 
   constructor(process: ProcessManager, needs: ReactorNeeds) {
@@ -99,20 +104,20 @@ export class Reactor implements LogConsumer {
     this.categories = process.categories;
     this.#process = process;
     this.#needs = needs;
-    this.#index = process.decidesOn === 'subscriptions' ? new SubscriptionIndex() : null;
+    this.#memory = memoryOf(process, needs);
   }
 
   async reset(db: Sql): Promise<void> {
     this.#after = [];
-    await this.#index?.load(db);
+    await this.#memory?.load(db);
   }
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const effects = new Effects();
     for (const event of events) {
-      const taken = this.#index?.take(event, tx) ?? null;
+      const taken = this.#memory?.take(event, tx) ?? null;
       if (taken !== null) await taken; // a promise for each event of each process would be a twentieth of what a charge allocates
-      for (const reaction of this.#process.react(event, this.#index ?? NOTHING_KNOWN)) effects.add(reaction, event);
+      for (const reaction of this.#process.react(event, this.#memory)) effects.add(reaction, event);
     }
     await this.#write(effects, tx);
   }

@@ -7,6 +7,7 @@ import { type Closing, capabilityAdapters } from '../capabilityAdapters.ts';
 import { failingTargets } from '../deliveries/failingTargets.ts';
 import { redrives } from '../deliveries/redrives.ts';
 import { scheduledDeliveries } from '../deliveries/scheduledDeliveries.ts';
+import { SubscriptionIndex } from '../deliveries/subscriptionIndex.ts';
 import type { Log } from '../log/log.ts';
 import { reportingBlocked, securityLog } from '../monitoring/securityLog.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
@@ -25,13 +26,18 @@ interface World extends Closing {
   readonly webhookAllowPrivate: boolean;
   /** Real days for which a delivery is kept after its last event. */
   readonly webhookRetentionDays: number;
-  /** When a target that fails is tried again. */
+  /** The kind of the timers of delivery attempts. */
+  readonly attempts: string;
+  /** When a failing target is probed. */
   readonly probeRule: ProbeRule;
   /** The condition under which the read model shows a delivery. */
   readonly isShown: (id: string) => string;
   /** Another deadline or resolver than the webhook sender's own. */
   readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
 }
+
+/** Returns new memories of processes, by the name under which a process declares its own. */
+export const processMemories = new Map([['subscriptions', () => new SubscriptionIndex()]]);
 
 const adapters = ({ storage, keyring, log, jobs, closing, ...world }: World) => {
   const { operations, derived, store } = storage;
@@ -42,7 +48,7 @@ const adapters = ({ storage, keyring, log, jobs, closing, ...world }: World) => 
   return {
     sender: reportingBlocked(sender, securityLog(log)),
     secrets,
-    targets: failingTargets(derived, world.probeRule),
+    targets: failingTargets(derived, world.attempts, world.probeRule),
     scheduled: scheduledDeliveries(derived, jobs, world.isShown),
     redrives: redrives(operations, jobs),
     retentionDays: world.webhookRetentionDays,

@@ -17,7 +17,7 @@ const isOpen = (state: PayoutState): boolean =>
 
 const requested = aggregateTable({
   name: 'payouts',
-  version: 1,
+  version: 2,
   aggregate: PAYOUT,
   table: 'requested',
   columns: [

@@ -6,7 +6,7 @@ import { expiry } from '../../application/payments/expiry.ts';
 import { fundsRelease } from '../../application/payments/fundsRelease.ts';
 import { instrumentIssuing } from '../../application/payments/issueInstruments.ts';
 import { rejectedPaymentReturn } from '../../application/payments/rejectedPaymentReturn.ts';
-import type { Subscriptions } from '../../application/ports/processManager.ts';
+import type { Subscriptions } from '../../application/ports/subscriptions.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';

@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { EffectHandler, ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
+import type { EffectHandler, ProcessManager, Reaction } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { Subscriptions } from '../../application/ports/subscriptions.ts';
 import type { AnyEvent } from '../../domain/aggregates.ts';
 import {
   PAYOUT_ID,

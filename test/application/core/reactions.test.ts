@@ -37,7 +37,7 @@ describe('the reactions of a process', () => {
     reacting(GROUPS, { reads: following(rule, clear), ignores: [] });
     const react = reacting(GROUPS, { reads: following(rule, clear), ignores: ['credentials'] });
     const reactionsTo = (type: UserEvent['type']) =>
-      react({ event: { type } } as unknown as Parameters<typeof react>[0], {} as Parameters<typeof react>[1]);
+      react({ event: { type } } as unknown as Parameters<typeof react>[0]);
     expect(reactionsTo('UserEnabled')).to.equal(cleared);
     expect(reactionsTo('UserDisabled')).to.deep.equal([]);
     expect(reactionsTo('UserPasswordChanged')).to.deep.equal([]);

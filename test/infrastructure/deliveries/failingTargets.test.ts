@@ -28,7 +28,7 @@ describe('failing targets', () => {
   });
   beforeEach(async () => {
     const rule = { failuresInARow: 3, everySeconds: 60 };
-    [one, other] = [failingTargets(pool, rule), failingTargets(pool, rule)];
+    [one, other] = [failingTargets(pool, 'deliver', rule), failingTargets(pool, 'deliver', rule)];
   });
   const fail = async (seconds: readonly number[], group = 'we') => {
     const counts = [];

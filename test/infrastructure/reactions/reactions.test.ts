@@ -1,8 +1,9 @@
 // What one batch of reactions comes to in the database, and what is told after its commit.
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, Subscriptions } from '../../../application/ports/processManager.ts';
+import type { ProcessManager, Reaction } from '../../../application/ports/processManager.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+import type { Subscriptions } from '../../../application/ports/subscriptions.ts';
 import { advanceClocks, clockAdvance } from '../../../application/sandbox/testClock.ts';
 import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { forgetFailures } from '../../../application/webhooks/webhookDelivery.ts';
@@ -12,6 +13,7 @@ import { failingTargets } from '../../../infrastructure/deliveries/failingTarget
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
 import { testTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { processMemories } from '../../../infrastructure/webhooks/adapters.ts';
 import { account, jobOf, logged, RecordingJobs, timer } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
@@ -26,15 +28,18 @@ const clear = (key = 'k'): Reaction => ({ kind: 'clearTimer', timer: { kind: 'ex
 const NO_POOL = {} as SqlPool;
 const EFFECTS = new Map(
   Object.entries({
-    ...forgetFailures.by(() => failingTargets(NO_POOL, PROBE_RULE).forget),
+    ...forgetFailures.by(() => failingTargets(NO_POOL, 'deliver', PROBE_RULE).forget),
     ...clockAdvance.by(() => advanceClocks({ testTimers: testTimers(NO_POOL, new RecordingJobs(), jobOf) })),
   }).map(([name, handler]) => [name, handler(null)]),
 );
 
-const processOf = (
-  react: ProcessManager['react'],
-  decidesOn: ProcessManager['decidesOn'] = 'event',
-): ProcessManager => ({ name: 'p', movesMoney: false, decidesOn, categories: ['payment', 'webhookEndpoint'], react });
+const processOf = (react: ProcessManager['react'], remembers: string | null = null): ProcessManager => ({
+  name: 'p',
+  movesMoney: false,
+  remembers,
+  categories: ['payment', 'webhookEndpoint'],
+  react,
+});
 
 describe('reactions', () => {
   let database: TestDatabase;
@@ -56,7 +61,7 @@ describe('reactions', () => {
   const reactor = (...reactions: Reaction[]): Reactor => {
     return new Reactor(
       processOf(() => reactions),
-      { jobs, onTimers: (earliest) => nudges.push(earliest), effects: EFFECTS },
+      { jobs, onTimers: (earliest) => nudges.push(earliest), effects: EFFECTS, memories: processMemories },
     );
   };
   const watched: Sql = {
@@ -178,7 +183,12 @@ describe('reactions', () => {
         seen.push(endpoints(account('acct'), 'test').map(({ endpointId }) => endpointId));
         return [];
       };
-      return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined, effects: EFFECTS });
+      return new Reactor(processOf(react, 'subscriptions'), {
+        jobs,
+        onTimers: () => undefined,
+        effects: EFFECTS,
+        memories: processMemories,
+      });
     };
     beforeEach(() => void seen.splice(0));
     const change = (data: object) =>
@@ -193,7 +203,13 @@ describe('reactions', () => {
       };
       return [
         noted,
-        () => new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined, effects: EFFECTS }),
+        () =>
+          new Reactor(processOf(react, 'subscriptions'), {
+            jobs,
+            onTimers: () => undefined,
+            effects: EFFECTS,
+            memories: processMemories,
+          }),
       ];
     };
 
@@ -254,7 +270,12 @@ describe('reactions', () => {
           told.push(hasWebhookUrls(account('acct'), 'test'), hasWebhookUrls(account('acct'), 'live'));
           return [];
         };
-        return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined, effects: EFFECTS });
+        return new Reactor(processOf(react, 'subscriptions'), {
+          jobs,
+          onTimers: () => undefined,
+          effects: EFFECTS,
+          memories: processMemories,
+        });
       };
       const one = watcher();
       await one.reset(session);

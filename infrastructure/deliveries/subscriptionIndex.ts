@@ -2,8 +2,9 @@
 // may have a webhookUrl of their own. It is as of the position up to which the process webhookFanOut has reacted: in memory while that
 // process leads, in tables that its checkpoint covers (architecture §7).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { Subscriptions } from '../../application/ports/processManager.ts';
+import type { ProcessMemory } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { Subscriptions } from '../../application/ports/subscriptions.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import {
@@ -21,7 +22,7 @@ interface Endpoint {
 const NONE: readonly Endpoint[] = [];
 const tenantOf = (account: string, mode: string): string => `${account} ${mode}`;
 
-export class SubscriptionIndex implements Subscriptions {
+export class SubscriptionIndex implements ProcessMemory, Subscriptions {
   readonly #byTenant = new Map<string, Endpoint[]>();
   readonly #tenantOf = new Map<string, string>();
   readonly #withUrls = new Set<string>();
@@ -31,7 +32,6 @@ export class SubscriptionIndex implements Subscriptions {
 
   readonly hasWebhookUrls = (account: AccountId, mode: Mode): boolean => this.#withUrls.has(tenantOf(account, mode));
 
-  /** Replaces what is in memory, which may be out of date, by what is stored. */
   async load(db: Sql): Promise<void> {
     this.#byTenant.clear();
     this.#tenantOf.clear();
@@ -48,7 +48,6 @@ export class SubscriptionIndex implements Subscriptions {
     for (const row of urls.rows) this.#withUrls.add(tenantOf(row.account_id, row.mode));
   }
 
-  /** Applies an event, in the transaction that moves the checkpoint. null: it changes nothing here, as nearly all. */
   take(logged: LoggedEvent, tx: Sql): Promise<void> | null {
     if (isOf(logged, WEBHOOK_ENDPOINT)) return this.#takeEndpoint(logged, logged.event, tx);
     if (!isOf(logged, PAYMENT)) return null;
