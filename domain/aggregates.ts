@@ -1,8 +1,8 @@
 // The aggregates there are. What depends on all of them derives from this list.
 import { ACCOUNT } from './account/account.ts';
 import { MED_CASE } from './dispute/aggregate.ts';
-import type { AnyAggregate } from './kernel/aggregate.ts';
-import { readStreamName, type StreamName } from './kernel/event.ts';
+import { type AnyAggregate, readStreamName } from './kernel/aggregate.ts';
+import type { StreamName } from './kernel/event.ts';
 import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
 import { type AccountWords, GENERAL_ACCOUNTS, type LedgerAccount } from './kernel/journal.ts';
 import type { ErrorEntry } from './kernel/rejection.ts';

@@ -2,7 +2,7 @@
 // lease, and in the log, which it follows from its head on, because a process that was killed between an append and its announcement tells
 // nobody (ADR 0009).
 import { ACCOUNT } from '../../domain/account/account.ts';
-import { readStreamName } from '../../domain/kernel/event.ts';
+import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';

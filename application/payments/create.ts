@@ -4,14 +4,12 @@
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import {
-  PAYMENT_FINGERPRINT_VERSION,
-  type PaymentRequest,
-  paymentFingerprintFields,
-} from '../../domain/charge/paymentRequest.ts';
-import {
   CHARGE_FINGERPRINT_VERSION,
   type ChargeRequest,
   chargeFingerprintFields,
+  PAYMENT_FINGERPRINT_VERSION,
+  type PaymentRequest,
+  paymentFingerprintFields,
 } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';

@@ -1,8 +1,8 @@
 // The messages of streams, rendered from their events wherever they are needed: for an attempt, a retry, a read. They are not stored, for
 // they follow from the events up to the one that they tell of, and from the version of their form.
 import { LRUCache } from 'lru-cache';
-import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
-import { type Fact, readStreamName, type StreamName } from '../../domain/kernel/event.ts';
+import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
+import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import type { EventId, PaymentId } from '../../domain/kernel/ids.ts';
 import {
   type Again,

@@ -92,3 +92,9 @@ export const aggregate =
       stream: (id) => (start + id) as StreamName,
     };
   };
+
+/** Returns the parts of a stream's name. */
+export const readStreamName = (stream: string): { category: string; id: string } => {
+  const dash = stream.indexOf('-');
+  return dash < 0 ? { category: stream, id: '' } : { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
+};

@@ -1,4 +1,4 @@
-// Events, and the names of the streams that hold them (architecture §4). A descriptor makes the names of its streams (aggregate.ts).
+// Events, and the names of the streams that hold them (architecture §4). A descriptor makes the names of its streams, and they are read beside it (aggregate.ts).
 
 /** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
 export interface Fact<Type extends string, Data> {
@@ -12,8 +12,3 @@ declare const name: unique symbol;
  * (EventStoreDB's rule).
  */
 export type StreamName = string & { readonly [name]: true };
-
-export const readStreamName = (stream: string): { category: string; id: string } => {
-  const dash = stream.indexOf('-');
-  return dash < 0 ? { category: stream, id: '' } : { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
-};

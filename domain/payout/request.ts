@@ -1,6 +1,5 @@
 // What a merchant may ask for in a payout (rules Y1, Y3): from a body whose types are right to a wish, or to all that is wrong with it.
-import { keptMetadata, metadataProblems } from '../charge/metadata.ts';
-import type { CodedProblem } from '../charge/request.ts';
+import { type CodedProblem, keptMetadata, metadataProblems } from '../charge/request.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import { isPixKey } from '../pix/pixKey.ts';

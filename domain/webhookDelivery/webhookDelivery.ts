@@ -1,9 +1,9 @@
 // One message to one endpoint. That it was scheduled is no fact: it follows from the event that it tells of and from the endpoints at the
 // time. Its stream begins with the first thing that happens to it, and ends when it is delivered, dead-lettered or cancelled, until it is
 // asked for again.
-import { aggregate } from '../kernel/aggregate.ts';
+import { aggregate, readStreamName } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import { type Fact, readStreamName, type StreamName } from '../kernel/event.ts';
+import type { Fact, StreamName } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
 import {

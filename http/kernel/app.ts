@@ -23,12 +23,12 @@ import {
   OVERLOADED,
   type Passage,
   takesPlace,
+  UNCOUNTED,
   warnOfForwarding,
 } from './admission.ts';
 import type { Refusal } from './answers.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
 import type { Caller, KnownCaller } from './callers.ts';
-import { UNCOUNTED } from './overload.ts';
 import type { Route, RouteContext, RouteResult } from './route.ts';
 import {
   ERROR_PAGE,

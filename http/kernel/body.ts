@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Place } from './overload.ts';
+import type { Place } from './admission.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
 

@@ -4,7 +4,7 @@ import type { Logo } from '../../application/ports/logos.ts';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
-import { isReturnUrl } from '../../domain/charge/metadata.ts';
+import { isReturnUrl } from '../../domain/charge/request.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';

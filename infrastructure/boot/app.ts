@@ -2,10 +2,16 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
-import { type AddressLimits, addressLimit, rateLimit } from '../../http/kernel/admission.ts';
+import {
+  type AddressLimits,
+  addressLimit,
+  OVERLOAD,
+  Overload,
+  type OverloadOptions,
+  rateLimit,
+} from '../../http/kernel/admission.ts';
 import { type AppOptions, createApp } from '../../http/kernel/app.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
-import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import { newRequestId } from '../../http/kernel/send.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
@@ -14,11 +20,10 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { errorPage } from '../../http/site/errorPage.ts';
 import { type Log, warnings } from '../log/log.ts';
-import { RequestLog } from '../monitoring/requestLog.ts';
 import { operatorLog } from '../monitoring/securityLog.ts';
-import { requestLogReads, requestLogStore } from '../requests/requestLog.ts';
+import { RequestLog, requestLogReads, requestLogStore } from '../requests/requestLog.ts';
 import { requestShares } from '../requests/requestShares.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { systemRandomness } from '../system/system.ts';
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 

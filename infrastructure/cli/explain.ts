@@ -7,8 +7,8 @@ import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
 import { ForeignLog } from '../eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
 import { placeOf } from '../log/log.ts';
+import { DatabaseUnreachable } from '../postgres/database.ts';
 import { ForeignSchema, OlderSchema } from '../postgres/migrate.ts';
-import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
 import { UsageError } from './command.ts';
 
 const KINDS = [

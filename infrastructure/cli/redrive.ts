@@ -16,7 +16,7 @@ import { EXPECTED, lowerBound, upperBound } from '../../http/kernel/query.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { redrives } from '../deliveries/redrives.ts';
 import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { systemRandomness } from '../system/system.ts';
 import { type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 import { accountIdOf } from './typed.ts';

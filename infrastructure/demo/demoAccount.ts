@@ -10,7 +10,7 @@ import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
 import { ConfigError } from '../config/config.ts';
 import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { systemRandomness } from '../system/system.ts';
 
 export interface DemoAccount {
   readonly baseUrl: string;

@@ -3,7 +3,8 @@ import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 
 import { isDeletable } from '../../domain/aggregates.ts';
-import { readStreamName, type StreamName } from '../../domain/kernel/event.ts';
+import { readStreamName } from '../../domain/kernel/aggregate.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { DAY_MS } from '../../domain/kernel/time.ts';
 

@@ -10,7 +10,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Closing } from '../capabilityAdapters.ts';
 import type { Config } from '../config/config.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
-import { systemRandomness as randomness } from '../system/randomness.ts';
+import { systemRandomness as randomness } from '../system/system.ts';
 import { evidenceGrants } from './evidenceGrants.ts';
 import { EvidenceTokens } from './evidenceTokens.ts';
 import { FileEvidenceStorage } from './fileStorage.ts';

@@ -10,7 +10,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import type { Log } from '../log/log.ts';
-import { systemStopwatch } from '../system/stopwatch.ts';
+import { systemStopwatch } from '../system/system.ts';
 import { keyIssuers } from './keyIssuers.ts';
 import { payoutAlerts } from './payoutAlerts.ts';
 import { payoutFunds } from './payoutFunds.ts';

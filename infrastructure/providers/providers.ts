@@ -7,7 +7,7 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
-import { systemStopwatch } from '../system/stopwatch.ts';
+import { systemStopwatch } from '../system/system.ts';
 import { providerNotifications } from './providerNotifications.ts';
 import { reconciliations } from './reconciliations.ts';
 import { SandboxBank } from './sandbox/bank.ts';

@@ -11,7 +11,7 @@ import { hasBody } from '../../http/kernel/body.ts';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
 import { newRequestId, transportSecurity } from '../../http/kernel/send.ts';
 import { ConfigError } from '../config/config.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { systemRandomness } from '../system/system.ts';
 
 const CLOCK = { now: Date.now };
 

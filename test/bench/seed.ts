@@ -8,7 +8,8 @@ import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
-import { type Fact, readStreamName, type StreamName } from '../../domain/kernel/event.ts';
+import { readStreamName } from '../../domain/kernel/aggregate.ts';
+import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import {
   type AccountId,
   type DeliveryId,

@@ -16,7 +16,7 @@ import { EvidenceTokens } from '../../infrastructure/evidence/evidenceTokens.ts'
 import { FileEvidenceStorage } from '../../infrastructure/evidence/fileStorage.ts';
 import { S3EvidenceStorage } from '../../infrastructure/evidence/s3Storage.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
-import { systemRandomness as randomness } from '../../infrastructure/system/randomness.ts';
+import { systemRandomness as randomness } from '../../infrastructure/system/system.ts';
 import { BUCKET, openSignedS3, S3_CREDENTIALS } from '../world/signedS3.ts';
 import { evidenceStorageConformance, sendTo } from './evidenceStorage.ts';
 

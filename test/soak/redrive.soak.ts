@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM } from '../../application/ports/eventStore.ts';
-import { readStreamName } from '../../domain/kernel/event.ts';
+import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { AccountId, DeliveryId, EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';

@@ -9,7 +9,7 @@ import { newAccountId } from '../../application/core/derivedIds.ts';
 import { ACCOUNT, type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { systemRandomness } from '../../infrastructure/system/randomness.ts';
+import { systemRandomness } from '../../infrastructure/system/system.ts';
 import type { Reply, TestGateway, TestTenant } from './gateway.ts';
 import { rawIdOf } from './http.ts';
 import { pollUntil } from './pollUntil.ts';

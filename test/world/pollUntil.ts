@@ -1,6 +1,6 @@
 // Waiting for an effect to show, as the product waits for it.
 import { pollUntil as pollUntilMoved } from '../../application/core/quiescence.ts';
-import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
+import { systemStopwatch } from '../../infrastructure/system/system.ts';
 
 /** Returns what `look` finds; null after `timeoutMs`. */
 export const pollUntil = <T>(

@@ -1,8 +1,7 @@
 // Payments in the transaction format: creation and list (contract.md Create payment body, List payments query; rules P1–P4).
 
 import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readModels/payments.ts';
-import { paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
-import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { type CodedProblem, paymentProblems, paymentRequest } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';

@@ -1,7 +1,7 @@
 // The payment in the transaction format (contract.md Transaction), as routes take, answer and list it.
 
-import { URL_LENGTH_MAX } from '../../../domain/charge/metadata.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import { URL_LENGTH_MAX } from '../../../domain/charge/request.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import {

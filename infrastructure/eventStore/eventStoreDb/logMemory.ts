@@ -1,8 +1,7 @@
 // What this process remembers of the log, and how it finds out that the log is another one: the server was restored to an older state.
 // Compared with the leader before the first append over a new connection, and before every subscription call.
 import type { Position } from '../../../application/ports/eventStore.ts';
-import { KnownHead } from '../knownHead.ts';
-import { RestoreSignal } from '../restoreSignal.ts';
+import { KnownHead, Listeners } from '../knownLog.ts';
 import type { Reader } from './reader.ts';
 
 interface Landmark {
@@ -18,13 +17,13 @@ export class LogMemory {
   #landmark: Landmark | null = null;
   readonly #reader: Pick<Reader, 'newest' | 'idAt'>;
   readonly #prefixes: readonly string[];
-  readonly #restored: RestoreSignal<Position | null>;
+  readonly #restored: Listeners<Position | null>;
 
   /** `prefixes`: of the streams whose newest position is the head. */
   constructor(reader: Pick<Reader, 'newest' | 'idAt'>, prefixes: readonly string[], onError: (error: Error) => void) {
     this.#reader = reader;
     this.#prefixes = prefixes;
-    this.#restored = new RestoreSignal((error) => onError(error as Error));
+    this.#restored = new Listeners((error) => onError(error as Error));
     this.head = new KnownHead<Position | null>(null, (error) => onError(error as Error));
   }
 
@@ -43,7 +42,7 @@ export class LogMemory {
 
   /** Called with the head whenever what is remembered of the log is no longer to be trusted. Returns the undo. */
   onRestored(listener: (head: Position | null) => void): () => void {
-    return this.#restored.listen(listener);
+    return this.#restored.add(listener);
   }
 
   /** Throws EventStoreUnavailable. */
@@ -62,6 +61,6 @@ export class LogMemory {
     this.restores++;
     this.#landmark = null;
     this.head.reset(newest);
-    this.#restored.tell(newest);
+    this.#restored.call(newest);
   }
 }

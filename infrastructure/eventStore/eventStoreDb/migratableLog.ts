@@ -2,7 +2,7 @@
 
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
-import { readStreamName } from '../../../domain/kernel/event.ts';
+import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import type { LogName } from '../logState.ts';
 import { type MigratableLog, runsOf } from '../logState.ts';

@@ -11,7 +11,7 @@ import {
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
-import { readStreamName } from '../../../domain/kernel/event.ts';
+import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';

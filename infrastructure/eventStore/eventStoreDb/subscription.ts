@@ -9,9 +9,9 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Position, RecordedEvent, SubscriptionSignal } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
-import { readStreamName } from '../../../domain/kernel/event.ts';
+import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import { raceAbort, whenLate } from '../../waiting.ts';
-import { restoredLog } from '../restoredLog.ts';
+import { restoredLog } from '../knownLog.ts';
 import type { Connection, Connector } from './connection.ts';
 import type { Deletion } from './deletion.ts';
 import { isUnknownPosition, StoreFailure, translated } from './failures.ts';

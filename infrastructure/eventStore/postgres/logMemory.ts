@@ -1,12 +1,40 @@
 // What this process remembers of the log, and how it finds out that the log is another one: PostgreSQL was restored to an older state, or a
 // standby took over that had not received everything. A live connection can't be switched to another state, so each new one is
 // checked before it is used. Appends and pages cost nothing more.
+
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { RestoreSignal } from '../restoreSignal.ts';
-import { HeadWatch } from './head.ts';
-import { RecentEvents } from './recentEvents.ts';
-import { NEWEST_TEXT, sqlStateOf } from './session.ts';
+import type { SessionWatch } from '../../postgres/sessionWatch.ts';
+import { backoffMs } from '../../waiting.ts';
+import { KnownHead, Listeners } from '../knownLog.ts';
+import { closeSession, NEWEST_TEXT, openSession, sqlStateOf, withQueryTimeout } from './session.ts';
+
+/** The newest place that is known; 0 while the log is empty. */
+export class HeadWatch extends KnownHead<number> {
+  /** No number at all (a foreign NOTIFY) changes nothing either. */
+  override learn(place: number): void {
+    if (Number.isSafeInteger(place)) super.learn(place);
+  }
+
+  /** Resolves when the head is beyond that place, when the time is up, or when the signal is given. Never rejects. */
+  async wait(beyond: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.known > beyond || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        stopListening();
+        resolve();
+      };
+      const timer = setTimeout(wake, timeoutMs);
+      signal.addEventListener('abort', wake);
+      const stopListening = this.onHead((place) => {
+        if (place > beyond) wake();
+      });
+    });
+  }
+}
 
 /** A place of the log and the id of the event there. */
 export interface Landmark {
@@ -41,10 +69,10 @@ export class LogMemory {
   #landmark: Landmark | null = null;
   #server: string | null = null;
   #isServerKnown = true;
-  readonly #restored: RestoreSignal<number>;
+  readonly #restored: Listeners<number>;
 
   constructor(onError: (error: unknown) => void) {
-    this.#restored = new RestoreSignal(onError);
+    this.#restored = new Listeners(onError);
     this.head = new HeadWatch(0, onError);
   }
 
@@ -62,7 +90,7 @@ export class LogMemory {
 
   /** Called with the head whenever what is remembered of the log is no longer to be trusted. Returns the undo. */
   onRestored(listener: (head: number) => void): () => void {
-    return this.#restored.listen(listener);
+    return this.#restored.add(listener);
   }
 
   /** To be awaited on each new connection before it is used. Rejects with the connection's error. */
@@ -88,7 +116,7 @@ export class LogMemory {
     this.recent.clear();
     this.#landmark = null;
     this.head.reset(newest);
-    this.#restored.tell(newest);
+    this.#restored.call(newest);
   }
 
   async #ask(ask: Ask, place: number): Promise<CheckRow> {
@@ -103,3 +131,156 @@ export class LogMemory {
     return (await query('NULL::text')).rows[0] as CheckRow;
   }
 }
+
+// --- The last events that this process wrote: a live subscription takes them from here, not from the database. Every subscription gets the
+// same objects ---
+
+interface RecentEventsBounds {
+  readonly eventsMax: number;
+  /** UTF-16 units of data and metadata. */
+  readonly lengthMax: number;
+}
+const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
+
+/** Older ones may have been deleted (ADR 0008): no delivery is before it is a day old. */
+const AGE_MS_MAX = 3_600_000;
+
+const lengthOf = (event: RecordedEvent): number => event.data.length + event.metadata.length;
+
+/**
+ * One run of events without a hole. When another process wrote in between, the run starts anew behind the hole: a reader before it
+ * finds its next place missing here and asks the database.
+ */
+export class RecentEvents {
+  readonly #bounds: RecentEventsBounds;
+  #events: RecordedEvent[] = [];
+  /** Index of the oldest event still offered; those before it await compaction. */
+  #begin = 0;
+  #length = 0;
+  /** Place of the last event. */
+  #last = 0;
+
+  constructor(bounds: RecentEventsBounds = BOUNDS) {
+    this.#bounds = bounds;
+  }
+
+  /** Events of one flush that the database has acknowledged as committed, at the places `first`, `first + 1`, … Older ones are ignored. */
+  add(first: number, events: readonly RecordedEvent[]): void {
+    if (events.length === 0 || first <= this.#last) return;
+    if (first !== this.#last + 1) this.#forget();
+    for (const event of events) {
+      this.#events.push(event);
+      this.#length += lengthOf(event);
+    }
+    this.#last = first + events.length - 1;
+    this.#trim();
+  }
+
+  /** The events directly behind that place, at most `limit`; null when the first of them is not here, or is old. */
+  after(place: number, limit: number): readonly RecordedEvent[] | null {
+    const count = this.#events.length - this.#begin;
+    const oldest = this.#last - count + 1;
+    if (place + 1 < oldest || place >= this.#last) return null;
+    const from = this.#begin + (place + 1 - oldest);
+    if (Date.parse(this.#events[from]!.recordedAt) < Date.now() - AGE_MS_MAX) return null;
+    return this.#events.slice(from, from + limit);
+  }
+
+  /** Forgets everything: what was written is not in the log any more. */
+  clear(): void {
+    this.#forget();
+    this.#last = 0;
+  }
+
+  #forget(): void {
+    this.#events = [];
+    this.#begin = 0;
+    this.#length = 0;
+  }
+
+  #trim(): void {
+    while (this.#events.length - this.#begin > this.#bounds.eventsMax || this.#length > this.#bounds.lengthMax) {
+      this.#length -= lengthOf(this.#events[this.#begin]!);
+      this.#begin += 1;
+    }
+    if (this.#begin * 2 > this.#events.length) {
+      this.#events = this.#events.slice(this.#begin);
+      this.#begin = 0;
+    }
+  }
+}
+
+// --- What other processes append: LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection ---
+
+interface HeadAnnouncementsOptions {
+  readonly connectionString: string;
+  readonly watch: SessionWatch;
+  readonly head: HeadWatch;
+  /** Of each new connection, before it is used. */
+  readonly check: (session: pg.Client) => Promise<void>;
+  /** Called with what each look finds. */
+  readonly onLook: (place: number, id: string) => void;
+  /**
+   * Whether that server process writes for us: its notices come before its answers, and whoever was woken by one would read from the
+   * database what the answer is about to put into the tail.
+   */
+  readonly isOwnWriter: (serverProcess: number) => boolean;
+  readonly onError: (error: unknown) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const ANSWER_MS_MAX = 3_000;
+/** No row: the log is empty. */
+const NEWEST = {
+  name: 'newest',
+  text: NEWEST_TEXT,
+  rowMode: 'array',
+} as const;
+
+const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
+};
+
+/** Returns when the connection is lost (by rejecting) or the signal is given. */
+const listen = async (
+  session: pg.Client,
+  { head, isOwnWriter, onLook, signal }: HeadAnnouncementsOptions,
+): Promise<void> => {
+  const lost = new AbortController();
+  session.once('end', () => lost.abort());
+  session.on('notification', ({ payload, processId }) => {
+    if (!isOwnWriter(processId)) head.learn(Number(payload));
+  });
+  await withQueryTimeout(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
+  const either = AbortSignal.any([signal, lost.signal]);
+  while (!signal.aborted) {
+    const { rows } = await withQueryTimeout(session, session.query<[string, string]>(NEWEST), ANSWER_MS_MAX);
+    for (const [place, id] of rows) onLook(Number(place), id);
+    await pauseUnless(LOOK_EVERY_MS, either);
+  }
+};
+
+/** Runs until the signal, through any number of lost connections. Never rejects. */
+export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions): Promise<void> => {
+  const { connectionString, watch, check, onError, signal } = options;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    let session: pg.Client | null = null;
+    try {
+      session = await openSession({
+        connectionString,
+        watch,
+        name: 'quita event store: announcements',
+        settings: 'SET idle_session_timeout = 0',
+        check,
+      });
+      attempt = 0;
+      await listen(session, options);
+    } catch (error) {
+      if (!signal.aborted) onError(error);
+    }
+    if (session !== null) await closeSession(session);
+    await pauseUnless(backoffMs(attempt), signal);
+  }
+};

@@ -1,16 +1,69 @@
-// All reads: a small pool, one statement a page, a few tries when the connection is lost.
+// All reads of the Postgres log: a small pool, one statement a page, a few tries when the connection is lost.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { RARE_CATEGORIES } from '../../../domain/aggregates.ts';
+import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
-import { PoolConnections, watchedClient } from '../../postgres/poolConnections.ts';
+import { PoolConnections, watchedClient } from '../../postgres/session.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
-import type { CategoryFilter } from './categoryFilter.ts';
-import { positionOf } from './position.ts';
+import { checkCategories } from '../subscribeOptions.ts';
 import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
+
+// --- Positions: 1, 2, 3 … in commit order, shown as 19 digits so that text order is log order ---
+
+/** As many digits as the largest bigint has. */
+const DIGITS = 19;
+const FORM = /^\d{19}$/;
+
+/** `place` ≥ 1, a safe integer: 9·10¹⁵ events are beyond any log. */
+export const positionOf = (place: number): Position => String(place).padStart(DIGITS, '0') as Position;
+
+/** The place of a position of this adapter; 0 for null, which stands before the first event. Throws RangeError on any other text. */
+export const placeOf = (position: Position | null): number => {
+  if (position === null) return 0;
+  const place = FORM.test(position) ? Number(position) : Number.NaN;
+  if (!Number.isSafeInteger(place)) throw new RangeError(`not a position of this event store: ${position}`);
+  return place;
+};
+
+export const positionOrNull = (place: number): Position | null => (place === 0 ? null : positionOf(place));
+
+// --- A subscription's categories, as SQL and as a test in memory. Both must agree with the generated column `category` ---
+
+export interface CategoryFilter {
+  /** Names a prepared statement: equal for equal filters. */
+  readonly key: string;
+  /** Literals of an IN list. Literals, not a parameter: only then does the planner see that the partial index applies. */
+  readonly literals: string;
+  /** How many positions one page may pass over; null where an index leads straight to the next match. */
+  readonly windowPlaces: number | null;
+  readonly matches: (stream: string) => boolean;
+}
+
+/** Those of the index `events_of_rare_categories`. */
+const RARE: ReadonlySet<string> = new Set(RARE_CATEGORIES);
+/** Some 20 ms of scanning: the statement stays short however rare the matches are. */
+const WINDOW_PLACES = 20_000;
+
+/** null stays null: all categories. Throws RangeError on a name that no stream can have, or on none at all. */
+export const categoryFilter = (categories: readonly string[] | null): CategoryFilter | null => {
+  if (categories === null) return null;
+  const names = checkCategories(categories);
+  const wanted = new Set(names);
+  return {
+    key: names.join('_'),
+    literals: names.map((name) => `'${name}'`).join(', '),
+    windowPlaces: names.every((name) => RARE.has(name)) ? null : WINDOW_PLACES,
+    matches: (stream) => wanted.has(readStreamName(stream).category),
+  };
+};
+
+// --- Pages ---
 
 interface ReaderOptions {
   readonly connectionString: string;

@@ -12,13 +12,10 @@ import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
-import { categoryFilter } from './categoryFilter.ts';
 import { deleteDeliveries } from './deletion.ts';
 import { AppendQueue, Flusher } from './groupCommit.ts';
-import { followHeadAnnouncements } from './head.ts';
-import { LogMemory } from './logMemory.ts';
-import { placeOf, positionOf, positionOrNull } from './position.ts';
-import { Reader, STREAM_PAGE_EVENTS } from './reader.ts';
+import { followHeadAnnouncements, LogMemory } from './logMemory.ts';
+import { categoryFilter, placeOf, positionOf, positionOrNull, Reader, STREAM_PAGE_EVENTS } from './reader.ts';
 import { asError } from './session.ts';
 import { follow } from './subscription.ts';
 

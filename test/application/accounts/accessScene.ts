@@ -11,7 +11,7 @@ import type { LoginFailures, Session, Sessions, SessionTokens } from '../../../a
 import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { USER } from '../../../domain/user/user.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemRandomness } from '../../../infrastructure/system/system.ts';
 import type { Core } from '../../support/core.ts';
 
 export const BY = { actor: 'operator:test', requestId: null };

@@ -19,7 +19,7 @@ import { ACCOUNT, suspendAccount } from '../../../domain/account/account.ts';
 import type { AccountId, KeyId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { KEYRING, workingKeys } from '../../../domain/keyring/keyring.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemRandomness } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
 const BY = { actor: 'user:usr_1', requestId: 'req_1' };

@@ -17,7 +17,7 @@ import type { AccountId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { issueKey, KEYRING } from '../../../domain/keyring/keyring.ts';
 import { addUser, USER } from '../../../domain/user/user.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 
 describe('changes of accounts and keys', () => {

@@ -24,8 +24,7 @@ import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../
 import { journalEntry } from '../../../domain/payment/postings.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { why } from '../../support/core.ts';
 import {
   ACCOUNT_ID,

@@ -18,10 +18,12 @@ import type { PayoutFunds, Reservation } from '../../../application/ports/payout
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
+
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+
+import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
+
 import { why } from '../../support/core.ts';
 import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';

@@ -4,7 +4,7 @@ import { Settler } from '../../../application/payments/settle.ts';
 import { payInSandbox, type SandboxPayment } from '../../../application/sandbox/payInSandbox.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemRandomness } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 import { CREATED_AT, LOCKED_TO, OTHER_END_TO_END_ID, SOMEBODY_ELSE } from '../../support/samples.ts';
 

@@ -23,8 +23,7 @@ import {
   type WebhookEndpointEvent,
   type WebhookEndpointState,
 } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { CREATED_AT } from '../../support/samples.ts';
 

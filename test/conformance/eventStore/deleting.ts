@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { DeletesDeliveries, EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
-import { readStreamName, type StreamName } from '../../../domain/kernel/event.ts';
+import { readStreamName } from '../../../domain/kernel/aggregate.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../../domain/kernel/ids.ts';
 import { brief, collect, idsOf, type LogUnderTest, newEvents, newStream, TestSubscription } from './harness.ts';
 

@@ -1,7 +1,7 @@
-// The bounds of the merchant's metadata (domain/charge/metadata.ts, rule I11).
+// The bounds of the merchant's metadata (domain/charge/request.ts, rule I11).
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keptMetadata, METADATA_BYTES_MAX, metadataProblems } from '../../../domain/charge/metadata.ts';
+import { keptMetadata, METADATA_BYTES_MAX, metadataProblems } from '../../../domain/charge/request.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 
 type Metadata = { readonly [key: string]: Json };

@@ -5,7 +5,7 @@ import {
   paymentFingerprintFields,
   paymentProblems,
   paymentRequest,
-} from '../../../domain/charge/paymentRequest.ts';
+} from '../../../domain/charge/request.ts';
 
 const body = (over: object = {}): PaymentBody =>
   ({ amount: 1_000, paymentMethods: ['PIX'], idempotencyKey: 'key-1234', ...over }) as PaymentBody;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { canonicalText } from '../../../application/core/derivedIds.ts';
-import { METADATA_BYTES_MAX } from '../../../domain/charge/metadata.ts';
 import {
   type ChargeBody,
   chargeFingerprintFields,
   chargeProblems,
   chargeRequest,
+  METADATA_BYTES_MAX,
 } from '../../../domain/charge/request.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 

@@ -12,7 +12,7 @@ import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { enrol } from '../../support/totp.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from '../../world/evidenceDesk.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';

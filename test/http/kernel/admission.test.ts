@@ -4,9 +4,8 @@ import type { Request, Response } from 'express';
 import type { SecurityEvent } from '../../../application/ports/securityEvents.ts';
 import type { UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { type Admission, admit, type Passage } from '../../../http/kernel/admission.ts';
+import { type Admission, admit, type Passage, UNCOUNTED } from '../../../http/kernel/admission.ts';
 import type { Principal } from '../../../http/kernel/callers.ts';
-import { UNCOUNTED } from '../../../http/kernel/overload.ts';
 import type { LimitClass, Route } from '../../../http/kernel/route.ts';
 import type { AppServices } from '../../../http/kernel/serverContext.ts';
 

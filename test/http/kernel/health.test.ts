@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { addressLimit, rateLimit } from '../../../http/kernel/admission.ts';
+import { addressLimit, Overload, rateLimit } from '../../../http/kernel/admission.ts';
 import { createApp } from '../../../http/kernel/app.ts';
 import { OPERATIONS_ROUTES } from '../../../http/kernel/health.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
-import { Overload } from '../../../http/kernel/overload.ts';
 import type { AppServices, Operations } from '../../../http/kernel/serverContext.ts';
 
 const windows = new MinuteWindows({ remembered: 100, takeShares: null });

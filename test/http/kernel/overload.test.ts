@@ -1,13 +1,12 @@
-// Overload is refused at the door, and not before it is there (http/kernel/overload.ts).
+// Overload is refused at the door, and not before it is there (http/kernel/admission.ts).
 
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
-import { addressLimit, rateLimit } from '../../../http/kernel/admission.ts';
+import { addressLimit, OVERLOAD, Overload, type Place, rateLimit } from '../../../http/kernel/admission.ts';
 import { createApp } from '../../../http/kernel/app.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
-import { OVERLOAD, Overload, type Place } from '../../../http/kernel/overload.ts';
 import { route } from '../../../http/kernel/route.ts';
 import type { AppServices } from '../../../http/kernel/serverContext.ts';
 import { newKey, type TestGateway, type TestTenant } from '../../world/gateway.ts';

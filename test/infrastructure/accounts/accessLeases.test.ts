@@ -6,7 +6,7 @@ import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { type AccessLeaseTimings, PostgresAccessLeases } from '../../../infrastructure/accounts/accessLeases.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const ACCOUNT = '0'.repeat(26) as AccountId;

@@ -7,8 +7,8 @@ import { ConfigError } from '../../../infrastructure/config/config.ts';
 import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { ForeignLog } from '../../../infrastructure/eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';
+import { DatabaseUnreachable } from '../../../infrastructure/postgres/database.ts';
 import { ForeignSchema, OlderSchema } from '../../../infrastructure/postgres/migrate.ts';
-import { DatabaseUnreachable } from '../../../infrastructure/postgres/reachDatabase.ts';
 import { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 
 const ofDatabase = (code: string) => Object.assign(new Error('no\n  more'), { code, severity: 'ERROR' });

@@ -1,7 +1,7 @@
 // "Read your writes" and lag, from the heads and moves that a process hears of.
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import { positionOf as at } from '../../../infrastructure/eventStore/postgres/position.ts';
+import { positionOf as at } from '../../../infrastructure/eventStore/postgres/reader.ts';
 import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 

@@ -1,6 +1,6 @@
 // Random bytes are drawn many at once and handed out in slices, which must behave as if each were drawn by itself.
 import { expect } from 'chai';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemRandomness } from '../../../infrastructure/system/system.ts';
 
 describe('the randomness of the system', () => {
   it('hands no byte out twice: what was handed out stays as it was while thousands follow', () => {

@@ -1,7 +1,8 @@
 // What EventStoreDB still holds of deleted deliveries until it is scavenged, and deletions that meet a fault (ADR 0008).
 import { expect } from 'chai';
 import type { Sql } from '../../../../application/ports/sql.ts';
-import { readStreamName, type StreamName } from '../../../../domain/kernel/event.ts';
+import { readStreamName } from '../../../../domain/kernel/aggregate.ts';
+import type { StreamName } from '../../../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../../../domain/kernel/ids.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { idsOf, newEvents, newStream, TestSubscription } from '../../../conformance/eventStore/harness.ts';

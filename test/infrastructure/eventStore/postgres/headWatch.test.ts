@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { HeadWatch } from '../../../../infrastructure/eventStore/postgres/head.ts';
+import { HeadWatch } from '../../../../infrastructure/eventStore/postgres/logMemory.ts';
 
 const LONG_MS = 60_000;
 const never = new AbortController().signal;

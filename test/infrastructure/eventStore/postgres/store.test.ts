@@ -3,8 +3,9 @@
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
 import { RARE_CATEGORIES } from '../../../../domain/aggregates.ts';
-import { type CategoryFilter, categoryFilter } from '../../../../infrastructure/eventStore/postgres/categoryFilter.ts';
 import {
+  type CategoryFilter,
+  categoryFilter,
   filteredPageText,
   STREAM_PAGE_TEXT,
   STREAM_PAGES_TEXT,

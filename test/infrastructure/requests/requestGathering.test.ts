@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { AnsweredRequest, LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { type AccountId, timeOfId } from '../../../domain/kernel/ids.ts';
-import { RequestLog } from '../../../infrastructure/monitoring/requestLog.ts';
-import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { RequestLog } from '../../../infrastructure/requests/requestLog.ts';
+import { systemRandomness } from '../../../infrastructure/system/system.ts';
 
 const ANSWERED: AnsweredRequest = {
   requestId: 'req_1',
