@@ -7,7 +7,7 @@ import { type Evidence, isUnderWay, type MedCaseEvent, type MedCaseState } from 
 /** Maximum number of confirmed files per case. */
 export const EVIDENCE_MAX = 20;
 
-const NO_CASE = reject('not_found', 'No such dispute case.');
+const NO_CASE = reject('not_found', 'There is no such case.');
 const ENDED = reject('case_not_open', 'This case has ended and accepts no more evidence.');
 
 const FULL = reject('evidence_limit_reached', `The case has ${EVIDENCE_MAX} files, the maximum.`);

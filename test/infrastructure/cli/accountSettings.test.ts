@@ -69,8 +69,8 @@ describe('account settings', () => {
     expect(await gateway.storage.store.head()).to.equal(head);
     const { out } = await run('account', 'settings', rawIdOf(account));
     expect(out).to.contain('velocity              5 an hour a customer, 1000 in all\n');
-    expect(out).to.contain('refunds               10 an hour, of any minor units together\n');
-    expect(out).to.contain('rate limit            1200 a minute\n');
+    expect(out).to.contain('refunds               10 per hour, any number of minor units in total\n');
+    expect(out).to.contain('rate limit            1200 per minute\n');
     expect(out).to.contain('hold days             PIX=1 CREDIT_CARD=2 MBWAY=1 MULTIBANCO=1 BOLETO=3 CRYPTO=1\n');
 
     const { body } = await gateway.charge(); // the program goes by them
