@@ -1,15 +1,15 @@
-// The error codes of payments: what is done with their money, and what keeps it from being done twice.
+// The error codes of payments, their refunds and their idempotency keys.
 import { codes } from '../kernel/rejection.ts';
 
 export const PAYMENT_ERRORS = {
   ...codes(400, {
-    refund_limit_reached: 'The payment has 100 refunds; those that failed count too.',
-    resend_limit_reached: 'The webhooks of the payment were asked for again 100 times.',
-    refund_amount_exceeds_remaining: 'The refund is larger than what is left of the payment.',
-    transaction_not_refundable: 'The payment is not settled, or fully refunded already.',
-    transaction_not_cancellable: 'The payment is settled or has ended: a settled one is refunded instead.',
-    charge_disputed: 'The payment is disputed: it can’t be refunded.',
-    charge_not_disputable: 'The charge is not paid, in a dispute case already, lost in one, or fully refunded.',
+    refund_limit_reached: 'The payment has 100 refunds, including failed ones.',
+    resend_limit_reached: 'The webhooks of the payment were resent 100 times.',
+    refund_amount_exceeds_remaining: 'The refund exceeds the remaining refundable amount of the payment.',
+    transaction_not_refundable: 'The payment is not settled, or is already fully refunded.',
+    transaction_not_cancellable: 'The payment is settled or has ended. Refund a settled payment instead.',
+    charge_disputed: 'A disputed payment can’t be refunded.',
+    charge_not_disputable: 'The charge is unpaid, already disputed, lost in a dispute, or fully refunded.',
   }),
   ...codes(422, {
     REFUND_NOT_SUPPORTED: 'The method, the time since settlement or the destination does not allow this refund.',
@@ -20,7 +20,7 @@ export const PAYMENT_ERRORS = {
       'Too many live charges of this account within an hour, or too many or too large live refunds or payouts.',
   }),
   ...codes(409, {
-    held_already_settled: 'An operator already settled the money that was held.',
+    held_already_settled: 'An operator already settled the held money.',
     idempotency_key_reused: 'The idempotency key was used with a different request.',
     idempotency_request_in_progress: 'A request with this idempotency key is still running.',
   }),
