@@ -154,7 +154,11 @@ export const revokeApiKeyRoute = route({
   principal: 'session',
   refusalOf: unlessManager,
   responses: {
-    200: { kind: 'json', description: 'The key is revoked. Every server process rejects it.', schema: exactly({ revoked: boolean }) },
+    200: {
+      kind: 'json',
+      description: 'The key is revoked. Every server process rejects it.',
+      schema: exactly({ revoked: boolean }),
+    },
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {

@@ -34,9 +34,15 @@ const loginSchema = exactly({
     id: id(USER.idPrefix),
     name: string(),
     email: string(),
-    role: described('An OPERATOR belongs to the platform, a user with any other role to an account.', oneOfTexts(ROLES)),
+    role: described(
+      'An OPERATOR belongs to the platform, a user with any other role to an account.',
+      oneOfTexts(ROLES),
+    ),
   }),
-  account: described('The account of the user; null for an OPERATOR.', orNull(exactly({ id: id(ACCOUNT.idPrefix), name: string() }))),
+  account: described(
+    'The account of the user; null for an OPERATOR.',
+    orNull(exactly({ id: id(ACCOUNT.idPrefix), name: string() })),
+  ),
 });
 
 export const logInRoute = route({
@@ -54,10 +60,7 @@ export const logInRoute = route({
       email: described('Case-insensitive.', string(EMAIL_LENGTH_MAX)),
       password: string(TYPED_LENGTH_MAX),
       code: optional(
-        described(
-          'A TOTP code or recovery code. Required if the user has a second factor.',
-          string(CODE_LENGTH_MAX),
-        ),
+        described('A TOTP code or recovery code. Required if the user has a second factor.', string(CODE_LENGTH_MAX)),
       ),
     }),
   }),

@@ -32,7 +32,8 @@ const listKeysOfAccountRoute = route({
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'List the active API keys of an account',
-  description: 'Returns the active keys of an account by their prefixes, oldest first, with the time of their last use.',
+  description:
+    'Returns the active keys of an account by their prefixes, oldest first, with the time of their last use.',
   ...FOR_OPERATORS,
   responses: {
     200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
@@ -76,7 +77,8 @@ const rotateKeyOfAccountRoute = route({
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account',
-  description: 'Issues a new key of the same mode and revokes the old one immediately. Store `apiKey`: later responses don’t contain it.',
+  description:
+    'Issues a new key of the same mode and revokes the old one immediately. Store `apiKey`: later responses don’t contain it.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
@@ -99,7 +101,11 @@ const revokeKeyOfAccountRoute = route({
   description: 'Revokes a key of an account immediately. This can’t be undone.',
   ...FOR_OPERATORS,
   responses: {
-    200: { kind: 'json', description: 'The key is revoked. Every server process rejects it.', schema: exactly({ revoked: boolean }) },
+    200: {
+      kind: 'json',
+      description: 'The key is revoked. Every server process rejects it.',
+      schema: exactly({ revoked: boolean }),
+    },
   },
   errors: ['not_found'],
   handle: async (context) => {

@@ -65,7 +65,9 @@ const userView = ({
 });
 
 const wish = {
-  accountId: optional(described('The account of the user. Required for every role except OPERATOR.', orNull(id(ACCOUNT.idPrefix)))),
+  accountId: optional(
+    described('The account of the user. Required for every role except OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
+  ),
   email: emailSchema,
   role: oneOfTexts(ROLES),
   name: optional(described('Default: the email address.', string(USER_NAME_LENGTH_MAX))),

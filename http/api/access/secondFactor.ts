@@ -31,7 +31,10 @@ const enrolTotpRoute = route({
       description: 'A new secret. It replaces an unconfirmed one.',
       schema: exactly({
         secret: described('The secret in base32, for manual entry.', string()),
-        otpauth_url: described('The URL for the authenticator app, usually shown as a QR code (SHA-1, six digits, 30 seconds).', string()),
+        otpauth_url: described(
+          'The URL for the authenticator app, usually shown as a QR code (SHA-1, six digits, 30 seconds).',
+          string(),
+        ),
       }),
     },
   },

@@ -3,5 +3,6 @@ import type { Tag } from '../../kernel/route.ts';
 
 export const DASHBOARD: Tag = {
   name: 'Dashboard',
-  description: 'Login and management of an account by its users. These operations require the token of a login. API keys can’t call them.',
+  description:
+    'Login and management of an account by its users. These operations require the token of a login. API keys can’t call them.',
 };

@@ -46,7 +46,9 @@ const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null
     return reject('role_required', `Only an operator of the platform can change ${operators}.`, { param: operators });
   if (caller.role === 'OWNER') return null;
   const owners = OWNERS_SETTINGS.find((name) => Object.hasOwn(body, name));
-  return owners === undefined ? null : reject('role_required', `Only an OWNER can change ${owners}.`, { param: owners });
+  return owners === undefined
+    ? null
+    : reject('role_required', `Only an OWNER can change ${owners}.`, { param: owners });
 };
 
 export const changeAccountSettingsRoute = route({
@@ -90,7 +92,8 @@ export const uploadLogoRoute = route({
   path: '/v1/account/logo',
   operationId: 'uploadLogo',
   summary: 'Upload the logo',
-  description: 'Sets the logo that payers see on the checkout page and on receipts. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
+  description:
+    'Sets the logo that payers see on the checkout page and on receipts. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
@@ -109,7 +112,8 @@ export const removeLogoRoute = route({
   path: '/v1/account/logo',
   operationId: 'removeLogo',
   summary: 'Remove the logo',
-  description: 'Removes the logo, which is no longer served. The checkout page and receipts then show the name of the merchant.',
+  description:
+    'Removes the logo, which is no longer served. The checkout page and receipts then show the name of the merchant.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,

@@ -43,7 +43,10 @@ export const settingsSchema = exactly({
   receiverName: described('The receiver’s name in Pix codes.', string()),
   receiverCity: described('The receiver’s city in Pix codes.', string()),
   logo: described('SHA-256 hash of the image; null if there is no logo.', orNull(string())),
-  color: described('Color of buttons and links on the checkout page, as #rrggbb; null for the default color.', orNull(string())),
+  color: described(
+    'Color of buttons and links on the checkout page, as #rrggbb; null for the default color.',
+    orNull(string()),
+  ),
   velocity: exactly({ customerPerHour: anyInteger, accountPerHour: anyInteger }),
   ...Object.fromEntries(DECLARED.map(({ name, schema }) => [name, declaredValue(whole(schema))])),
 });

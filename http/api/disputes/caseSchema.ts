@@ -34,7 +34,10 @@ export const medCaseSchema = exactly({
   appeal_reason: described('The reason given in the appeal.', orNull(string())),
   appealed_at: orNull(timestamp),
   evidence_count: described('The number of confirmed evidence files.', anyInteger),
-  money_outcome: described('What happened to the disputed amount; null while the case is open or appealed.', oneOfTextsOrNull(MONEY_OUTCOMES)),
+  money_outcome: described(
+    'What happened to the disputed amount; null while the case is open or appealed.',
+    oneOfTextsOrNull(MONEY_OUTCOMES),
+  ),
   opened_at: timestamp,
   closed_at: orNull(timestamp),
   created_at: timestamp,
@@ -45,7 +48,10 @@ export const medCaseListSchema = exactly({
   object: constant('list'),
   data: listOf(medCaseSchema),
   has_more: boolean,
-  next_cursor: described('Pass it as `starting_after` to get the next page; null on the last page.', orNull(id('med_'))),
+  next_cursor: described(
+    'Pass it as `starting_after` to get the next page; null on the last page.',
+    orNull(id('med_')),
+  ),
 });
 
 export const appealBody = accepting({

@@ -39,7 +39,9 @@ export type CasePaths = typeof CANONICAL | typeof ALIAS;
 
 export const CASE_PATHS: readonly CasePaths[] = [CANONICAL, ALIAS];
 
-const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one of your cases.', { param: 'starting_after' });
+const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one of your cases.', {
+  param: 'starting_after',
+});
 
 const listRoute = ({ path, named }: CasePaths): Route =>
   route({

@@ -47,7 +47,10 @@ const waitingSchema = exactly({
     oneOfTexts(CASE_WAITS_BECAUSE),
   ),
   reason: described('Why the report can never open a case; null otherwise.', oneOfTextsOrNull(NEVER_BECAUSE)),
-  result: described('The reported decision; null if there is none.', oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn'])),
+  result: described(
+    'The reported decision; null if there is none.',
+    oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn']),
+  ),
   returned: described('Whether the money returns to the merchant, according to the bank.', orNull(boolean)),
   returnedToPayer: described('The amount that the payer received, if the bank reported it.', orNull(anyInteger)),
   since: string(),
@@ -84,7 +87,10 @@ const DECIDED = {
     schema: exactly({
       caseId: id(MED_CASE.idPrefix),
       status,
-      moneyOutcome: described('What happened to the disputed amount; null while the case continues.', oneOfTextsOrNull(MONEY_OUTCOMES)),
+      moneyOutcome: described(
+        'What happened to the disputed amount; null while the case continues.',
+        oneOfTextsOrNull(MONEY_OUTCOMES),
+      ),
     }),
   },
 } as const;
@@ -108,9 +114,14 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description
   });
 
 const REASON_MAX = 500;
-const reason = described('The reason for the decision, for the records.', string(REASON_MAX, { minLength: 1, pattern: '\\S' }));
+const reason = described(
+  'The reason for the decision, for the records.',
+  string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
+);
 const amountOf = (what: string) =>
-  optional(integer(AMOUNT_MIN, AMOUNT_MAX, `${what}, in minor units. At most the remaining refundable amount of the charge.`));
+  optional(
+    integer(AMOUNT_MIN, AMOUNT_MAX, `${what}, in minor units. At most the remaining refundable amount of the charge.`),
+  );
 
 const NOT_ONE = reject('invalid_request', 'Send exactly one of held, lost and nothing.');
 
@@ -157,7 +168,8 @@ const dismissRoute = route({
     },
   },
   summary: 'Dismiss a dispute report',
-  description: 'Removes a bank’s report from the review list if it can never open a case or contradicts the outcome of an ended one. The report stays recorded.',
+  description:
+    'Removes a bank’s report from the review list if it can never open a case or contradicts the outcome of an ended one. The report stays recorded.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],

@@ -105,9 +105,9 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
   if ((taken ?? (await look(true))) === 'refused') return OVERTAKEN;
   const shown = await untilShown(context, caseId, () => true);
   if (shown !== null) return { status: 201 as const, body: medCaseView(shown) };
-  const sofar = await services.views.cases.find(caller.tenant, caseId);
-  if (sofar === null) throw new ReadModelsBehind('the case is not visible yet');
-  return { status: 202 as const, body: medCaseView(sofar) };
+  const current = await services.views.cases.find(caller.tenant, caseId);
+  if (current === null) throw new ReadModelsBehind('the case is not visible yet');
+  return { status: 202 as const, body: medCaseView(current) };
 };
 
 const onCase = {
@@ -147,8 +147,8 @@ const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling
   if (isRejection(taken)) return taken;
   const shown = await untilShown(context, params.id, ({ reports }) => reports >= done.report);
   if (shown !== null) return { status: 200 as const, body: medCaseView(shown) };
-  const sofar = await services.views.cases.find(caller.tenant, params.id);
-  return sofar === null ? NO_CASE : { status: 202 as const, body: medCaseView(sofar) };
+  const current = await services.views.cases.find(caller.tenant, params.id);
+  return current === null ? NO_CASE : { status: 202 as const, body: medCaseView(current) };
 };
 
 const sandboxDecideRoute = route({

@@ -13,7 +13,9 @@ import {
 } from '../../kernel/jsonSchema.ts';
 
 export const medBody = accepting({
-  amount: optional(integer(AMOUNT_MIN, AMOUNT_MAX, 'The amount that the bank reports. Default: the amount of the charge.')),
+  amount: optional(
+    integer(AMOUNT_MIN, AMOUNT_MAX, 'The amount that the bank reports. Default: the amount of the charge.'),
+  ),
   method: optional(described('What happened, according to the payer. Default: other.', oneOfTexts(DISPUTE_METHODS))),
   reason: optional(described('The alleged reason.', string(500))),
   response_deadline: optional(
@@ -23,7 +25,10 @@ export const medBody = accepting({
     described('Report without a check that the charge can be disputed now, as a bank would. Returns 202.', boolean),
   ),
   provider_case_id: optional(
-    described('The bank’s own id of the case. A repeat with the same id returns the same case.', string(64, { minLength: 1 })),
+    described(
+      'The bank’s own id of the case. A repeat with the same id returns the same case.',
+      string(64, { minLength: 1 }),
+    ),
   ),
   payer: optional(
     described(
@@ -36,8 +41,13 @@ export const medBody = accepting({
   ),
 });
 export const decideCaseBody = accepting({
-  result: described('`agreed`: the payer is right and the case is lost. `disagreed`: the case is won.', oneOfTexts(['agreed', 'disagreed'])),
-  returned: optional(described('Whether the money returns to the merchant. Applies to `disagreed` only. Default: true.', boolean)),
+  result: described(
+    '`agreed`: the payer is right and the case is lost. `disagreed`: the case is won.',
+    oneOfTexts(['agreed', 'disagreed']),
+  ),
+  returned: optional(
+    described('Whether the money returns to the merchant. Applies to `disagreed` only. Default: true.', boolean),
+  ),
   returned_to_payer: optional(
     integer(
       0,
@@ -47,7 +57,10 @@ export const decideCaseBody = accepting({
   ),
   review: optional(described('Whether an operator must approve the outcome first. Default: false.', boolean)),
   owed: optional(
-    described('Report even if the case has ended, as a bank might. Returns 202 without waiting for the effect.', boolean),
+    described(
+      'Report even if the case has ended, as a bank might. Returns 202 without waiting for the effect.',
+      boolean,
+    ),
   ),
 });
 /** The response to a report with `owed`. */

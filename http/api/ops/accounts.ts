@@ -173,7 +173,11 @@ const suspendAccountRoute = route({
   tag: PLATFORM,
   principal: 'operator',
   responses: {
-    200: { kind: 'json', description: 'The time of the suspension. Every server process rejects the keys of the account.', schema: suspensionSchema },
+    200: {
+      kind: 'json',
+      description: 'The time of the suspension. Every server process rejects the keys of the account.',
+      schema: suspensionSchema,
+    },
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -193,7 +197,13 @@ const reopenAccountRoute = route({
   description: 'Ends a suspension. The keys work again, and users can log in again.',
   tag: PLATFORM,
   principal: 'operator',
-  responses: { 200: { kind: 'json', description: 'The account is open. Every server process accepts its keys.', schema: suspensionSchema } },
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'The account is open. Every server process accepts its keys.',
+      schema: suspensionSchema,
+    },
+  },
   errors: ['not_found'],
   handle: async (context) => {
     const { id: accountId } = context.params;
@@ -227,7 +237,8 @@ const operatorsLogoRoute = route({
   operationId: 'uploadLogoOfAccount',
   params: accountParam,
   summary: 'Upload the logo of an account',
-  description: 'Sets the logo of an account. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
+  description:
+    'Sets the logo of an account. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
   tag: PLATFORM,
   principal: 'operator',
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },

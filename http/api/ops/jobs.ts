@@ -21,7 +21,10 @@ const queueText = described('The name of a queue.', string(100));
 const jobSchema = exactly({
   id: string(),
   queue: string(),
-  state: described('`failed`: all attempts failed. `retry`: another attempt follows automatically.', oneOfTexts(['failed', 'retry'])),
+  state: described(
+    '`failed`: all attempts failed. `retry`: another attempt follows automatically.',
+    oneOfTexts(['failed', 'retry']),
+  ),
   accountId: string(),
   mode,
   attempts: anyInteger,
@@ -35,7 +38,8 @@ const listFailedJobsRoute = route({
   path: '/ops/v1/jobs',
   operationId: 'listFailedJobs',
   summary: 'List failed jobs',
-  description: 'Returns background jobs that failed permanently or wait for their next attempt. Permanently failed jobs are kept for 30 days.',
+  description:
+    'Returns background jobs that failed permanently or wait for their next attempt. Permanently failed jobs are kept for 30 days.',
   ...FOR_OPERATORS,
   query: {
     limit: upToThousand,
@@ -60,7 +64,8 @@ const redriveJobsRoute = route({
   path: '/ops/v1/jobs/redrive',
   operationId: 'redriveJobs',
   summary: 'Restart failed jobs',
-  description: 'Restarts jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
+  description:
+    'Restarts jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({

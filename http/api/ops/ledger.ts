@@ -102,8 +102,14 @@ const paymentLedgerSchema = exactly({
       }),
     ),
   ),
-  totals: described('The sum of all postings by currency. It must be zero.', listOf(exactly({ currency: string(), sum: anyInteger }))),
-  differences: described('Differences between the stored postings and those that follow from the events. The list must be empty.', listOf(string())),
+  totals: described(
+    'The sum of all postings by currency. It must be zero.',
+    listOf(exactly({ currency: string(), sum: anyInteger })),
+  ),
+  differences: described(
+    'Differences between the stored postings and those that follow from the events. The list must be empty.',
+    listOf(string()),
+  ),
 });
 
 const showLedgerRoute = route({
@@ -116,7 +122,11 @@ const showLedgerRoute = route({
   ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
-    200: { kind: 'json', description: 'The postings, and how the stored ones differ from them.', schema: paymentLedgerSchema },
+    200: {
+      kind: 'json',
+      description: 'The postings, and how the stored ones differ from them.',
+      schema: paymentLedgerSchema,
+    },
   },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {

@@ -62,7 +62,10 @@ export const eventSchema = exactly({
 });
 const requestSchema = exactly({
   id: id(PREFIX.requestLog),
-  accountId: described('The account of the caller; null for an operator of the platform.', orNull(id(ACCOUNT.idPrefix))),
+  accountId: described(
+    'The account of the caller; null for an operator of the platform.',
+    orNull(id(ACCOUNT.idPrefix)),
+  ),
   userId: orNull(id(USER.idPrefix)),
   requestId: string(),
   mode: described('`test` or `live`; null for a user, who acts in both modes.', orNull(string())),
@@ -104,7 +107,10 @@ const showRequestRoute = route({
       description: 'At most 20 requests, and their events.',
       schema: exactly({
         requests: listOf(requestSchema),
-        events: described('The caused events; null if the log was moved or restored since.', orNull(listOf(eventSchema))),
+        events: described(
+          'The caused events; null if the log was moved or restored since.',
+          orNull(listOf(eventSchema)),
+        ),
       }),
     },
   },
@@ -244,7 +250,8 @@ const readLogRoute = route({
   path: '/ops/v1/events',
   operationId: 'readLog',
   summary: 'Stream the event log',
-  description: 'Streams all events of the log in order. With `follow`, it streams new events instead, until the connection ends.',
+  description:
+    'Streams all events of the log in order. With `follow`, it streams new events instead, until the connection ends.',
   ...FOR_OPERATORS,
   query: {
     follow: yesNo('`true` keeps the stream open and sends new events.'),
@@ -252,7 +259,11 @@ const readLogRoute = route({
   },
   refusesUnknownQuery: true,
   responses: {
-    200: { kind: 'eventStream', description: 'Events `event`, each in the form that `showStream` returns.', schema: eventSchema },
+    200: {
+      kind: 'eventStream',
+      description: 'Events `event`, each in the form that `showStream` returns.',
+      schema: eventSchema,
+    },
   },
   errors: [],
   handle: async ({ query, services: { platform, closing } }) => {

@@ -41,7 +41,8 @@ const listParkedRoute = route({
   path: '/ops/v1/parked',
   operationId: 'listParked',
   summary: 'List parked streams',
-  description: 'Returns parked streams, longest parked first. A stream is parked when a read model or process can’t apply one of its events.',
+  description:
+    'Returns parked streams, longest parked first. A stream is parked when a read model or process can’t apply one of its events.',
   ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
@@ -88,7 +89,8 @@ const showParkedRoute = route({
 
 /** The longest wait of a request for the leading projector and worker. The retry or skip stays requested. */
 const WAITING_MS_MAX = 20_000;
-const waitLimit = (closing: AbortSignal): AbortSignal => AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
+const waitLimit = (closing: AbortSignal): AbortSignal =>
+  AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
 
 const RESUMED = {
   200: {
@@ -154,11 +156,15 @@ const skipParkedRoute = route({
   operationId: 'skipParked',
   params: streamParam,
   summary: 'Skip the event that blocks a parked stream',
-  description: 'Skips the event at which a stream is parked and applies the events after it. The log records the reason.',
+  description:
+    'Skips the event at which a stream is parked and applies the events after it. The log records the reason.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
-      reason: described('The reason, which is recorded in the log. Don’t include personal data.', string(REASON_LENGTH_MAX)),
+      reason: described(
+        'The reason, which is recorded in the log. Don’t include personal data.',
+        string(REASON_LENGTH_MAX),
+      ),
       consumer,
       force: optional(
         described(
@@ -168,7 +174,9 @@ const skipParkedRoute = route({
       ),
     }),
     refine: ({ reason }) =>
-      reason?.trim() === '' ? [{ param: 'reason', message: 'must not be blank', code: 'invalid_request' as const }] : [],
+      reason?.trim() === ''
+        ? [{ param: 'reason', message: 'must not be blank', code: 'invalid_request' as const }]
+        : [],
   }),
   responses: RESUMED,
   errors: ['not_found'],

@@ -19,7 +19,9 @@ const feePair = optional(exactly({ provider: optional(fee), platform: optional(f
 
 /** Rejects unknown settings: a mistyped name must not look like a successful change. */
 export const operatorsSettingsBody = exactly({
-  fees: optional(described('Fees by method. `provider` and `platform` change independently.', exactly(perMethod(feePair)))),
+  fees: optional(
+    described('Fees by method. `provider` and `platform` change independently.', exactly(perMethod(feePair))),
+  ),
   holdDays: optional(exactly(perMethod(optional(integer(...B.holdDays))))),
   chargeWindowSeconds: optional(integer(...B.chargeWindowSeconds)),
   merchantName: optional(string(B.merchantName[1])),

@@ -23,9 +23,13 @@ import {
 const EXPIRES_IN_ACCEPTED_MAX = Number.MAX_SAFE_INTEGER;
 
 const amount = integer(AMOUNT_MIN, AMOUNT_MAX, 'The amount in centavos.');
-const currency = optional(described('BRL, which is the default and the only currency of Pix charges.', oneOfTexts(['BRL'])));
+const currency = optional(
+  described('BRL, which is the default and the only currency of Pix charges.', oneOfTexts(['BRL'])),
+);
 const rest = {
-  description: optional(described('A description for the payer. Responses contain it as `metadata.description`.', string(500))),
+  description: optional(
+    described('A description for the payer. Responses contain it as `metadata.description`.', string(500)),
+  ),
   expires_in: optional(
     integer(
       60,
@@ -71,13 +75,13 @@ export const chargeSchema = exactly({
   amount_refunded: described('The amount refunded to the payer, in centavos.', anyInteger),
   currency: described('ISO 4217 currency code.', string(8)),
   status: described('The status of the charge.', oneOfTexts(PUBLIC_STATUSES)),
-  payment_method: described('`pix` for charges created by this API.', string()),
+  payment_method: described('`pix` for charges created by the charge routes.', string()),
   customer: described(
     'The customer, as submitted.',
     exactly({
       name: maybeText('Name.'),
       document: maybeText('CPF or CNPJ.'),
-      email: maybeText('E-mail address.'),
+      email: maybeText('Email address.'),
       phone: maybeText('Phone number.'),
     }),
   ),
@@ -85,7 +89,7 @@ export const chargeSchema = exactly({
     described(
       'How to pay the charge. Absent until the provider has issued the Pix code.',
       exactly({
-        br_code: described('The code to copy and paste.', string(512)),
+        br_code: described('The copy-and-paste code.', string(512)),
         qr_code_url: described('URL of a PNG image of the QR code.', string()),
         expires_at: described('When the Pix code expires.', timestamp),
         txid: described('The provider’s id of the Pix. It differs from the id of the charge.', string(35)),

@@ -103,7 +103,8 @@ export const getChargeRoute = route({
   path: '/v1/charges/{id}',
   operationId: 'getCharge',
   summary: 'Retrieve a charge',
-  description: 'Returns one charge of this account and mode, by its `ch_` id or raw id. Charges of the other mode return 404.',
+  description:
+    'Returns one charge of this account and mode, by its `ch_` id or raw id. Charges of the other mode return 404.',
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],

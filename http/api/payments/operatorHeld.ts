@@ -40,7 +40,10 @@ const heldSchema = exactly({
     'Why the money was not credited. `no_payer_document`: it can still be credited. `confirmed_late`: the provider paid after it had refused.',
     string(),
   ),
-  returnRefused: described('Why the provider refused to return the money; null if no return was requested.', orNull(string())),
+  returnRefused: described(
+    'Why the provider refused to return the money; null if no return was requested.',
+    orNull(string()),
+  ),
   heldSince: string(),
 });
 

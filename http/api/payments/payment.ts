@@ -53,7 +53,8 @@ export const getPaymentRoute = route({
   path: '/v1/payments/{id}',
   operationId: 'getPayment',
   summary: 'Retrieve a payment',
-  description: 'Returns one payment by its raw, `tx_` or `ch_` id. Fields of methods that the payment does not offer are null.',
+  description:
+    'Returns one payment by its raw, `tx_` or `ch_` id. Fields of methods that the payment does not offer are null.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
@@ -105,7 +106,11 @@ export const resendWebhookRoute = route({
   params: paymentParam,
   reads: ['webhookEndpoints'],
   responses: {
-    200: { kind: 'json', description: 'Whether webhooks are resent, and the status of the payment.', schema: resendSchema },
+    200: {
+      kind: 'json',
+      description: 'Whether webhooks are resent, and the status of the payment.',
+      schema: resendSchema,
+    },
   },
   errors: ['not_found', 'resend_limit_reached'],
   handle: async (context) => {
@@ -124,7 +129,10 @@ const providerStatusSchema = exactly({
   providerStatus: maybeText('The provider’s status of the payment.'),
   rawResponse: described('The provider’s response, unchanged.', anyJson),
   error: optional(
-    described('Present if the payment was never sent to a provider.', constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE')),
+    described(
+      'Present if the payment was never sent to a provider.',
+      constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE'),
+    ),
   ),
 });
 
@@ -147,7 +155,9 @@ export const providerStatusRoute = route({
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The status in Quita and at the provider.', schema: providerStatusSchema } },
+  responses: {
+    200: { kind: 'json', description: 'The status in Quita and at the provider.', schema: providerStatusSchema },
+  },
   errors: ['not_found', 'service_unavailable'],
   handle: async (context) => {
     const payment = await paymentAsked(context);

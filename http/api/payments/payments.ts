@@ -49,7 +49,11 @@ export const createPaymentRoute = route({
     refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
   }),
   responses: {
-    201: { kind: 'json', description: 'The payment. It is PENDING until the acquirers have issued its instruments.', schema: createdPaymentSchema },
+    201: {
+      kind: 'json',
+      description: 'The payment. It is PENDING until the acquirers have issued its instruments.',
+      schema: createdPaymentSchema,
+    },
   },
   errors: [
     'idempotency_key_reused',

@@ -99,7 +99,11 @@ export const sandboxPayRoute = route({
       description: 'The outcome of the Pix, which is visible in reads.',
       schema: paidSchema,
     },
-    202: { kind: 'json', description: 'The expected outcome, if it is not visible in reads within 5 seconds.', schema: paidSchema },
+    202: {
+      kind: 'json',
+      description: 'The expected outcome, if it is not visible in reads within 5 seconds.',
+      schema: paidSchema,
+    },
   },
   errors: ['not_found'],
   handle: (context) => pay(context, context.body),

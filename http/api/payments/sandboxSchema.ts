@@ -22,7 +22,9 @@ export const payBody = accepting({
       accepting({
         name: optional(described('Name of the payer.', string(200))),
         // Banks also send masked, empty or wrong documents (M5).
-        document: optional(orNull(described('The document that the bank reports; null if it reports none.', string(32)))),
+        document: optional(
+          orNull(described('The document that the bank reports; null if it reports none.', string(32))),
+        ),
       }),
     ),
   ),
@@ -31,7 +33,9 @@ export const payBody = accepting({
 });
 
 export const paidSchema = exactly({
-  end_to_end_id: orNull(described('The end-to-end id of the Pix; null if a bank would have refused to send it.', string(32))),
+  end_to_end_id: orNull(
+    described('The end-to-end id of the Pix; null if a bank would have refused to send it.', string(32)),
+  ),
   outcome: described(
     'The outcome of the Pix.',
     oneOfTexts(['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused']),
@@ -44,4 +48,6 @@ export const authorizeBody = accepting({
     described('One of the payment’s methods. Default: the first one other than PIX.', oneOfTexts(PAYMENT_METHODS)),
   ),
 });
-export const refuseBody = accepting({ reason: optional(described('The reason that the acquirer gives.', string(500))) });
+export const refuseBody = accepting({
+  reason: optional(described('The reason that the acquirer gives.', string(500))),
+});

@@ -76,11 +76,15 @@ export const transactionSchema = exactly({
   cardRedirectUrl: maybeText('URL of the acquirer’s card page.'),
   mbEntity: maybeText('Multibanco entity.'),
   mbReference: maybeText('Multibanco reference.'),
-  mbExpiresAt: maybeTime('When the Multibanco reference expires: at the end of the third calendar day after creation, Lisbon time.'),
+  mbExpiresAt: maybeTime(
+    'When the Multibanco reference expires: at the end of the third calendar day after creation, Lisbon time.',
+  ),
   boletoBarcode: maybeText('The boleto barcode, 44 digits.'),
   boletoLine: maybeText('The digitable line of the boleto.'),
   boletoPdfUrl: maybeText('URL of the boleto slip, which shows the payer’s name. Anyone with the link can read it.'),
-  boletoExpiresAt: maybeTime('When the boleto expires: at the end of the third calendar day after creation, São Paulo time.'),
+  boletoExpiresAt: maybeTime(
+    'When the boleto expires: at the end of the third calendar day after creation, São Paulo time.',
+  ),
   cryptoAddress: maybeText('The address to send the coins to.'),
   cryptoAmount: maybeText('The number of coins, as a decimal string.'),
   cryptoNetwork: maybeText('The network on which to send the coins.'),
