@@ -4,7 +4,7 @@ import { codes } from '../kernel/rejection.ts';
 export const DISPUTE_ERRORS = {
   ...codes(400, {
     invalid_file_name:
-      '`file_name` does not have 1 to 255 characters, is `.` or `..`, contains a slash, a backslash, a control or text-direction character, or has an extension that doesn’t match `mime_type`.',
+      '`file_name` does not have 1 to 255 characters, contains a slash, backslash, control or text-direction character, is `.` or `..`, or its extension doesn’t match `mime_type`.',
     invalid_file_size: '`file_size` is not an integer from 1 to 10,485,760 bytes.',
     invalid_mime_type: '`mime_type` is not image/png, image/jpeg, image/webp, image/gif or application/pdf.',
     invalid_evidence:
@@ -12,7 +12,7 @@ export const DISPUTE_ERRORS = {
     evidence_limit_reached: 'The case already has 20 confirmed files.',
     case_not_open: 'The dispute case is no longer open, or it has no outcome to review.',
     case_under_review:
-      'An outcome of the dispute case is under review. The case can’t be ended otherwise until the review is done.',
+      'An outcome of the dispute case is under review. Nothing else can end the case until the review is done.',
     invalid_reason: 'The reason for the appeal is blank, or does not have 5 to 2,000 characters.',
   }),
   ...codes(403, {
