@@ -1,4 +1,4 @@
-// A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
+// Returns payments that must not be credited to the payer in full, by their original end-to-end id (M4, M5).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -48,8 +48,8 @@ interface Needs {
 }
 
 /**
- * Sends a payment back. Asked twice, the provider returns once; what it refuses is not asked again, and waits for an operator. Throws
- * UnknownAtProvider.
+ * Returns a received payment to its payer. Idempotent: the provider returns it once. If the provider refuses, the payment waits for an
+ * operator. Throws UnknownAtProvider if the outcome is unknown.
  */
 export const sendBack =
   ({ commands, accounts, providers, alerts }: Needs) =>

@@ -1,4 +1,4 @@
-// A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
+// Executes payouts: submits them to the bank, polls until the outcome is known, and records it (rules Y4–Y6).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
@@ -49,8 +49,8 @@ const end = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, whi
 
 type LatePayout = Parameters<PayoutAlerts['confirmedLate']>[0];
 /**
- * The bank paid what it had called failed. Operators are alerted in the transaction that moves the process's checkpoint: at least once,
- * whenever a process dies.
+ * The bank paid a payout that it had reported as failed. Operators are alerted in the transaction that moves the process's checkpoint, so
+ * they are alerted at least once, even after a crash.
  */
 export const payoutConfirmedLate = effect<LatePayout>('payoutConfirmedLate');
 
@@ -84,9 +84,9 @@ export const payoutExecution = processManager({
       reads: {
         AccountOpened: nothing,
         AccountSuspended: nothing,
-        // The payouts that waited go on.
+        // Waiting payouts continue.
         AccountReopened: ({ account }) => [fireNow(payoutJob, account)],
-        // The sandbox confirms by itself again: what it was left with is looked at now (Y6).
+        // The sandbox confirms payouts automatically again, so pending ones are checked now (Y6).
         AccountSandboxSettingsChanged: ({ account, event }) =>
           autoConfirmPayouts.of(event.data.sandbox) ? [fireNow(payoutJob, account)] : [],
         AccountTestClockAdvanced: nothing,
@@ -115,7 +115,7 @@ export class PayoutExecutor {
     this.#needs = needs;
   }
 
-  /** Takes the next step of a payout, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
+  /** Takes the next step of a payout. `dueAt`: when its timer was due, if a test clock skipped that instant. */
   async run(payoutId: PayoutId, dueAt?: Timestamp): Promise<void> {
     const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
     if (state.status === 'absent') return;
@@ -128,16 +128,19 @@ export class PayoutExecutor {
     else if (state.status === 'failed') await this.#askAgain(state, at);
   }
 
-  /** It is submitted first, so that what the bank pays can't be cancelled. Payouts of a suspended account wait until it is reopened. */
+  /**
+   * Records the submission before calling the bank, so that a payout the bank may pay can't be cancelled. Payouts of a suspended account
+   * wait until it is reopened.
+   */
   async #begin(payout: Payout, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
     if (await this.#waits(payout, at)) return;
     const submitted = await this.#execute(payout, submitPayout(at));
-    // Otherwise it was cancelled meanwhile.
+    // Otherwise it was cancelled in the meantime.
     if (isAtBank(submitted)) await this.#record(submitted, await rail.pay(orderOf(payout)), at);
   }
 
-  /** What the bank has is asked for; what it may not have is given to it, under the same id. */
+  /** Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. */
   async #goOn(payout: AtBank, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
     const order = orderOf(payout);
@@ -152,7 +155,7 @@ export class PayoutExecutor {
     if (after.status === payout.status) await this.#lookAgain(payout, at);
   }
 
-  /** One that failed is asked about when there is news of it once more: the bank may have paid it after all. */
+  /** Asks about a failed payout again after another notification: the bank may have paid it after all. */
   async #askAgain(payout: Payout, at: Timestamp): Promise<void> {
     const order = orderOf(payout);
     const found = await this.#railOf(payout).find(order);
@@ -166,11 +169,11 @@ export class PayoutExecutor {
     return rail;
   }
 
-  /** Whether the account is suspended; a timer is set then. */
+  /** Returns whether the account is suspended, and sets a timer if so. */
   async #waits(payout: Payout, at: Timestamp): Promise<boolean> {
     if (!(await this.#isSuspended(payout))) return false;
     await this.#lookAgain(payout, at);
-    // An account that was reopened before the timer was set did not find it.
+    // If the account was reopened before the timer was set, the reopening did not fire the timer.
     return this.#isSuspended(payout);
   }
 
@@ -178,7 +181,7 @@ export class PayoutExecutor {
     return (await this.#needs.accounts.refresh(terms.accountId)).suspendedAt !== null;
   }
 
-  /** The time that a payout waited for an approval doesn't count: the bank has had it since it was submitted. */
+  /** Sets a timer for the next look. Pauses grow with the time since the submission; waiting for an approval does not count. */
   #lookAgain(payout: Payout, at: Timestamp): Promise<void> {
     const { payoutId, accountId, mode } = payout.terms;
     const since = isAtBank(payout) ? payout.submittedAt : payout.requestedAt;
