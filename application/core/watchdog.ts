@@ -18,7 +18,7 @@ export interface WatchdogNeeds {
 }
 
 /** Enqueues owed work. Returns the jobs that were enqueued or reopened. */
-export const haveOwedWorkDone = <Needs extends WatchdogNeeds>(
+export const enqueueOwedWork = <Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
   needs: Needs,
   page = PAGE,
@@ -29,7 +29,7 @@ export const lookIfLeading = async <Needs extends WatchdogNeeds>(
   isLeading: () => boolean,
   jobs: readonly Job<Needs>[],
   needs: Needs,
-): Promise<readonly JobRequest[]> => (isLeading() ? haveOwedWorkDone(jobs, needs) : []);
+): Promise<readonly JobRequest[]> => (isLeading() ? enqueueOwedWork(jobs, needs) : []);
 
 async function* owedWork<Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],

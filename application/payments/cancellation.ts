@@ -77,9 +77,9 @@ export class Canceller {
   async end(payment: ExistingPayment, dueAt?: Timestamp): Promise<ExistingPayment> {
     const { commands, accounts } = this.#needs;
     if (payment.charge.cancelRequestedAt === null || notCancellable(payment) !== null) return payment;
-    const asked = payment.transaction.status === 'held' ? payment : await this.#askProvider(payment);
-    if (notCancellable(asked) !== null) return asked;
-    const { terms } = asked.charge;
+    const current = payment.transaction.status === 'held' ? payment : await this.#cancelAtProvider(payment);
+    if (notCancellable(current) !== null) return current;
+    const { terms } = current.charge;
     const { accountId, mode, paymentId } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
     const back = {
@@ -92,7 +92,7 @@ export class Canceller {
   }
 
   /** Cancels the instruments at the provider and returns the payment. If it was paid in the meantime, the money is settled first. */
-  async #askProvider(payment: ExistingPayment): Promise<ExistingPayment> {
+  async #cancelAtProvider(payment: ExistingPayment): Promise<ExistingPayment> {
     const { terms } = payment.charge;
     const provider = this.#needs.providers.of(terms.mode);
     if (provider === null) throw new UnknownAtProvider(`cancellation of ${terms.paymentId}`);

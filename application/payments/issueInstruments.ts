@@ -1,4 +1,4 @@
-// Issues instruments: during the request for a charge, in a job for a payment (P4). A timer completes interrupted issuing (K7).
+// Issues instruments: for a charge during its request, for a payment in a job (P4). A timer completes interrupted issuing (K7).
 import Type from 'typebox';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';

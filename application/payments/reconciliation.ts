@@ -1,5 +1,5 @@
-// Finds payments whose notification was lost by reading the provider's list, and stores them as notifications. They are then settled as
-// usual (pix.md, "missed callbacks").
+// Reads the provider's list to find payments whose notification was lost, and stores them as notifications. They are then settled as usual
+// (pix.md, "missed callbacks").
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -66,7 +66,7 @@ export const compareWithProvider =
     const provider = providers.of(tenant.mode);
     if (provider === null) return;
     const now = await accounts.now(tenant.accountId, tenant.mode);
-    const until = believable(await reconciliations.reconciledUntil(tenant), now);
+    const until = plausible(await reconciliations.reconciledUntil(tenant), now);
     if (until !== null && now < addMillis(until, FRESH_MS)) return;
     const from = until === null ? addMillis(now, -PERIOD_MS) : addMillis(until, -OVERLAP_MS);
     const isNew = ({ incoming }: Listed) => until === null || incoming.paidAt > until;
@@ -91,7 +91,7 @@ const reportDisputes = async ({ ledger, alerts }: Needs, tenant: Tenant): Promis
 };
 
 /** Returns `until`, or null if it lies in the future: it came from a host with a wrong clock, so the real progress is unknown. */
-const believable = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
+const plausible = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
   until !== null && until > addMillis(now, OVERLAP_MS) ? null : until;
 
 function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {

@@ -40,12 +40,12 @@ export const payoutJob = timedKind({
   subjectOf: ({ payoutId }) => payoutId,
 });
 
-const which = ({ subject }: Pick<LoggedEvent, 'subject'>) => ({ payoutId: subject as PayoutId });
-const begin = (logged: Pick<LoggedEvent, 'subject'>) => [enqueue(payoutJob, which(logged))];
-const lookSoon = (logged: Pick<LoggedEvent, 'subject' | 'account' | 'mode'>, at: Timestamp) => [
-  setTimer(payoutJob, which(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
+const payloadFor = ({ subject }: Pick<LoggedEvent, 'subject'>) => ({ payoutId: subject as PayoutId });
+const enqueueJob = (logged: Pick<LoggedEvent, 'subject'>) => [enqueue(payoutJob, payloadFor(logged))];
+const setFirstLook = (logged: Pick<LoggedEvent, 'subject' | 'account' | 'mode'>, at: Timestamp) => [
+  setTimer(payoutJob, payloadFor(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
 ];
-const end = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, which(logged))];
+const stopTimer = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, payloadFor(logged))];
 
 type LatePayout = Parameters<PayoutAlerts['confirmedLate']>[0];
 /**
@@ -66,17 +66,17 @@ export const payoutExecution = processManager({
   reactions: {
     payout: reacting(PAYOUT.groups, {
       reads: {
-        PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : begin(logged)),
+        PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : enqueueJob(logged)),
         PayoutAbandoned: nothing,
-        PayoutApproved: begin,
-        PayoutRejected: end,
-        PayoutCancelled: end,
-        PayoutSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
-        PayoutOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
-        PayoutPaid: end,
-        PayoutFailed: end,
+        PayoutApproved: enqueueJob,
+        PayoutRejected: stopTimer,
+        PayoutCancelled: stopTimer,
+        PayoutSubmitted: (logged) => setFirstLook(logged, logged.event.data.at),
+        PayoutOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
+        PayoutPaid: stopTimer,
+        PayoutFailed: stopTimer,
         PayoutConfirmedLate: (logged) => [
-          payoutConfirmedLate.ask({ ...which(logged), accountId: logged.account, mode: logged.mode }),
+          payoutConfirmedLate.ask({ ...payloadFor(logged), accountId: logged.account, mode: logged.mode }),
         ],
       },
     }),
@@ -123,40 +123,40 @@ export class PayoutExecutor {
     const at = await (dueAt === undefined
       ? this.#needs.accounts.now(accountId, mode)
       : this.#needs.accounts.actingAt(accountId, mode, dueAt));
-    if (state.status === 'ready') await this.#begin(state, at);
-    else if (isAtBank(state)) await this.#goOn(state, at);
-    else if (state.status === 'failed') await this.#askAgain(state, at);
+    if (state.status === 'ready') await this.#submit(state, at);
+    else if (isAtBank(state)) await this.#resume(state, at);
+    else if (state.status === 'failed') await this.#checkFailed(state, at);
   }
 
   /**
    * Records the submission before calling the bank, so that a payout the bank may pay can't be cancelled. Payouts of a suspended account
    * wait until it is reopened.
    */
-  async #begin(payout: Payout, at: Timestamp): Promise<void> {
+  async #submit(payout: Payout, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
-    if (await this.#waits(payout, at)) return;
+    if (await this.#waitsIfSuspended(payout, at)) return;
     const submitted = await this.#execute(payout, submitPayout(at));
     // Otherwise it was cancelled in the meantime.
     if (isAtBank(submitted)) await this.#record(submitted, await rail.pay(orderOf(payout)), at);
   }
 
   /** Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. */
-  async #goOn(payout: AtBank, at: Timestamp): Promise<void> {
+  async #resume(payout: AtBank, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
     const order = orderOf(payout);
     const found = await rail.find(order);
     if (found.kind === 'unknown') await this.#record(payout, found, at);
     else if (found.value !== null) await this.#record(payout, found.value, at);
-    else if (!(await this.#waits(payout, at))) await this.#record(payout, await rail.pay(order), at);
+    else if (!(await this.#waitsIfSuspended(payout, at))) await this.#record(payout, await rail.pay(order), at);
   }
 
   async #record(payout: AtBank, outcome: PayoutOutcome, at: Timestamp): Promise<void> {
     const after = await this.#execute(payout, recordPayoutOutcome(outcome, at));
-    if (after.status === payout.status) await this.#lookAgain(payout, at);
+    if (after.status === payout.status) await this.#setNextLook(payout, at);
   }
 
   /** Asks about a failed payout again after another notification: the bank may have paid it after all. */
-  async #askAgain(payout: Payout, at: Timestamp): Promise<void> {
+  async #checkFailed(payout: Payout, at: Timestamp): Promise<void> {
     const order = orderOf(payout);
     const found = await this.#railOf(payout).find(order);
     if (found.kind !== 'known') throw new UnknownAtProvider(`payout ${order.payoutId}`);
@@ -170,9 +170,9 @@ export class PayoutExecutor {
   }
 
   /** Returns whether the account is suspended, and sets a timer if so. */
-  async #waits(payout: Payout, at: Timestamp): Promise<boolean> {
+  async #waitsIfSuspended(payout: Payout, at: Timestamp): Promise<boolean> {
     if (!(await this.#isSuspended(payout))) return false;
-    await this.#lookAgain(payout, at);
+    await this.#setNextLook(payout, at);
     // If the account was reopened before the timer was set, the reopening did not fire the timer.
     return this.#isSuspended(payout);
   }
@@ -182,7 +182,7 @@ export class PayoutExecutor {
   }
 
   /** Sets a timer for the next look. Pauses grow with the time since the submission; waiting for an approval does not count. */
-  #lookAgain(payout: Payout, at: Timestamp): Promise<void> {
+  #setNextLook(payout: Payout, at: Timestamp): Promise<void> {
     const { payoutId, accountId, mode } = payout.terms;
     const since = isAtBank(payout) ? payout.submittedAt : payout.requestedAt;
     const when = { account: accountId, mode, group: accountId, dueAt: nextLook(since, at) };

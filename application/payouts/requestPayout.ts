@@ -68,21 +68,21 @@ export class PayoutRequests {
     const { mode, account } = command;
     const { state } = await commands.load(PAYOUT, PAYOUT.stream(id));
     const rail = payoutRails.of(mode);
-    const free = termsOf(command, id, rail);
-    if (state.status !== 'absent') return this.#record(command, state, free);
+    const baseTerms = termsOf(command, id, rail);
+    if (state.status !== 'absent') return this.#record(command, state, baseTerms);
     if (rail === null) return reject('unprocessable_entity', 'No payout bank is configured for live mode.');
     const { settings, sandbox } = await accounts.get(account.accountId);
     const allowed = allowedDestinations(settings, mode);
-    if (allowed !== null && !allowed.includes(free.destination))
+    if (allowed !== null && !allowed.includes(baseTerms.destination))
       return reject('destination_not_allowed', 'The account does not allow payouts to this destination.', {
         param: 'destination.pix_key',
       });
-    const refusal = await this.#refusal(free, settings);
-    if (refusal !== null) return this.#unlessRecorded(command, free, refusal);
+    const refusal = await this.#refusal(baseTerms, settings);
+    if (refusal !== null) return this.#unlessRecorded(command, baseTerms, refusal);
     // In test mode, the sandbox switch takes precedence over the account's setting once it was set.
     const inSandbox = mode === 'test' ? sandboxPayoutApproval.of(sandbox) : null;
     const { above } = inSandbox ?? { above: payoutApprovalAbove.of(settings) };
-    const terms = above !== null && free.amount > above ? await this.#awaiting(free) : free;
+    const terms = above !== null && baseTerms.amount > above ? await this.#awaiting(baseTerms) : baseTerms;
     return this.#record(command, state, terms);
   }
 
@@ -104,8 +104,8 @@ export class PayoutRequests {
     const agreed = { countPerHour: payoutCount.of(settings), sumPerHour: payoutSum.of(settings) };
     const limits = mode === 'live' ? agreed : UNLIMITED;
     const at = await accounts.now(accountId, mode);
-    const wish = { payoutId, accountId, mode, currency, amount, fee, at, after, ...limits };
-    const outcome = await payoutFunds.reserve(wish);
+    const reservation = { payoutId, accountId, mode, currency, amount, fee, at, after, ...limits };
+    const outcome = await payoutFunds.reserve(reservation);
     switch (outcome) {
       case 'reserved':
         return null;

@@ -5,7 +5,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import type { Position } from './eventStore.ts';
 
-interface FundsWish {
+interface FundsRequest {
   readonly payoutId: PayoutId;
   readonly accountId: AccountId;
   readonly mode: Mode;
@@ -36,7 +36,7 @@ export interface PayoutFunds {
    * little unreserved money. `behind`: the ledger is not current up to `after`, or a stream of the account is parked. Idempotent: a payout
    * has one reservation.
    */
-  reserve(wish: FundsWish): Promise<'reserved' | 'count' | 'sum' | 'insufficient' | 'behind'>;
+  reserve(request: FundsRequest): Promise<'reserved' | 'count' | 'sum' | 'insufficient' | 'behind'>;
   /** Removes reservations of payouts that are posted in the ledger. */
   forgetPosted(): Promise<void>;
   /** Returns up to 1,000 reservations older than `ageMs` that are not posted in the ledger, oldest first. */

@@ -47,15 +47,15 @@ export const refund = timedKind({
   payload: payloadOf({ paymentId: idOf<PaymentId>(), refundId: idOf<RefundId>() }),
   subjectOf: ({ refundId }) => refundId,
 });
-type Which = PayloadOf<typeof refund>;
+type RefundRef = PayloadOf<typeof refund>;
 
 /** A refund's events name their payment as correlation id. */
-const refundOf = ({ correlationId, subject }: Pick<LoggedEvent, 'correlationId' | 'subject'>): Which => ({
+const refundOf = ({ correlationId, subject }: Pick<LoggedEvent, 'correlationId' | 'subject'>): RefundRef => ({
   paymentId: correlationId as PaymentId,
   refundId: subject as RefundId,
 });
 
-const lookSoon = (logged: LoggedEvent, at: Timestamp) => [
+const setFirstLook = (logged: LoggedEvent, at: Timestamp) => [
   setTimer(refund, refundOf(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
 ];
 const conclude = (logged: LoggedEvent) => [clearTimer(refund, refundOf(logged)), enqueue(refund, refundOf(logged))];
@@ -99,8 +99,8 @@ export const refundExecution = processManager({
     }),
     refund: reacting(REFUND.groups, {
       reads: {
-        RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
-        RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
+        RefundSubmitted: (logged) => setFirstLook(logged, logged.event.data.at),
+        RefundOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
         RefundCompleted: conclude,
         RefundFailed: conclude,
         RefundConfirmedLate: conclude,
@@ -140,7 +140,7 @@ export class RefundExecutor {
   }
 
   /** Takes the next step of a refund. `dueAt`: when its timer was due, if a test clock skipped that instant. */
-  async run({ paymentId, refundId }: Which, dueAt?: Timestamp): Promise<void> {
+  async run({ paymentId, refundId }: RefundRef, dueAt?: Timestamp): Promise<void> {
     const { state: payment } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     const work = exists(payment) ? workOf(payment, refundId) : null;
     if (work === null) return;
@@ -189,20 +189,20 @@ export class RefundExecutor {
       outcome = found.kind === 'unknown' ? { kind: 'unknown' } : found.value;
     }
     if (outcome === null && isHeldBack) {
-      await this.#lookAgain(order, refund, at);
+      await this.#setNextLook(order, refund, at);
       // If the account was reopened before the timer was set, the reopening did not fire the timer.
       if (await this.#isHeldBack(order)) return;
     }
     outcome ??= await provider.refund(order);
     const after = await this.#execute(order, recordRefundOutcome(outcome, at));
-    if (after.status === refund.status) await this.#lookAgain(order, refund, at);
+    if (after.status === refund.status) await this.#setNextLook(order, refund, at);
   }
 
   async #isHeldBack({ accountId, strategy }: RefundOrder): Promise<boolean> {
     return strategy === 'cashout' && (await this.#needs.accounts.refresh(accountId)).suspendedAt !== null;
   }
 
-  #lookAgain({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
+  #setNextLook({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
     const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
     return this.#needs.timers.set(timerOf(refund, { paymentId, refundId }, when));
   }

@@ -76,7 +76,7 @@ export const sandbox = capability({
     whenClockDrained: whenClockDrained(needs),
   }),
   records: {
-    changeSandboxSettings: (_, accountId, wish, by) =>
-      settingChanged('sandbox', { accountId, mode: 'test' }, by, { changed: Object.keys(wish) }),
+    changeSandboxSettings: (_, accountId, changes, by) =>
+      settingChanged('sandbox', { accountId, mode: 'test' }, by, { changed: Object.keys(changes) }),
   },
 });

@@ -7,13 +7,13 @@ import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 
-/** Changes the switches named in `wish`. Returns all switches with their new values. */
+/** Changes the switches named in `changes`. Returns all switches with their new values. */
 export const changeSandboxSettings =
   ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
-  async (accountId: AccountId, wish: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
+  async (accountId: AccountId, changes: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
-    const decide = change(wish, await accounts.now(accountId, mode), accounts.declared.switches);
+    const decide = change(changes, await accounts.now(accountId, mode), accounts.declared.switches);
     const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };

@@ -83,10 +83,10 @@ export const disputeInSandbox =
     const { txid } = payment.charge.terms;
     const isNew = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
     const booked = await bank.findCase(tenant, providerCaseId);
-    return booked === null ? OTHER_CAME_FIRST : { ...caseOf(booked.paymentId, providerCaseId), isNew };
+    return booked === null ? ANOTHER_DISPUTE_FIRST : { ...caseOf(booked.paymentId, providerCaseId), isNew };
   };
 
-const OTHER_CAME_FIRST = reject('charge_not_disputable', 'Another dispute of this charge was opened first.');
+const ANOTHER_DISPUTE_FIRST = reject('charge_not_disputable', 'Another dispute of this charge was opened first.');
 
 /** Has the bank report a dispute even if it can't be opened now (X4 `owed`). Rejects with `not_found`. */
 export const reportDisputeInSandbox =
@@ -166,9 +166,9 @@ export const ruleInSandbox =
     const refusal = isOwed ? null : notRulable(medCase);
     if (refusal !== null) return refusal;
     const at: Timestamp = await accounts.now(tenant.accountId, tenant.mode);
-    const said = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
+    const bankRuling = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
     const expected = isOwed ? null : medCase.reports + 1;
-    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, said, expected);
+    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, bankRuling, expected);
     return report === null ? OVERTAKEN : { report, providerCaseId };
   };
 

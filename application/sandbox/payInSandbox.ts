@@ -45,24 +45,24 @@ interface Needs {
 
 export const payInSandbox =
   ({ commands, accounts, bank, randomness }: Needs) =>
-  async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
+  async (tenant: Tenant, id: PaymentId, request: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
     const { state } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
     const { charge } = state;
     const now = await accounts.now(tenant.accountId, tenant.mode);
     const { pix } = charge.instruments;
     if (pix === null) return { kind: isAwaited(charge) ? 'notFinalised' : 'refused' };
-    if (isOver(state, pix.expiresAt, now) && !wish.late) return { kind: 'refused' };
+    if (isOver(state, pix.expiresAt, now) && !request.late) return { kind: 'refused' };
     const endToEndId =
-      wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
+      request.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
     const incoming: IncomingPayment = {
       method: 'PIX',
       providerPaymentId: endToEndId,
-      amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
-      payer: payerOf(state, wish.payer),
-      paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,
+      amount: request.amount === undefined ? charge.terms.amount : (toMinor(request.amount) as Minor),
+      payer: payerOf(state, request.payer),
+      paidAt: request.late ? lateTime(now, pix.expiresAt) : now,
     };
-    const result = await bank.pay(tenant, id, pix.txid, incoming, wish.late === true);
+    const result = await bank.pay(tenant, id, pix.txid, incoming, request.late === true);
     if (result === 'cancelled') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
     return { kind: 'sent', endToEndId, expected: settleOutcome(state, incoming, 'unknown') };
@@ -86,10 +86,13 @@ const isOver = ({ charge, transaction }: ExistingPayment, expiresAt: Timestamp, 
 
 const lateTime = (now: Timestamp, expiresAt: Timestamp): Timestamp => later(now, addSeconds(expiresAt, 1));
 
-const payerOf = ({ charge }: ExistingPayment, wish: SandboxPayment['payer']): Payer => {
+const payerOf = ({ charge }: ExistingPayment, request: SandboxPayment['payer']): Payer => {
   const someone = SANDBOX_PEOPLE[0] as { name: string; document: string };
   const own = charge.terms.customer.document === null ? null : taxIdOf(charge.terms.customer.document);
   const usual = own === null ? someone : { name: charge.terms.customer.name ?? someone.name, document: own };
-  if (wish === undefined) return usual;
-  return { name: wish.name ?? usual.name, document: wish.document === undefined ? usual.document : wish.document };
+  if (request === undefined) return usual;
+  return {
+    name: request.name ?? usual.name,
+    document: request.document === undefined ? usual.document : request.document,
+  };
 };
