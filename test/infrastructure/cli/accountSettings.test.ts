@@ -68,7 +68,7 @@ describe('account settings', () => {
     expect((await settingsOf(...all, ...more)).settings).to.deep.equal(changed);
     expect(await gateway.storage.store.head()).to.equal(head);
     const { out } = await run('account', 'settings', rawIdOf(account));
-    expect(out).to.contain('velocity              5 an hour a customer, 1000 in all\n');
+    expect(out).to.contain('velocity              5 per hour and customer, 1000 per hour in total\n');
     expect(out).to.contain('refunds               10 an hour, of any minor units together\n');
     expect(out).to.contain('rate limit            1200 a minute\n');
     expect(out).to.contain('hold days             PIX=1 CREDIT_CARD=2 MBWAY=1 MULTIBANCO=1 BOLETO=3 CRYPTO=1\n');
@@ -177,6 +177,6 @@ describe('account settings', () => {
       await refused(message, 'account', 'settings', account, '--velocity-account', '7', `--${option}=${value}`);
     expect(await settingsOf(account)).to.deep.equal(before);
     await refused('There is no such account.', 'account', 'settings', 'acct_00000000000000000000000000');
-    await refused('"x" is no account: an acct_ id', 'account', 'settings', 'x');
+    await refused('"x" is not an account id (acct_…)', 'account', 'settings', 'x');
   });
 });

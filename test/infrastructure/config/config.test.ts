@@ -290,7 +290,7 @@ describe('configuration', () => {
           '?ssl=0',
         ])
           expect(postgres(`postgres://a:b@${host}/c${query}`), query).to.match(
-            /^DATABASE_URL must ask another host for TLS/,
+            /^DATABASE_URL must use TLS to another host/,
           );
         for (const query of [
           '?sslmode=require',

@@ -236,7 +236,7 @@ describe('links by mail', () => {
     it('lets the user set the first password; asked for again, another link goes out', async () => {
       const email = 'convidada@example.com';
       const { code, out } = await invite(email);
-      expect([code, out]).to.deep.equal([0, `a link is on its way to ${email}\n`]);
+      expect([code, out]).to.deep.equal([0, `a link was sent to ${email}\n`]);
       const mail = await mailbox.take(email);
       expect(mail.subject).to.equal('Seu acesso à Quita');
       await idle();
