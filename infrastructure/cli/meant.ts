@@ -22,7 +22,7 @@ const distance = (a: string, b: string): number => {
 };
 
 /** The largest distance that still counts as a typo. Longer words allow more. */
-const bearable = (name: string): number => Math.max(1, Math.floor(name.length / 3));
+const distanceMax = (name: string): number => Math.max(1, Math.floor(name.length / 3));
 
 const WORD_LENGTH_MAX = 100;
 
@@ -32,7 +32,7 @@ const costOf = (typed: string, spelled: string): number | null => {
   const name = spelled.toLowerCase();
   if (typed.length > 1 && name.startsWith(typed)) return 0;
   const cost = distance(typed, name);
-  return cost <= bearable(name) ? cost : null;
+  return cost <= distanceMax(name) ? cost : null;
 };
 
 const sumOf = (costs: readonly (number | null)[]): number | null =>

@@ -94,7 +94,7 @@ const shown = ({ accountId, mode, matched, queued, sent }: Redriven) => ({
   queued,
   sent,
 });
-const HEAD = ['ACCOUNT', 'MODE', 'GIVEN UP', 'TO SEND', 'SENT AGAIN'];
+const HEAD = ['ACCOUNT', 'MODE', 'FAILED', 'QUEUED', 'SENT'];
 
 export const redriveCommand: CliCommand = {
   name: 'dlq redrive',

@@ -27,17 +27,17 @@ const OTHERS = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
 
 /** Returns the names of other sessions, or null if there are none. `connectionString` is the program's. */
 const othersOn = async (db: Sql, connectionString: string): Promise<string | null> => {
-  const theirs = new URL(connectionString).searchParams.get('application_name') ?? '';
-  const { rows } = await db.query<{ name: string }>(OTHERS, [theirs, OWN_NAME, INSTANCE_LOCK]);
+  const programName = new URL(connectionString).searchParams.get('application_name') ?? '';
+  const { rows } = await db.query<{ name: string }>(OTHERS, [programName, OWN_NAME, INSTANCE_LOCK]);
   return rows.length === 0 ? null : rows.map(({ name }) => `"${name}"`).join(', ');
 };
 
 const stopFirst = (who: string): UsageError => new UsageError(`stop the program before its event log moves: ${who}`);
 
-/** Returns when `trouble` returns null. Throws UsageError with its text if that takes longer than 2 s. */
-const untilNone = async (trouble: () => Promise<string | null>): Promise<void> => {
+/** Returns when `problem` returns null. Throws UsageError with its text if that takes longer than 2 s. */
+const untilNone = async (problem: () => Promise<string | null>): Promise<void> => {
   for (const beganAtMs = performance.now(); ; ) {
-    const says = await trouble();
+    const says = await problem();
     if (says === null) return;
     if (performance.now() - beganAtMs > PATIENCE_MS) throw stopFirst(says);
     await pause(LOOK_EVERY_MS);

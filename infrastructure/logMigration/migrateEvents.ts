@@ -63,7 +63,7 @@ const LINE_EVERY_MS = 1_000;
 
 const STEPS: { readonly [S in Step]: string | null } = {
   marked: null,
-  sealed: 'The log is sealed: it accepts no more events.',
+  sealed: 'The log is sealed and rejects further events.',
   verified: 'The copy is identical to the log, event by event.',
   translated: 'The checkpoints of read models and processes now refer to the copy.',
   moved: null,
@@ -146,16 +146,16 @@ const openAlone = async (
     resources.defer(() => thing.close());
     return thing;
   };
-  const { connectionString: theirs } = opened(await openExisting(config, onLost));
-  const connectionString = named(theirs);
+  const { connectionString: programUrl } = opened(await openExisting(config, onLost));
+  const connectionString = named(programUrl);
   const session = opened(await leaderSessions(connectionConfig(connectionString, OWN_NAME))('migrate-events'));
-  await assertAlone(session, theirs); // Before the schema changes under a running program.
-  await migrate(theirs);
+  await assertAlone(session, programUrl); // Before the schema changes under a running program.
+  await migrate(programUrl);
   await leadInstead(session);
-  await assertAlone(session, theirs);
+  await assertAlone(session, programUrl);
   return {
     session,
-    assertAlone: () => assertAlone(session, theirs),
+    assertAlone: () => assertAlone(session, programUrl),
     postgres: () => openMigratablePostgresLog(connectionString, quiet).then(opened),
     eventStoreDb: (url) => openMigratableEventStoreDbLog(url, quiet).then(opened),
   };
@@ -242,8 +242,8 @@ export const runMigrateEvents = async (
     const { isJson } = asked.input;
     const task = taskOf(asked.input);
     const config = loadToolConfig(env);
-    const trouble = task.url === null ? null : judgeEventStoreUrl(task.url, config);
-    if (trouble !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${trouble}`);
+    const problem = task.url === null ? null : judgeEventStoreUrl(task.url, config);
+    if (problem !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${problem}`);
     const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
     const bar = progressOn(err, nowMs);
     const onProgress = err.isTTY && !isJson ? progressBar(print, bar, nowMs) : progressLines(print, nowMs);

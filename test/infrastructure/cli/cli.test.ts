@@ -115,7 +115,7 @@ describe('the command line', () => {
       await refused('This payment is not held for review.', 'held', 'release', two.id);
       await projected();
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
-      expect((await run('held', 'list')).out).to.equal('nothing is held\n');
+      expect((await run('held', 'list')).out).to.equal('no payments are held\n');
     });
     it('settle: by Pix-out or written off, with a reason, once', async () => {
       const { id } = await refusedReturn(gateway);
@@ -138,7 +138,7 @@ describe('the command line', () => {
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
     });
     it('of no payment is refused', async () => {
-      await refused('.', 'held', 'release', 'ch_00000000000000000000000000');
+      await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
       await refused(
         '"po_1" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone',
         'held',
@@ -187,7 +187,7 @@ describe('the command line', () => {
     it('of a payment that moved nothing says so; of no payment it is refused', async () => {
       const { body } = await gateway.charge();
       expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no postings\n');
-      await refused('.', 'ledger', 'show', 'tx_00000000000000000000000000');
+      await refused('There is no such payment.', 'ledger', 'show', 'tx_00000000000000000000000000');
     });
     it('is exit code 1 where the ledger is not what follows from the events', async () => {
       const { id } = await paid({}, {}, 'settled');
@@ -199,7 +199,7 @@ describe('the command line', () => {
       expect(code).to.equal(1);
       expect(json.differences).to.deep.equal([
         'not in the ledger: @2.1 merchant_available BRL 9890',
-        'in the ledger, and follows from no event: @2.1 merchant_available BRL 9891',
+        'in the ledger, but not in any event: @2.1 merchant_available BRL 9891',
       ]);
       expect((await run('ledger', 'show', id)).code).to.equal(0);
     });
@@ -262,7 +262,7 @@ describe('the command line', () => {
       expect(shown(err.slice(0, err.indexOf('\n')))).to.deep.equal([
         { security: 'operator_command', by: who, command: 'held release', args: [id], options: [], outcome: 'refused' },
       ]);
-      expect(err.split('\n')[1]).to.equal('quita: .');
+      expect(err.split('\n')[1]).to.equal('quita: There is no such payment.');
     });
     it('says nothing of who only looks', async () => {
       for (const words of [

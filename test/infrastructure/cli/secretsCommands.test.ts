@@ -75,7 +75,7 @@ describe('the secrets commands', () => {
     expect(await keys(AFTER)).to.deep.equal([0, [key(NEW_ID, 'seals', 3, true)]]);
     const { out } = await typed('secrets status', DURING);
     expect(out).to.match(
-      new RegExp(`${NEW_ID} +seals +3 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be taken`),
+      new RegExp(`${NEW_ID} +seals +3 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be removed`),
     );
   });
   it('seal all anew, once, and tell the security log', async () => {

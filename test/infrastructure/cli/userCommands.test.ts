@@ -115,7 +115,7 @@ describe('user commands', () => {
         ['add', '--email', 'x@example.com', '--role', 'OPERATOR', '--password', 'short'],
       ],
       [
-        'There is a user with this e-mail address already.',
+        'A user with this email address already exists.',
         ['add', '--email', 'ANA@example.com', '--role', 'OWNER', '--account', account],
       ],
       ['There is no such user.', ['disable', `usr_${'0'.repeat(26)}`]],

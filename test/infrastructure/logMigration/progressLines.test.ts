@@ -23,7 +23,7 @@ describe('the progress of a moving log', () => {
     onProgress({ kind: 'copied', events: 9_000, share: 0.5 });
     onProgress({ kind: 'step', step: 'verified' });
     expect(lines).to.deep.equal([
-      'The log is sealed: it accepts no more events.',
+      'The log is sealed and rejects further events.',
       '2000 events compared',
       '5000 events copied, 2500/s',
       '9000 events copied, 3000/s',

@@ -92,7 +92,9 @@ describe('npm run migrate-events', function suite() {
     expect(await worker.tryLead('reactor')).to.equal(true);
     const { code, err } = await run(['--to', url()]);
     await worker.close();
-    expect(err).to.equal('quita: stop the program before its event log moves: "quita leases", "quita reactor" still connected\n');
+    expect(err).to.equal(
+      'quita: stop the program before its event log moves: "quita leases", "quita reactor" still connected\n',
+    );
     expect(code).to.equal(2);
   });
 
@@ -116,7 +118,7 @@ describe('npm run migrate-events', function suite() {
     const { out, ...rest } = await run(['--to', url(), '--json']);
     expect(rest).to.deep.equal({
       code: 0,
-      err: 'The log is sealed: it accepts no more events.\nThe copy is identical to the log, event by event.\nThe checkpoints of read models and processes now refer to the copy.\n',
+      err: 'The log is sealed and rejects further events.\nThe copy is identical to the log, event by event.\nThe checkpoints of read models and processes now refer to the copy.\n',
     });
     expect(JSON.parse(out)).to.deep.equal({
       wasDone: false,
@@ -143,7 +145,7 @@ describe('npm run migrate-events', function suite() {
     expect((await run(['--to', url()])).code).to.equal(0);
     const { code, err } = await run(['--unseal']);
     expect(code).to.equal(2);
-    expect(err).to.match(/^quita: too late to give it up: [^\n]+\n$/);
+    expect(err).to.match(/^quita: the move can no longer be cancelled: [^\n]+\n$/);
     expect(await run(['--unseal', '--from', url()])).to.deep.equal({
       code: 0,
       out: `The log was not sealed; nothing was changed. Now start the program with EVENTSTORE_URL=${url()}\n`,

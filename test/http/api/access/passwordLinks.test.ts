@@ -247,7 +247,7 @@ describe('links by mail', () => {
       expect(await logIn({ email, password: NEW })).to.equal(200);
       const third = await invite(email);
       expect(third.code).to.equal(2);
-      expect(third.err).to.match(/quita: There is a user with this e-mail address already\.\n$/);
+      expect(third.err).to.match(/quita: A user with this email address already exists\.\n$/);
     });
     it('goes to nobody who has a password by now', async () => {
       const user = await gateway.addUser();
