@@ -35,7 +35,7 @@ export const notCancellable = ({ charge, transaction }: ExistingPayment): Reject
 };
 
 /**
- * Records that the provider accepts no more payments for it. No-op if it was paid, expired or failed in the meantime. A held Pix is
+ * Records that the provider accepts no further payments for it. No-op if it was paid, expired or failed in the meantime. A held Pix is
  * returned under its `returnIdOf` (M5). `by` is the requester.
  */
 export const recordCancelled =
