@@ -1,5 +1,5 @@
-// Operational data: timers, test clocks, data for reactions, provider notifications, limits, sealed secrets. Losing it loses no event and no
-// money. Secrets are backed up like events (architecture §1).
+// Operational data: timers, test clocks, data for reactions, provider notifications, limits, sealed secrets. Losing it loses no event and
+// no money. Secrets are backed up like events (architecture §1).
 import type { Knex } from 'knex';
 
 const TIME = `

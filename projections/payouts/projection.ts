@@ -1,4 +1,4 @@
-// Read model of payouts: one row per requested payout and one per Pix-out of a cash-out refund, which have the same public object (rule Y2).
+// Read model of payouts: one row per requested payout and one per Pix-out of a cash-out refund, which share one public object (rule Y2).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
