@@ -140,9 +140,9 @@ export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProbl
   const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const amountMax = Math.min(...paymentMethods.map((method) => METHOD_RULES[method].amountMax));
   if (amount > amountMax) report('invalid_amount', 'amount', `must be at most ${amountMax} for these methods`);
-  const strangers = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
-  if (strangers.length > 0) {
-    const choices = strangers.map((method) => `${method} supports ${either.format(METHOD_RULES[method].currencies)}`);
+  const unsupported = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
+  if (unsupported.length > 0) {
+    const choices = unsupported.map((method) => `${method} supports ${either.format(METHOD_RULES[method].currencies)}`);
     report('invalid_currency', 'currency', `doesn’t fit the methods: ${choices.join('; ')}`);
   }
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
