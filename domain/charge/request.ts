@@ -146,7 +146,7 @@ export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProbl
     report('invalid_currency', 'currency', `doesn’t fit the methods: ${choices.join('; ')}`);
   }
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
-    report('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
+    report('invalid_customer', 'customerEmail', 'must be an email address (RFC 5322)');
   const { returnUrl, phone } = metadata ?? {};
   if (returnUrl !== undefined && !isReturnUrl(returnUrl)) problems.push(RETURN_URL_PROBLEM);
   if (paymentMethods.includes('MBWAY') && (typeof phone !== 'string' || !isE164(phone)))

@@ -56,12 +56,12 @@ const deleteIn = async (
   if (rows.length === 0) return 0;
   // Locks the counters first and all at once, because the projector locks them in another order.
   await tx.query('LOCK TABLE rm_webhook_deliveries.delivery_counts IN SHARE ROW EXCLUSIVE MODE');
-  const gone: ReadonlySet<DeliveryId> = await store.deleteDeliveries(rows, recordedBefore, tx);
-  if (gone.size === 0) return 0;
-  await tx.query({ name: 'remove_deliveries', text: REMOVE, values: [[...gone]] });
+  const removed: ReadonlySet<DeliveryId> = await store.deleteDeliveries(rows, recordedBefore, tx);
+  if (removed.size === 0) return 0;
+  await tx.query({ name: 'remove_deliveries', text: REMOVE, values: [[...removed]] });
   // Otherwise a killed rebuild would continue with rows of deleted streams.
   await dropCheckpoint(tx, nextName(webhookDeliveriesProjection));
-  return gone.size;
+  return removed.size;
 };
 
 /** The commits of `db` need not wait for the disk, because work lost in a crash is repeated. */
