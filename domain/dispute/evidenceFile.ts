@@ -48,7 +48,7 @@ export const fitsType = (fileName: string, type: EvidenceType): boolean => {
 
 export const NOT_UPLOADED = reject(
   'EVIDENCE_NOT_UPLOADED',
-  'The file was not uploaded, or its upload URL has expired. Request a new grant.',
+  'The file was not uploaded, or its upload URL has expired. Request a new upload.',
 );
 export const sizeMismatch = (declared: number, stored: number): Rejection =>
   reject('EVIDENCE_SIZE_MISMATCH', `The uploaded file has ${stored} bytes instead of the declared ${declared}.`);
