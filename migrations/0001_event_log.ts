@@ -53,8 +53,8 @@ CREATE INDEX events_of_rare_categories ON event_store.events (position)
   WHERE split_part(stream, '-', 1) IN ('account', 'keyring', 'webhookEndpoint');
 `;
 
-// Members are the appends of one flush, at most one a stream; they are numbered from 1 in array order. Events of all members
-// stand in one list: owners[i] is the member of event i, offsets[i] its 0-based sequence in that member.
+// Members are the appends of one flush, at most one per stream, numbered from 1 in array order. The events of all members are in one
+// list: owners[i] is the member of event i, offsets[i] its 0-based sequence in that member.
 const APPEND = `
 CREATE FUNCTION event_store.append(
   member_streams text[], member_expected bigint[], member_counts bigint[],
@@ -127,7 +127,7 @@ END
 $function$;
 `;
 
-// Held by a trigger under the append lock, so that no writer of any version can pass it.
+// A trigger checks this under the append lock, so that no writer of any version can bypass it.
 const USE = `
 -- Appends hold the advisory lock when they insert, and the use changes under that lock: after it has changed, no insert is late.
 -- A repeat of what is written inserts nothing, and is answered as ever.

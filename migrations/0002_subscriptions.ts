@@ -1,4 +1,4 @@
-// Subscriptions to the log: how far each consumer is, which streams it has parked, and who leads (architecture §6, §7).
+// Subscriptions to the log: positions of consumers, parked streams, and leaders (architecture §6, §7).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

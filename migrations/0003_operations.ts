@@ -1,5 +1,5 @@
-// Operational data: timers, test clocks, what reactions decide on, notifications of providers, limits, sealed secrets. Losing it costs no
-// fact and no money; secrets are backed up like facts (architecture §1).
+// Operational data: timers, test clocks, data for reactions, provider notifications, limits, sealed secrets. Losing it loses no event and
+// no money. Secrets are backed up like events (architecture §1).
 import type { Knex } from 'knex';
 
 const TIME = `
@@ -202,7 +202,7 @@ const WEBHOOKS = `
       sealed bytea NOT NULL
     );`;
 
-/** Live charges are counted under a lock, so that concurrent requests of any number of processes can't slip through (rule E6). */
+/** Live charges are counted under a lock, so that concurrent requests of any number of processes can't exceed the limit (rule E6). */
 const VELOCITY = `
     -- One for each live charge of the last hour. Losing them lets too many pass for an hour.
     CREATE TABLE operations.velocity_reservations (

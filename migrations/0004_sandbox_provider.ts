@@ -1,4 +1,4 @@
-// The books of the sandbox bank: the outside world, in a schema of its own, reached only through the provider port (architecture §7).
+// The ledger of the sandbox bank, which simulates the outside world in its own schema. Only the provider port uses it (architecture §7).
 import type { Knex } from 'knex';
 
 const BOOKS = `

@@ -1,5 +1,5 @@
-// Who may log in and who is logged in: operational data. Losing sessions and failures costs nothing but a new login; e-mail addresses and
-// passwords are backed up like facts (architecture §1).
+// Logins and sessions: operational data. If sessions and failed logins are lost, users log in again. Email addresses and passwords are
+// backed up like events (architecture §1).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// What settings of an account need beside the log: the bytes of its logo, and the count of its refunds of the last hour.
+// Data of account settings beside the log: the image of the logo, and the refunds of the last hour.
 import type { Knex } from 'knex';
 
 const LOGOS = `
@@ -14,7 +14,7 @@ const LOGOS = `
     );
     CREATE INDEX logos_of_account ON operations.logos (account_id);`;
 
-/** Live refunds are counted under a lock, so that concurrent requests of any number of processes can't slip through (rule M7b). */
+/** Live refunds are counted under a lock, so that concurrent requests of any number of processes can't exceed the limit (rule M7b). */
 const REFUND_LIMITS = `
     -- One for each live refund of the last hour, of accounts that have a limit. Losing them lets too many pass for an hour.
     CREATE TABLE operations.refund_reservations (

@@ -1,4 +1,4 @@
-// What requests leave behind: how many each key, account and address had in a minute, and a log of them.
+// Data about requests: counts per minute by key, account and address, and the request log.
 import type { Knex } from 'knex';
 
 const SHARES = `

@@ -1,4 +1,4 @@
-// Deliveries of webhooks are deleted when they are old (ADR 0008). Nothing else of the log ever is, and the database itself sees to that.
+// Old webhook deliveries are deleted (ADR 0008). The database itself ensures that nothing else is ever deleted from the log.
 import type { Knex } from 'knex';
 
 const DELETE = `
@@ -42,7 +42,7 @@ END
 $function$;
 `;
 
-// Whoever deletes, by whatever statement. It costs appends nothing.
+// Applies to every deletion, by any statement. It costs appends nothing.
 const REFUSE = `
 CREATE FUNCTION event_store.refuse_deletion() RETURNS trigger
 LANGUAGE plpgsql VOLATILE AS $function$

@@ -1,4 +1,4 @@
-// What processes may remember of who may call: operational data, which is learnt again when it is lost (ADR 0009).
+// Caller data that processes may cache: operational data, which is rebuilt if lost (ADR 0009).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

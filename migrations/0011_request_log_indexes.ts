@@ -1,4 +1,4 @@
-// Lists of requests by status or key follow an index in their own order, however rare the status is.
+// Lists of requests by status or key read an index in their own order, even for rare statuses.
 import type { Knex } from 'knex';
 
 const INDEXES = `

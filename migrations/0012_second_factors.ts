@@ -1,4 +1,4 @@
-// Second factors of users, and since when a session was not used. Second factors and recovery codes are backed up like passwords
+// Second factors of users, and the time of a session's latest use. Second factors and recovery codes are backed up like passwords
 // (architecture §1).
 import type { Knex } from 'knex';
 

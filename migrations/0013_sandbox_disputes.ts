@@ -1,4 +1,4 @@
-// The sandbox bank of disputes: how much a payer got, and which of two disputes of a charge at once is the one (rules Q10, Q11).
+// The sandbox bank's disputes: the amount that a payer got, and which of two concurrent disputes of a charge wins (rules Q10, Q11).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// Checkpoints remember which event stood at their position: in a log that was restored and has grown again, another one does.
+// Checkpoints store the event at their position, which differs in a log that was restored and has grown again.
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// What others may read of the operational state of deliveries: views, so that its tables have one owner (infrastructure/deliveries).
+// Views of the operational state of deliveries for other modules, so that its tables have one owner (infrastructure/deliveries).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// A delivery tells of an event of any stream, named by stream and revision; the payment that its message is about is a label.
+// A delivery refers to an event of any stream by stream and revision. The payment of its message is only a label.
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// What payouts need beside the log: the money that is set aside for them, the count of the last hour, and the sandbox bank's books.
+// Data of payouts beside the log: reserved money, the payouts of the last hour, and the sandbox bank's ledger.
 import type { Knex } from 'knex';
 
 const FUNDS = `

@@ -140,13 +140,13 @@ export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProbl
   const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const amountMax = Math.min(...paymentMethods.map((method) => METHOD_RULES[method].amountMax));
   if (amount > amountMax) report('invalid_amount', 'amount', `must be at most ${amountMax} for these methods`);
-  const strangers = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
-  if (strangers.length > 0) {
-    const choices = strangers.map((method) => `${method} supports ${either.format(METHOD_RULES[method].currencies)}`);
+  const unsupported = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
+  if (unsupported.length > 0) {
+    const choices = unsupported.map((method) => `${method} supports ${either.format(METHOD_RULES[method].currencies)}`);
     report('invalid_currency', 'currency', `doesn’t fit the methods: ${choices.join('; ')}`);
   }
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
-    report('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
+    report('invalid_customer', 'customerEmail', 'must be an email address (RFC 5322)');
   const { returnUrl, phone } = metadata ?? {};
   if (returnUrl !== undefined && !isReturnUrl(returnUrl)) problems.push(RETURN_URL_PROBLEM);
   if (paymentMethods.includes('MBWAY') && (typeof phone !== 'string' || !isE164(phone)))

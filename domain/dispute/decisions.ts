@@ -130,13 +130,13 @@ export const ruleCase =
   };
 
 const lateReport = (state: MedCase, { report, ruling, at: ruledAt }: BankRuling): LateReport => {
-  const said = ruling === 'withdrawn' ? WITHDRAWN : ruling;
-  const { result, returned } = said;
+  const reported = ruling === 'withdrawn' ? WITHDRAWN : ruling;
+  const { result, returned } = reported;
   const outcome = result === 'agreed' ? 'lost' : returned ? 'refunded_to_merchant' : 'closed_without_refund';
-  const returnedToPayer = payersShare(said, state.held);
-  const before = state.returnedToPayer;
+  const returnedToPayer = payersShare(reported, state.held);
+  const earlierShare = state.returnedToPayer;
   const contradicts =
-    outcome !== (state.moneyOutcome ?? state.decided) || (before !== null && before !== returnedToPayer);
+    outcome !== (state.moneyOutcome ?? state.decided) || (earlierShare !== null && earlierShare !== returnedToPayer);
   return { report, result, returned, returnedToPayer, contradicts, ruledAt };
 };
 

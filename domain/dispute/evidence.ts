@@ -8,7 +8,7 @@ import { type Evidence, isUnderWay, type MedCaseEvent, type MedCaseState } from 
 export const EVIDENCE_MAX = 20;
 
 const NO_CASE = reject('not_found', 'There is no such case.');
-const ENDED = reject('case_not_open', 'This case has ended and accepts no more evidence.');
+const ENDED = reject('case_not_open', 'This case has ended and accepts no further evidence.');
 
 const FULL = reject('evidence_limit_reached', `The case has ${EVIDENCE_MAX} files, the maximum.`);
 

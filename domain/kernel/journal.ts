@@ -8,11 +8,11 @@ export type AccountWords = readonly [credit: string, debit: string];
 
 /** Accounts outside merchants' wallets. The aggregate that first posts to a wallet account declares it. */
 export const GENERAL_ACCOUNTS = {
-  provider_clearing: ['the provider gave it out of what it holds for us', 'the provider holds it for us'],
-  provider_fees: ['the provider’s fee', 'the provider’s fee given back'],
+  provider_clearing: ['paid out by the provider', 'received by the provider'],
+  provider_fees: ['the provider’s fee', 'the provider’s fee refunded'],
   platform_fees: ['into the platform’s account', 'paid by the platform'],
   payer_returns: ['owed to the payer', 'no longer owed to the payer'],
-  disputes: ['taken by a dispute', 'no longer on the account of disputes'],
+  disputes: ['taken by a dispute', 'released from the disputes account'],
 } as const satisfies { readonly [account: string]: AccountWords };
 
 /** Ledger accounts by the aggregate that declares them, which extends this interface beside its postings. */

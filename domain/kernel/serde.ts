@@ -135,15 +135,15 @@ const isObject = (data: Json | undefined): data is Fields =>
 /** Returns the data without the fields that the rules omit, in its order. */
 const leaveOut = (data: Json, rules: Rules, around: Surroundings): Json => {
   if (rules.size === 0 || !isObject(data)) return data;
-  const said: Record<string, Json> = {};
+  const stored: Record<string, Json> = {};
   for (const key of Object.keys(data)) {
     const value = data[key] as Json;
     const rule = rules.get(key);
-    if (rule === undefined) said[key] = value;
-    else if (rule instanceof Map) said[key] = leaveOut(value, rule, around);
-    else if (value !== impliedValue(rule as Unsaid, around)) said[key] = value;
+    if (rule === undefined) stored[key] = value;
+    else if (rule instanceof Map) stored[key] = leaveOut(value, rule, around);
+    else if (value !== impliedValue(rule as Unsaid, around)) stored[key] = value;
   }
-  return said;
+  return stored;
 };
 
 /** Returns the data with the fields that the rules omitted, in any order. */

@@ -35,7 +35,7 @@ export const notCancellable = ({ charge, transaction }: ExistingPayment): Reject
 };
 
 /**
- * Records that the provider accepts no more payments for it. No-op if it was paid, expired or failed in the meantime. A held Pix is
+ * Records that the provider accepts no further payments for it. No-op if it was paid, expired or failed in the meantime. A held Pix is
  * returned under its `returnIdOf` (M5). `by` is the requester.
  */
 export const recordCancelled =
@@ -48,8 +48,8 @@ export const recordCancelled =
     if (payment.charge.status === 'cancelled') return { events: [], reply: 'cancelled' };
     if (notCancellable(payment) !== null || payment.charge.cancelRequestedAt === null)
       return { events: [], reply: 'nothing' };
-    const back = heldRejected(payment, returnIdOf, 'cancelled', by, at);
+    const returnEvent = heldRejected(payment, returnIdOf, 'cancelled', by, at);
     const cancelled: PaymentEvent = { type: 'ChargeCancelled', data: { at } };
     // The Pix comes last: while it is held, the payment still shows as processing.
-    return { events: back === null ? [cancelled] : [cancelled, back], reply: 'cancelled' };
+    return { events: returnEvent === null ? [cancelled] : [cancelled, returnEvent], reply: 'cancelled' };
   };

@@ -55,9 +55,9 @@ export const recordIssuances =
     const { charge } = payment;
     if (charge.status !== 'requested' && charge.status !== 'open') return { events: [], reply: 'nothing' };
     const pending = pendingMethods(charge);
-    const news = issuances.filter(({ method }) => pending.includes(method));
-    const events = news.map((issuance) => eventOf(issuance, at));
-    const failure = finalRefusal(payment, news);
+    const newIssuances = issuances.filter(({ method }) => pending.includes(method));
+    const events = newIssuances.map((issuance) => eventOf(issuance, at));
+    const failure = finalRefusal(payment, newIssuances);
     if (failure !== null) return { events: [...events.slice(0, -1), failed(failure, at)], reply: 'recorded' };
     return { events, reply: events.length > 0 ? 'recorded' : 'nothing' };
   };

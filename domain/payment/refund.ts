@@ -75,11 +75,11 @@ export const reserveRefund =
           param: 'amount',
         },
       );
-    const kept = reservedForSettling(dispute);
-    if (kept > 0 && subtract(rest, amount) < kept)
+    const reserved = reservedForSettling(dispute);
+    if (reserved > 0 && subtract(rest, amount) < reserved)
       return reject(
         'charge_disputed',
-        `A dispute case of this payment awaits review. Until then, refunds must leave at least ${kept}.`,
+        `A dispute case of this payment awaits review. Until then, refunds must leave at least ${reserved}.`,
       );
     const route = routeOf(transaction, wish, at);
     if ('rejected' in route) return route;

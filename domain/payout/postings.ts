@@ -7,10 +7,10 @@ import { PAYOUT_GROUPS, type PayoutEvent, type PayoutRequested, takenBy } from '
 type Moved = Pick<PayoutRequested['data'], 'amount' | 'fee' | 'currency' | 'at'>;
 
 const moved = (data: Moved, from: LedgerAccount, to: LedgerAccount): JournalEntry => {
-  const taken = takenBy(data);
+  const total = takenBy(data);
   return entry(data.at, data.currency, [
-    [from, negate(taken)],
-    [to, taken],
+    [from, negate(total)],
+    [to, total],
   ]);
 };
 

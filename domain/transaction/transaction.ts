@@ -206,7 +206,7 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     }
     case 'TransactionPaymentReturned': {
       const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });
-      return gone(state, incomingPayments, event.data);
+      return withoutDebt(state, incomingPayments, event.data);
     }
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
@@ -287,7 +287,7 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
 };
 
 /** Removes the debt to the payer. If a payer lock had prevented crediting this payment, the transaction ends with it. */
-const gone = (
+const withoutDebt = (
   state: TransactionState,
   incomingPayments: readonly IncomingPaymentRecord[],
   { providerPaymentId, at }: { readonly providerPaymentId: string; readonly at: Timestamp },
@@ -314,7 +314,7 @@ const evolveHeldSettlement = (state: TransactionState, event: HeldSettlementEven
     one.providerPaymentId === providerPaymentId ? evolveHeldRecord(one, event) : one,
   );
   const isGone = event.type === 'TransactionHeldPayoutPaid' || event.type === 'TransactionHeldWrittenOff';
-  return isGone ? gone(state, incomingPayments, event.data) : { ...state, incomingPayments };
+  return isGone ? withoutDebt(state, incomingPayments, event.data) : { ...state, incomingPayments };
 };
 
 export const transaction: Decider<TransactionState, TransactionEvent> = {

@@ -1,5 +1,5 @@
-// Read model of accounts: who they are and which are suspended, for operators. Deciding goes by the account's stream alone, and the seed of
-// an account's ids stays there.
+// Read model of accounts for operators: names, emails and suspensions. Decisions use only the account's stream, which alone holds the seed
+// of its ids.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -15,7 +15,7 @@ const changesStanding = reading(ACCOUNT.groups, {
   ignores: ['settings', 'sandbox'],
 });
 
-/** Since when an account is suspended after the event, null: it is open; undefined: as before. */
+/** Returns when the event suspended the account, null if it reopened the account, or undefined for other events. */
 const suspendedSince = (event: AccountEvent): Timestamp | null | undefined => {
   if (!changesStanding(event)) return undefined;
   switch (event.type) {
@@ -54,7 +54,7 @@ export const accountsProjection: Projection<'accounts'> = {
             opened.map(({ at }) => at),
           ],
         );
-      // The last one of an account in the batch counts.
+      // The last suspension or reopening of an account in the batch counts.
       const suspensions = new Map<string, Timestamp | null>();
       for (const { subject, event } of ofAccounts) {
         const since = suspendedSince(event);

@@ -1,4 +1,4 @@
-// Every account there is.
+// Lists all accounts.
 import type { AccountViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// Read model of dispute cases: what GET /v1/med/cases shows, what the list filters by, and what waits for operators and reminders.
+// Read model of dispute cases: the data of GET /v1/med/cases and its filters, and cases that await operators or reminders.
 import type { CaseWaitsBecause } from '../../application/ports/readModels/cases.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { type CaseTerms, type MedCaseState, reminderAt } from '../../domain/dispute/medCase.ts';
@@ -9,7 +9,7 @@ const term =
   <Name extends 'type' | 'responseDeadline'>(name: Name) =>
   (state: MedCaseState): CaseTerms[Name] | null =>
     state.status === 'absent' ? null : state.terms[name];
-/** Known of a report that opened no case, too. */
+/** Fields that are also known for a report that opened no case. */
 const reported =
   (name: 'paymentId' | 'providerCaseId') =>
   (state: MedCaseState): string | null =>
@@ -17,7 +17,7 @@ const reported =
 
 type Waits = readonly (readonly [CaseWaitsBecause, Timestamp])[];
 
-/** Why and since when operators must look at it. */
+/** Returns why and since when operators must look at the case. */
 export const waitsOf = (state: MedCaseState): Waits => {
   if (state.status === 'absent') {
     const { notTaken, isDismissed } = state;
@@ -40,7 +40,7 @@ const waitsSince = (state: MedCaseState): Timestamp | null =>
     .map(([, since]) => since)
     .toSorted()[0] ?? null;
 
-/** Since when a report waits until its payment can take it; null: none does. */
+/** Returns since when a report waits until its payment can accept it, or null if none does. */
 const owedSince = (state: MedCaseState): Timestamp | null =>
   state.status === 'absent' && state.notTaken?.isFinal === false && !state.isDismissed ? state.notTaken.at : null;
 

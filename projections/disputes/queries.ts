@@ -1,4 +1,4 @@
-// Reads of dispute cases: always of one account and mode, but for operators and the watchdog. All SQL about them stands here.
+// All SQL queries of dispute cases. They are limited to one account and mode, except those for operators and the watchdog.
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { CaseFilter, CaseReads, CaseViews, WaitingCase } from '../../application/ports/readModels/cases.ts';
@@ -22,7 +22,7 @@ const findOwn = async (db: Sql, { accountId, mode }: Tenant, id: MedCaseId): Pro
   return rows[0] ? caseOf(rows[0]) : null;
 };
 
-/** The statement of a page; `after`: the last case of the page before. */
+/** Returns the statement of a page. `after` is the last case of the previous page. */
 const listStatement = (
   { accountId, mode }: Tenant,
   { status, type, chargeId, createdAfter, createdBefore }: CaseFilter,
@@ -39,7 +39,7 @@ const listStatement = (
   if (createdBefore !== undefined) conditions.push(`created_at < ${of(createdBefore)}`);
   if (after !== null) {
     const [at, id] = [of(after.createdAt), of(after.id)];
-    // The first condition lets the index begin there.
+    // The first condition lets the index scan start there.
     conditions.push(`created_at <= ${at} AND (created_at < ${at} OR id > ${id})`);
   }
   const text = `SELECT state FROM rm_disputes.cases WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id LIMIT ${of(limit)}`;
@@ -52,14 +52,14 @@ export const caseViews = (db: Sql): CaseViews => ({
     const last = after === null ? null : await findOwn(db, tenant, after);
     if (after !== null && last === null) return null;
     const cursor = last && { id: last.terms.caseId, createdAt: last.createdAt };
-    // One more than asked for tells whether there are more.
+    // Selects one more row than requested, to know whether there are more.
     const { text, values } = listStatement(tenant, filter, cursor, limit + 1);
     const { rows } = await db.query<Row>(text, [...values]);
     return { cases: rows.slice(0, limit).map(caseOf), hasMore: rows.length > limit };
   },
 });
 
-/** Account time is ahead of real time by the offset of the account's test clock. */
+/** Account time is real time plus the offset of the account's test clock. */
 const CLOCK = `LEFT JOIN operations.test_clocks c ON c.account_id = t.account_id AND t.mode = 'test'`;
 const OFFSET = `coalesce(c.offset_seconds, 0) * interval '1 s'`;
 
@@ -127,7 +127,7 @@ const REMINDER_PAGE = `SELECT t.id, t.account_id, t.mode FROM rm_disputes.cases 
   WHERE t.remind_at IS NOT NULL AND t.remind_at < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
   ORDER BY t.id LIMIT $3`;
 
-/** While a test clock is being drained, what is due by it is left to the drain. */
+/** While a test clock is being drained, the drain handles the work that is due by it. */
 const overdueReminders = (db: Sql, before: Timestamp, page: number) =>
   pagesOf(
     page,

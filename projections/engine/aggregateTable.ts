@@ -118,13 +118,13 @@ export const rowReader = <State>(
   columns: readonly Column<State>[],
   fromColumns: (values: ColumnValues) => State,
 ): RowReader<State> => {
-  const told = columns.filter(({ isDerived }) => !isDerived);
-  const instants = told.filter(({ type }) => type === 'timestamptz').map(({ name }) => name);
+  const stateColumns = columns.filter(({ isDerived }) => !isDerived);
+  const instants = stateColumns.filter(({ type }) => type === 'timestamptz').map(({ name }) => name);
   return {
     select: (schema, alias) =>
       [
         ...IDENTITY.map((name) => `${alias}.${name}`),
-        ...told.map((column) => {
+        ...stateColumns.map((column) => {
           const value = kept(column, schema, table, alias);
           return `${column.type === 'timestamptz' ? asMillis(value) : value} AS ${column.name}`;
         }),
@@ -154,15 +154,15 @@ const storedState = <State, Event extends Fact<string, unknown>>({
       stored: 'state',
       textOf: (state: State): string => JSON.stringify(state),
     };
-  const told = columns.filter(({ isDerived }) => !isDerived);
-  const selected = told.map((column) => {
+  const stateColumns = columns.filter(({ isDerived }) => !isDerived);
+  const selected = stateColumns.map((column) => {
     const value = kept(column, liveSchema(name), table, table);
     return column.type === 'timestamptz' ? asTimestamp(value) : value;
   });
   return {
     ...rowReader(table, columns, fromColumns),
     stored: `json_build_array(${selected})::text`,
-    textOf: (state: State): string => `[${told.map(({ of }) => JSON.stringify(of(state))).join(', ')}]`,
+    textOf: (state: State): string => `[${stateColumns.map(({ of }) => JSON.stringify(of(state))).join(', ')}]`,
   };
 };
 

@@ -157,8 +157,8 @@ export const applyCarefully = async (
   const poisoned = await new Search(consumer, events, tx).run();
   const from = new Map(poisoned.map(({ recorded }) => [recorded.stream, recorded.revision]));
   const rest = events.filter(({ stream, revision }) => revision < (from.get(stream) ?? Number.POSITIVE_INFINITY));
-  const left = rest.length === 0 ? null : await attempt(consumer, rest, tx, KEEP);
-  if (left !== null) throw new ConsumerFailed(faultText(left), { cause: left });
+  const failure = rest.length === 0 ? null : await attempt(consumer, rest, tx, KEEP);
+  if (failure !== null) throw new ConsumerFailed(faultText(failure), { cause: failure });
   return poisoned;
 };
 

@@ -59,8 +59,8 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
 
 /**
  * Makes the copy the live one. Returns false if the live one is ahead, because reads would go back in time. A live copy of another log, or
- * of this one before a restore, is never ahead. A working leader notices the swap by its compare-and-set and restarts from here. Rejects with
- * `lock_not_available` if a long transaction reads the live copy.
+ * of this one before a restore, is never ahead. A working leader notices the swap by its compare-and-set and restarts from here.
+ * Rejects with `lock_not_available` if a long transaction reads the live copy.
  */
 export const swap = async (
   tx: Sql,

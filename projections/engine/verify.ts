@@ -110,9 +110,9 @@ async function* differencesOf(
   count: () => void,
 ): AsyncGenerator<Difference> {
   const name = `${projection.name}.${table.name}`;
-  const left = rowsOf(live, liveSchema(projection.name), table);
-  const right = rowsOf(copy, verifySchema(projection.name), table);
-  let [one, other] = [await left.next(), await right.next()];
+  const liveRows = rowsOf(live, liveSchema(projection.name), table);
+  const replayedRows = rowsOf(copy, verifySchema(projection.name), table);
+  let [one, other] = [await liveRows.next(), await replayedRows.next()];
   while (!one.done || !other.done) {
     const order = one.done ? 1 : other.done ? -1 : compareKeys(one.value.key, other.value.key);
     const here = order <= 0 ? (one.value as Row) : null;
@@ -120,9 +120,9 @@ async function* differencesOf(
     if (here?.text !== there?.text) yield { table: name, live: here?.text ?? null, replayed: there?.text ?? null };
     if (here !== null) {
       count();
-      one = await left.next();
+      one = await liveRows.next();
     }
-    if (there !== null) other = await right.next();
+    if (there !== null) other = await replayedRows.next();
   }
 }
 
@@ -250,10 +250,10 @@ export const verify = async (
         return (count: number, position: Position | null = null): void =>
           onProgress({ projection: projection.name, work, step, steps, count, position });
       };
-      const left = leftOut.get(projection.name) as LeftOut;
+      const leftOutHere = leftOut.get(projection.name) as LeftOut;
       const until = checkpoints.get(projection.name)?.position ?? null;
-      await compareWithReplay({ live, copy, log, signal, findings }, projection, until, left, reporting);
-      const folded = foldDifferences(live, log, projection, left, reporting('fold'), signal);
+      await compareWithReplay({ live, copy, log, signal, findings }, projection, until, leftOutHere, reporting);
+      const folded = foldDifferences(live, log, projection, leftOutHere, reporting('fold'), signal);
       for await (const found of folded) findings.note(found);
       for (const { table, text } of projection.checks ?? [])
         for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) findings.note({ table, ...row });

@@ -1,4 +1,4 @@
-// Read model of API keys that work: who a presented key belongs to.
+// Read model of working API keys, which finds the owner of a presented key.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -35,7 +35,7 @@ export const keyringProjection: Projection<'keyring'> = {
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
       const changes = events.flatMap((logged) => (isOf(logged, KEYRING) ? [changeOf(logged.event)] : []));
-      // A key that has ended is never issued again, so that what ended in this batch need not be written first.
+      // An ended key is never issued again, so keys that ended within this batch need not be inserted first.
       const ended = new Set(changes.flatMap(({ ended: id }) => id ?? []));
       const keys = changes.flatMap(({ issued }) => (issued && !ended.has(issued.keyId) ? [issued] : []));
       if (ended.size > 0) await tx.query(`DELETE FROM ${schema}.api_keys WHERE key_id = ANY($1::text[])`, [[...ended]]);

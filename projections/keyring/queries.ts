@@ -1,4 +1,4 @@
-// Who an API key belongs to.
+// Finds the owner of an API key.
 import type { KeyViews, KnownKey } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 

@@ -1,11 +1,11 @@
-// Payments of which something waits for an operator, of all accounts (rules M5, O1).
+// Payments of all accounts with money that awaits an operator (rules M5, O1).
 import type { HeldPayments } from '../../application/ports/readModels/payments.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
-/** How many payments there are of which something is held. */
+/** Returns the number of payments with held money. */
 export const countHeld = async (db: Sql): Promise<number> => {
   const { rows } = await db.query<{ total: number }>(
     'SELECT count(*)::int AS total FROM rm_payments.payments WHERE held_since IS NOT NULL',
@@ -13,7 +13,7 @@ export const countHeld = async (db: Sql): Promise<number> => {
   return rows[0]?.total ?? 0;
 };
 
-/** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
+/** Returns payments with held money, the longest held first. `total` also counts those beyond `limit`. */
 export const listHeld = async (
   db: Sql,
   limit: number,

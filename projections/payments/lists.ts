@@ -1,5 +1,5 @@
-// Lists of payments of one account and mode: after a cursor, or by page number, in any order; and how many payments there are in all. All
-// SQL of the lists stands here. It finds the ids of a page, and reads the states of these only.
+// All SQL of lists of payments of one account and mode: by cursor, or by page number in any order, with totals. A list first finds the ids
+// of its page, and then reads only their states.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type {
   Cursor,
@@ -14,9 +14,9 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type ColumnValues, hashOf } from '../engine/aggregateTable.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
-// --- Which payments a list shows ---
+// --- Filters of a list ---
 
-/** Values of a statement, numbered as they come. */
+/** Values of a statement, numbered in order. */
 class Values {
   readonly list: unknown[] = [];
   of(value: unknown): string {
@@ -24,11 +24,11 @@ class Values {
   }
 }
 
-/** Finds a tenant's customer by the hash; the key decides. Placeholders: account, mode and key in one text, and the key alone. */
+/** Returns a condition for a tenant's customer, found by hash and confirmed by key. `tenantAndKey` concatenates account, mode and key. */
 const isOfCustomer = (tenantAndKey: string, key: string): string =>
   `customer_hash = ${hashOf(tenantAndKey)} AND customer_key = ${key}`;
 
-/** One SELECT a status, so that each comes from its index in order. `end` follows the conditions of each. */
+/** Returns one SELECT per status, so that each reads its index in order. `end` follows the conditions of each. */
 const rowsOf = (
   tenant: Tenant,
   { statuses, from, to, documentKey }: PaymentFilter,
@@ -37,7 +37,7 @@ const rowsOf = (
 ): string => {
   const conditions = [
     `account_id = ${values.of(tenant.accountId)} AND mode = ${values.of(tenant.mode)}`,
-    'created_at IS NOT NULL', // of a stream whose first event was passed over there is nothing to show
+    'created_at IS NOT NULL', // a stream whose first event was skipped has nothing to show
     ...(from === null ? [] : [`created_at >= ${values.of(from)}`]),
     ...(to === null ? [] : [`created_at <= ${values.of(to)}`]),
     ...(documentKey === null
@@ -51,10 +51,10 @@ const rowsOf = (
 
 const NEWEST_FIRST = 'created_at DESC, id';
 
-/** Text sorts by code point. */
+/** Sorts text by code point. */
 const other = (field: SortField): string => `(other_fields->>'${field}') COLLATE "C"`;
 
-/** What each field of a Transaction is sorted by, over the columns of `rm_payments.payments`; null: it is null in every list. */
+/** Sort expressions of Transaction fields over the columns of `rm_payments.payments`; null if the field is null in every list. */
 export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
   id: 'id',
   status: 'status',
@@ -89,9 +89,9 @@ export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
   paidAt: 'paid_at',
 };
 
-// --- One page of them ---
+// --- One page ---
 
-/** Reads one page by number. `ids` selects the ids of the whole list in order: those before the page need no more. */
+/** Reads one page by number. `ids` selects the ids of the whole list in order. Rows before the page only cost their ids. */
 const pageOf = async (
   db: Sql,
   ids: string,
@@ -108,7 +108,7 @@ const pageOf = async (
   return rows.map(paymentOf);
 };
 
-/** Returns at most `limit` payments, newest first, then by id: those after the cursor. */
+/** Returns at most `limit` payments after the cursor, newest first, then by id. */
 export const listAfter = async (
   db: Sql,
   tenant: Tenant,
@@ -122,7 +122,7 @@ export const listAfter = async (
     const [at, id] = [values.of(after?.createdAt), values.of(after?.id)];
     return `AND (created_at < ${at} OR (created_at = ${at} AND id > ${id}))`;
   };
-  // Of each status no more than the page is read, however many there are; what is kept apart, of the page's rows alone.
+  // Reads at most one page per status, and separately stored columns only for the page's rows.
   const end = `ORDER BY ${NEWEST_FIRST} LIMIT ${values.of(limit)}`;
   const rows = rowsOf(
     tenant,
@@ -138,13 +138,13 @@ export const listAfter = async (
   return found.map(paymentOf);
 };
 
-/** By creation, and by fields that are null in every list: newest first or oldest first, ties by id. */
+/** Order by creation, also used for fields that are null in every list. Ties are ordered by id. */
 const CREATION_ORDER: { readonly [D in PageOrder['direction']]: string } = {
   desc: NEWEST_FIRST,
   asc: 'created_at, id DESC',
 };
 
-/** `part.page` from 1. */
+/** Returns a page; `part.page` counts from 1. */
 export const listPage = async (
   db: SqlPool,
   tenant: Tenant,
@@ -161,32 +161,32 @@ export const listPage = async (
 
 // --- A page sorted by any field ---
 //
-// There is no index for it: every row of the tenant is read, and what counts is how few of them
-// have to be sorted. Where most payments are alike in the field, each row read would take the place of an older one.
+// No index supports this: all rows of the tenant are read, and the cost depends on how many of them must be sorted. If most rows have the
+// same value, each row read would replace an older one in the sort.
 //
-// So the newest rows are looked at first. Say the page ends with the k-th payment of the whole list, and `bound` is the field of the k-th
-// of the newest rows when these are sorted. Then an older row whose field is not before `bound` comes after k newer ones, and is on
-// none of the pages up to this one: among equals the newest come first.
+// So the newest rows are sorted first. If the page ends with the k-th payment of the list, `bound` is the field of the k-th of these rows.
+// An older row whose field does not sort before `bound` follows k newer rows, because newer rows win ties. It is on no page up to this one
+// and can be left out.
 
 interface FieldOrder {
-  /** SQL over the columns of `rm_payments.payments`. Nulls come last in either direction, ties newest first, then by id. */
+  /** SQL over the columns of `rm_payments.payments`. Nulls sort last in both directions; ties newest first, then by id. */
   readonly field: string;
   readonly direction: 'asc' | 'desc';
 }
 
-/** An index finds 10,000 within 20 ms; the more of them, the rarer may a value be that fills the pages. */
+/** Number of newest rows to sort first. An index finds 10,000 within 20 ms; more rows help with rarer values. */
 const newestRowsFor = (last: number): number => Math.max(10_000, 4 * last);
-/** Pages that end further back are sorted as they lie. */
+/** Pages that end beyond this row are sorted without a bound. */
 const BOUNDED_MAX = 50_000;
 
 interface Bound {
-  /** Creation of the oldest of the newest rows. */
+  /** Creation time of the oldest of the newest rows. */
   readonly since: string;
-  /** As text; null: no payment up to the end of the page has a value. */
+  /** As text; null if no payment up to the end of the page has a value. */
   readonly field: string | null;
 }
 
-/** Returns null when there are no older rows, or nothing is won. */
+/** Returns null if there are no older rows, or a bound would not help. */
 const boundOf = async (
   db: Sql,
   tenant: Tenant,
@@ -210,17 +210,17 @@ const boundOf = async (
   return bound === undefined || bound.isAll ? null : bound;
 };
 
-/** The rows that `bound` leaves. All that were created at its instant count as newest. */
+/** Returns the condition that `bound` implies. All rows created at its instant count as newest. */
 const boundedBy = ({ since, field: bound }: Bound, { field, direction }: FieldOrder, values: Values): string => {
   const isNewest = `created_at >= ${values.of(since)}`;
   if (bound === null) return `WHERE ${isNewest} OR ${field} IS NOT NULL`;
   return `WHERE ${isNewest} OR ${field} ${direction === 'asc' ? '<' : '>'} ${values.of(bound)}`;
 };
 
-/** One moment for both reads. */
+/** Both reads use the same snapshot. */
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** `newestRows`: how many of the newest are looked at first, for a page that ends with the `last`-th payment; at least `last`. */
+/** Returns a page that ends with the `last`-th payment. `newestRows` returns how many rows to sort first, at least `last`. */
 export const sortedPage = (
   db: SqlPool,
   tenant: Tenant,
@@ -237,7 +237,7 @@ export const sortedPage = (
     return pageOf(tx, ids, part, values);
   }, SNAPSHOT);
 
-// --- How many payments there are: from kept counters for whole days, counted for the parts of days at the edges ---
+// --- Totals: from counters for whole days, and by counting rows for partial days at the edges ---
 
 type Counted = Pick<PaymentFilter, 'statuses' | 'from' | 'to'>;
 interface Span {
@@ -246,7 +246,7 @@ interface Span {
   readonly to: Timestamp;
 }
 interface Parts {
-  /** First and last whole UTC day, `yyyy-mm-dd`; null: unbounded on that side. */
+  /** First and last whole UTC day, `yyyy-mm-dd`; null if unbounded on that side. */
   readonly days: { readonly first: string | null; readonly last: string | null };
   readonly edges: readonly Span[];
 }
@@ -254,7 +254,7 @@ interface Parts {
 const startOf = (at: Timestamp): number => Math.floor(toMillis(at) / DAY_MS) * DAY_MS;
 const dayOf = (millis: number): string => fromMillis(millis).slice(0, 10);
 
-/** The whole days inside the span, and what is left of it. Creation times are whole milliseconds. */
+/** Splits the span into whole days and the remaining edges. Creation times are whole milliseconds. */
 export const partsOf = ({ from, to }: Pick<Counted, 'from' | 'to'>): Parts => {
   const isWholeFrom = from === null || startOf(from) === toMillis(from);
   const isWholeTo = to === null || startOf(to) + DAY_MS - 1 === toMillis(to);
@@ -269,7 +269,7 @@ export const partsOf = ({ from, to }: Pick<Counted, 'from' | 'to'>): Parts => {
   return { days, edges };
 };
 
-/** Returns how many payments there are of these statuses and this span. */
+/** Returns the number of payments with these statuses in this span. */
 export const countPayments = async (db: Sql, { accountId, mode }: Tenant, filter: Counted): Promise<number> => {
   const { statuses, from, to } = filter;
   if (from !== null && to !== null && from > to) return 0;

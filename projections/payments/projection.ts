@@ -1,4 +1,4 @@
-// Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
+// Read model of payments: the data of GET /v1/charges and GET /v1/payments, of their filters, sorting and totals, and of statistics.
 
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -12,11 +12,11 @@ import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
 import { PAYMENT_COLUMNS, paymentState } from './row.ts';
 
-/** When an event happened, by its own date, in account time. */
+/** Returns the event's own date, in account time. */
 const happenedAt = (event: PaymentEvent): Timestamp =>
   event.type === 'ChargeCreated' ? event.data.createdAt : event.data.at;
 
-/** How many payments have which status, by the UTC day of their creation: totals of lists without counting rows. */
+/** Number of payments by status and UTC day of creation, from which lists get totals without counting rows. */
 const STATUS_COUNTS: CounterTable<'payments'> = {
   name: 'status_counts',
   key: ['account_id', 'mode', 'status', 'created_day'],
@@ -50,14 +50,14 @@ export const paymentsProjection = aggregateTable({
   fromColumns: paymentState,
   hashes: [{ name: 'customer_hash', of: 'account_id || mode || customer_key' }],
   indexes: [
-    // Lists are newest first and read these backwards: what is new goes to the end of a tenant's part, where pages fill up in turn.
+    // Lists are newest first and read these indexes backwards. New rows append to the end of a tenant's part, where pages fill up in order.
     { columns: 'account_id, mode, created_at, id DESC' },
     { columns: 'account_id, mode, status, created_at, id DESC' },
     { columns: 'customer_hash, created_at', where: 'customer_hash IS NOT NULL' },
-    // Costs a charge 12 µs of PostgreSQL's time at 1,000,000 payments; as a B-tree it would cost 13 to 16, and twice as much again whenever
-    // a row changes. A payment that was searched for without it took 10 to 40 s.
+    // Costs 12 µs of PostgreSQL's time per charge at 1,000,000 payments. A B-tree would cost 13 to 16 µs, and twice that whenever a row
+    // changes. Without the index, finding a payment took 10 to 40 s.
     { columns: 'txid', using: 'hash' },
-    // For the watchdog: what should have happened by itself. For operators: what is held for review.
+    // For the watchdog: overdue automatic work. For operators: money held for review.
     { columns: 'account_id, mode, awaits_at', where: 'awaits_at IS NOT NULL' },
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],

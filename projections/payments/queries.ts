@@ -1,4 +1,4 @@
-// Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
+// Queries of payments of one account and mode, except those for the payer's page, the watchdog and the reconciliation schedule.
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverduePayment, PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
@@ -30,7 +30,7 @@ const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<Exis
   return rows[0] ? paymentOf(rows[0]) : null;
 };
 
-/** Of any account and mode. */
+/** Finds payments of any account and mode. */
 const findPayments = async (db: Sql, ids: readonly PaymentId[]): Promise<readonly ExistingPayment[]> => {
   const { rows } = await db.query<ColumnValues>({
     name: 'find_payments',
@@ -40,7 +40,7 @@ const findPayments = async (db: Sql, ids: readonly PaymentId[]): Promise<readonl
   return rows.map(paymentOf);
 };
 
-/** Who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
+/** Returns the tenants that created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
 export const tenantsWithPaymentsSince = async (db: Sql, day: string): Promise<readonly Tenant[]> => {
   const { rows } = await db.query<{ account_id: AccountId; mode: Mode }>(
     'SELECT DISTINCT account_id, mode FROM rm_payments.status_counts WHERE created_day >= $1 ORDER BY account_id, mode',
@@ -49,7 +49,7 @@ export const tenantsWithPaymentsSince = async (db: Sql, day: string): Promise<re
   return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
 };
 
-/** For the payer's page: who holds the raw id may look (the id is a capability). */
+/** Finds payments for the payer's page without a tenant, because the raw id is a capability. */
 const findPaymentsForPayer = async (
   db: Sql,
   ids: readonly PaymentId[],
@@ -58,9 +58,9 @@ const findPaymentsForPayer = async (
   return new Map(payments.map((payment) => [payment.charge.terms.paymentId, payment]));
 };
 
-/** Nobody waits for a comparison; beyond it the job comes again. */
+/** Longest wait of a reconciliation, in milliseconds. If exceeded, the job is retried. */
 const COMPARED_MS = 10_000;
-/** A merchant that just cancelled a charge may make another at once: worst case of a read model. */
+/** Longest wait in milliseconds for a cancellation to be visible, because a merchant may create another charge at once. */
 const ENDED_MS = 1_000;
 
 export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
@@ -68,7 +68,7 @@ export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
   countHeld: () => countHeld(db),
   byTxid: async (tenant, txids) => {
     if (!(await caughtUp('payments', COMPARED_MS)).isCaughtUp)
-      throw new ReadModelsBehind('payments could not be looked for by their txids');
+      throw new ReadModelsBehind('payments could not be searched by txid');
     return findPaymentsByTxid(db, tenant, txids);
   },
   tenantsSince: (day) => tenantsWithPaymentsSince(db, day),
@@ -79,19 +79,19 @@ export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
   },
 });
 
-// --- Which charges can bring no money any more: they do not count for the velocity guard (rule E6) ---
+// --- Charges that can't receive money; the velocity guard does not count them (rule E6) ---
 
 const ENDED: ReadonlySet<ExistingPayment['charge']['status']> = new Set(['expired', 'cancelled', 'failed']);
 const UNPAID: ReadonlySet<ExistingPayment['transaction']['status']> = new Set(['none', 'processing']);
 
-/** Of `ids`: those that expired, were cancelled or failed without having been paid, and those that the read model has never seen. */
+/** Returns the ids of charges that expired, were cancelled or failed unpaid, and ids that the read model doesn't know. */
 export const endedPayments = async (
   db: Sql,
   ids: readonly PaymentId[],
 ): Promise<{ readonly ended: readonly PaymentId[]; readonly unknown: readonly PaymentId[] }> => {
   const payments = await findPayments(db, ids);
   const known = new Set(payments.map(({ charge }) => charge.terms.paymentId));
-  // Read here: Postgres refuses any JSON that holds a NUL or half a surrogate pair, such as a payer's name may.
+  // Filtered here, because PostgreSQL rejects JSON with NUL or half a surrogate pair, which a payer's name may contain.
   const ended = payments.filter(
     ({ charge, transaction }) => ENDED.has(charge.status) && UNPAID.has(transaction.status),
   );
@@ -101,7 +101,7 @@ export const endedPayments = async (
   };
 };
 
-// --- What should have happened to payments by itself and has not: the watchdog's view (architecture §7) ---
+// --- Overdue automatic work of payments, for the watchdog (architecture §7) ---
 
 interface OverdueRow extends ColumnValues {
   readonly awaits_at: string;
@@ -109,7 +109,7 @@ interface OverdueRow extends ColumnValues {
   readonly offset_seconds: number;
 }
 
-// In account time: what an account whose test clock is ahead waits for is due by its own clock. While that is drained, the drain does it.
+// In account time: an account with an advanced test clock uses its own clock. While the clock is being drained, the drain does the work.
 const OVERDUE_PAGE = {
   name: 'overdue_payments',
   text: `SELECT due.awaits_at::text AS awaits_at, due.offset_seconds, ${selectPayment('p')} FROM (
@@ -124,7 +124,7 @@ const OVERDUE_PAGE = {
     JOIN rm_payments.payments p ON p.id = due.id ORDER BY due.awaits_at, due.id`,
 };
 
-/** Yields what was due before `before`, by the clock of the account; all of it, in pages. */
+/** Yields pages of all payments whose work was due before `before`, by the clock of their account. */
 export const overduePayments = (db: Sql, before: Timestamp, page: number): AsyncGenerator<readonly OverduePayment[]> =>
   pagesOf(
     page,
@@ -143,15 +143,15 @@ export const overduePayments = (db: Sql, before: Timestamp, page: number): Async
       }),
   );
 
-// --- Whose txids these are: what a provider lists names a payment by its txid alone ---
+// --- Payments by txid, which is the only reference in a provider's list ---
 
-// A row for each txid, through its index, however many they are: a join would be planned as a scan of the table.
+// One index lookup per txid, however many there are. A join would be planned as a scan of the table.
 const BY_TXID = `SELECT wanted.txid, found.id FROM unnest($3::text[]) AS wanted(txid)
   CROSS JOIN LATERAL (
     SELECT id FROM rm_payments.payments l WHERE l.txid = wanted.txid AND l.account_id = $1 AND l.mode = $2 OFFSET 0
   ) found`;
 
-/** Returns the tenant's payments of these txids, by txid; a txid that no payment has is left out. */
+/** Returns the tenant's payments by txid. Unknown txids are omitted. */
 export const findPaymentsByTxid = async (
   db: Sql,
   { accountId, mode }: Tenant,

@@ -1,4 +1,4 @@
-// What the columns of a payment's row do not tell of its state: kept as JSON, in lists without names, because names would be most of it.
+// The part of a payment's state that its columns don't hold, stored as JSON lists, because object keys would be most of it.
 import type { ChargeFailure, ChargeState } from '../../domain/charge/charge.ts';
 import type { Instruments } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
@@ -10,7 +10,7 @@ import type { IncomingPayment, IncomingPaymentRecord } from '../../domain/transa
 import type { SettledTransaction } from '../../domain/transaction/transaction.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 
-/** The columns that tell the state. Those of a part that the payment does not have are null. */
+/** The columns that hold the state. Columns of parts that the payment doesn't have are null. */
 export interface PaymentRow extends ColumnValues {
   readonly id: PaymentId;
   readonly account_id: AccountId;
@@ -18,7 +18,7 @@ export interface PaymentRow extends ColumnValues {
   readonly created_at: Timestamp;
   readonly amount: Minor;
   readonly currency: string;
-  /** With commas between. */
+  /** Separated by commas. */
   readonly methods: string;
   readonly customer_name: string | null;
   readonly customer_document: string | null;
@@ -48,7 +48,7 @@ type RestOfCharge = readonly [
   webhookUrl: string | null,
   fingerprintVersion: number,
   fingerprintHash: string,
-  /** The txid that the provider gave it; null: the one that was proposed. */
+  /** Txid that the provider assigned; null for the proposed one. */
   pix: readonly [provider: string, txid: string | null] | null,
   acquirerInstruments: Instruments['acquirerInstruments'],
   refusedMethods: readonly PaymentMethod[],
@@ -167,7 +167,7 @@ type RestOfSettled = readonly [
   dispute: SettledTransaction['dispute'],
 ];
 type Transaction = PaymentState['transaction'];
-/** Most payments that have one are settled; any other stands there as it is. */
+/** Most payments with a transaction are settled; other transactions are stored unchanged. */
 type RestOfTransaction = RestOfSettled | Exclude<Transaction, SettledTransaction>;
 
 const restOfTransaction = (transaction: Transaction): RestOfTransaction => {
@@ -239,7 +239,7 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
 export const restOf = (state: PaymentState): string =>
   JSON.stringify([restOfCharge(state.charge), restOfTransaction(state.transaction)]);
 
-/** Returns the state that the row tells. */
+/** Returns the state of a row. */
 export const stateOf = (row: PaymentRow): PaymentState => {
   const [charge, transaction] = JSON.parse(row.rest) as [RestOfCharge | null, RestOfTransaction];
   return { charge: chargeOf(charge, row), transaction: transactionOf(transaction, row) };

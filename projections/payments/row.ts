@@ -1,5 +1,5 @@
-// One row a payment: what lists search and sort by stands in columns, what else its state tells in `rest`, and nothing is said twice.
-// Sorting a million payments by any field reads all their rows, so that `rest`, nearly half of what is told, is kept apart.
+// One row per payment: searchable and sortable data in columns, the remaining state in `rest`, without duplication. Sorting a million
+// payments reads all rows, so `rest`, nearly half of the data, is stored separately.
 import type { Instruments } from '../../domain/charge/instruments.ts';
 import { assertExists, type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
@@ -10,11 +10,11 @@ import { type Column, type ColumnValues, rowReader } from '../engine/aggregateTa
 import { liveSchema } from '../engine/projection.ts';
 import { type PaymentRow, restOf, stateOf } from './rest.ts';
 
-/** Characters of the metadata's JSON that sorting by it looks at: an object has no order of its own. */
+/** Number of characters by which the metadata's JSON is sorted. */
 const METADATA_START = 64;
 
 type Cell = string | number | null;
-/** Of a payment whose creation is in the stream; null otherwise. */
+/** Returns the value for a created payment, otherwise null. */
 const ofPayment =
   (of: (payment: ExistingPayment) => Cell) =>
   (state: PaymentState): Cell =>
@@ -28,12 +28,12 @@ const ofSettlement =
   ({ transaction }: PaymentState): Cell =>
     transaction.status === 'settled' ? of(transaction.settlement) : null;
 
-/** Values of the methods that most payments don't name, kept in one column that is null for a Pix. */
+/** Values of methods that most payments don't use, stored in one column that is null for Pix. */
 type OtherField = Extract<
   keyof TransactionView,
   `card${string}` | `mb${string}` | `boleto${string}` | `crypto${string}`
 >;
-/** null: the payment has no instrument but Pix. */
+/** Returns null if the payment has only a Pix instrument. */
 const otherFieldsOf = ({
   charge: { instruments },
 }: ExistingPayment): { readonly [F in OtherField]: string | null } | null => {
@@ -42,13 +42,13 @@ const otherFieldsOf = ({
   return others;
 };
 
-// Those of a fixed length first: reading a column steps over those before it.
+// Columns of fixed length come first, because reading a column steps over those before it.
 export const PAYMENT_COLUMNS: readonly Column<PaymentState>[] = [
   { name: 'created_at', type: 'timestamptz', of: ofTerms(({ createdAt }) => createdAt) },
   { name: 'amount', type: 'bigint', of: ofTerms(({ amount }) => amount) },
   { name: 'provider_fee', type: 'bigint', of: ofSettlement(({ providerFee }) => providerFee) },
   { name: 'platform_fee', type: 'bigint', of: ofSettlement(({ platformFee }) => platformFee) },
-  // Null takes no room, and few payments are refunded.
+  // Null takes no space, and few payments are refunded.
   {
     name: 'amount_refunded',
     type: 'bigint',
@@ -90,13 +90,13 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentState>[] = [
   { name: 'rest', type: 'text', of: restOf, isApart: true },
 ];
 
-/** Reads the state back from a row. */
+/** Returns the state of a row. */
 export const paymentState = (row: ColumnValues): PaymentState => stateOf(row as PaymentRow);
 
 const reader = rowReader('payments', PAYMENT_COLUMNS, paymentState);
 
-/** What to select of the row `alias` of `rm_payments.payments`, so that `paymentOf` can read it. */
+/** Returns the select list of the row `alias` of `rm_payments.payments` that `paymentOf` reads. */
 export const selectPayment = (alias: string, schema = liveSchema('payments')): string => reader.select(schema, alias);
 
-/** Returns the payment that a selected row holds. Throws when its creation was never taken. */
+/** Returns the payment of a selected row. Throws if its creation was never processed. */
 export const paymentOf = (row: ColumnValues): ExistingPayment => assertExists(reader.read(row));

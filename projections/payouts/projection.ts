@@ -1,5 +1,4 @@
-// Read model of payouts: a row for each that was requested, and one for each Pix-out of a cash-out refund, which is the same public object
-// (rule Y2).
+// Read model of payouts: one row per requested payout and one per Pix-out of a cash-out refund, which share one public object (rule Y2).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -110,7 +109,7 @@ const insert = (schema: string, rows: readonly (readonly [OfPayment, Reserved['d
     ],
   );
 
-/** Refunds that are no cash-outs have no row. */
+/** Records the end of Pix-outs. Refunds that are not cash-outs have no row. */
 const end = (schema: string, events: readonly Ended[], tx: Sql) =>
   tx.query(
     `UPDATE ${schema}.pix_outs p SET status = v.status, end_to_end_id = v.end_to_end_id, failure_reason = v.failure_reason, paid_at = v.paid_at

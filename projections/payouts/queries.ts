@@ -1,4 +1,4 @@
-// Reads of payouts: always of one account and mode, but for operators and the watchdog. All SQL about them stands here.
+// All SQL queries of payouts. They are limited to one account and mode, except those for operators and the watchdog.
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
@@ -19,7 +19,7 @@ import { requestedPayoutView } from '../../domain/payout/presentation.ts';
 import type { PayoutStatus, PayoutView } from '../../domain/presentation/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 
-/** A row of either table: of a requested one its state, of a Pix-out its columns. */
+/** A row of either table: with its state for a requested payout, with its columns for a Pix-out. */
 interface Row {
   readonly id: PayoutId;
   readonly created_ms: number;
@@ -78,7 +78,7 @@ const find = async (db: Sql, { accountId, mode }: Tenant, id: PayoutId): Promise
   return rows[0] ?? null;
 };
 
-/** The statement of a page; `after`: the last payout of the page before. Each table is read through its own index, and only so far. */
+/** Returns the statement of a page. `after` is the last payout of the previous page. Each table is read by index, up to the limit. */
 export const listStatement = (
   { accountId, mode }: Tenant,
   { status, from, to }: PayoutFilter,
@@ -93,7 +93,7 @@ export const listStatement = (
   if (to !== null) conditions.push(`created_at <= ${of(to)}::timestamptz`);
   if (after !== null) {
     const [at, id] = [`${of(after.createdAt)}::timestamptz`, of(after.id)];
-    // The first condition lets the index begin there.
+    // The first condition lets the index scan start there.
     conditions.push(`created_at <= ${at}`, `(created_at < ${at} OR id > ${id})`);
   }
   const end = `${conditions.join(' AND ')} ORDER BY created_at DESC, id LIMIT ${of(limit)}`;
@@ -110,7 +110,7 @@ export const payoutViews = (db: Sql): PayoutViews => ({
     const last = after === null ? null : await find(db, tenant, after);
     if (after !== null && last === null) return null;
     const cursor = last && { id: last.id, createdAt: fromMillis(last.created_ms) };
-    // One more than asked for tells whether there are more.
+    // Selects one more row than requested, to know whether there are more.
     const { text, values } = listStatement(tenant, filter, cursor, limit + 1);
     const { rows } = await db.query<Row>(text, [...values]);
     return { payouts: rows.slice(0, limit).map(viewOf), hasMore: rows.length > limit };
@@ -151,7 +151,7 @@ export const payoutReads = (db: Sql): PayoutReads => ({
   },
 });
 
-/** Account time is ahead of real time by the offset of the account's test clock. */
+/** Account time is real time plus the offset of the account's test clock. */
 const unfinished = (db: Sql, before: Timestamp, page: number): AsyncIterable<readonly UnfinishedPayout[]> =>
   pagesOf(
     page,

@@ -1,4 +1,4 @@
-// Read model of refunds: how far each one is on its way through the provider. What it means for the payment is in the payments' rows.
+// Read model of refunds: their progress at the provider. Their effect on the payment is in the payments' rows.
 import { REFUND } from '../../domain/refund/refund.ts';
 import { aggregateTable } from '../engine/aggregateTable.ts';
 

@@ -1,5 +1,5 @@
-// Reads of refunds, always of one account and mode: the payment's row says what was asked for and how it ended, the refund's own how
-// far it is on its way.
+// Queries of refunds of one account and mode. The payment's row holds the request and the outcome, the refund's row its progress at the
+// provider.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { RefundView, RefundViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -9,7 +9,7 @@ import type { RefundState } from '../../domain/refund/refund.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { paymentOf, selectPayment } from '../payments/row.ts';
 
-/** The payment's row, and the status of its refunds by their ids; null: none was opened yet. */
+/** The payment's row, and the statuses of its refunds by id; null if no refund was started. */
 type Row = ColumnValues & { readonly ways: unknown };
 type Ways = { readonly [refundId: string]: RefundState['status'] } | null;
 
@@ -25,7 +25,7 @@ const viewsOf = (row: Row): readonly RefundView[] => {
   return refunds.map((refund) => refundView(charge.terms.paymentId, refund, ways?.[refund.refundId]));
 };
 
-/** Newest first; null: there is no such payment. */
+/** Returns the payment's refunds, newest first, or null if there is no such payment. */
 export const listRefunds = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<readonly RefundView[] | null> => {
   const { rows } = await db.query<Row>({
     name: 'list_refunds',
@@ -35,7 +35,7 @@ export const listRefunds = async (db: Sql, tenant: Tenant, id: PaymentId): Promi
   return rows[0] ? viewsOf(rows[0]).toReversed() : null;
 };
 
-/** Of one that was given to the provider; null: there is none such. */
+/** Returns a refund that was sent to the provider, or null if there is none with this id. */
 export const findRefund = async (db: Sql, tenant: Tenant, id: RefundId): Promise<RefundView | null> => {
   const { rows } = await db.query<Row>({
     name: 'find_refund',

@@ -1,5 +1,5 @@
-// What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (rules T1–T3). Kept
-// with the payments, whose fold knows what each event changed.
+// Daily counts for statistics and metrics, by civil day of São Paulo and currency (rules T1–T3). Updated with the payments, whose fold
+// knows the effect of each event.
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
@@ -33,7 +33,7 @@ type Count =
   | 'lost_amount'
   | StageColumn;
 
-/** `method` is empty in the row of all methods together. */
+/** `method` is empty in the row of all methods. */
 const TABLE: CounterTable<Count> = {
   name: 'day_counts',
   key: ['account_id', 'mode', 'day', 'currency', 'method'],
@@ -54,8 +54,8 @@ type Change = AggregateChange<PaymentState, PaymentEvent>;
 type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
 
 /**
- * Narrows to what was created, paid, refunded and lost in disputes. Where payments stand is counted by their status instead; the other
- * events change none of these sums (rules T1, T2).
+ * Narrows to creations, payments, refunds and losses in disputes. Stages are counted from statuses instead; the remaining events change
+ * none of these sums (rules T1, T2).
  */
 const isCounted = reading(PAYMENT.groups, {
   reads: ['creation', 'settlement', 'outcome', 'verdict'],

@@ -1,11 +1,11 @@
-// How many payments took how many seconds, as a text that sorts itself: the same counts are always the same text.
+// Histogram of payment counts by seconds, encoded as canonical text: equal counts have equal text.
 
-/** Seconds (0 to 2^32 − 1) → payments (1 to 2^32 − 1). */
+/** Maps seconds (0 to 2^32 − 1) to payments (1 to 2^32 − 1). */
 export type Histogram = Map<number, number>;
 
 const PAIR_BYTES = 8;
 
-/** Pairs of seconds and payments, 4 bytes each, ascending, in base64. */
+/** Encodes pairs of seconds and payments, 4 bytes each, ascending, in base64. */
 export const encodeHistogram = (histogram: ReadonlyMap<number, number>): string => {
   const bytes = Buffer.alloc(histogram.size * PAIR_BYTES);
   let offset = 0;
@@ -29,10 +29,10 @@ export const decodeHistogram = (text: string): Histogram => {
   return histogram;
 };
 
-/** Nearly every payment is paid within three days, the longest life of an instrument: those are summed in an array, the others in a map. */
+/** Nearly all payments are made within three days, the longest lifetime of an instrument. These are summed in an array, others in a map. */
 const DENSE_SECONDS = 3 * 86_400 + 1;
 
-/** The sum of many histograms. */
+/** Sums many histograms. */
 export class HistogramSum {
   readonly #dense = new Float64Array(DENSE_SECONDS);
   readonly #sparse: Histogram = new Map();
@@ -46,7 +46,7 @@ export class HistogramSum {
     });
   }
 
-  /** Nearest rank: the least number of seconds within which at least `percent` of the payments were paid; null of nothing. */
+  /** Returns the nearest-rank percentile: the smallest number of seconds within which at least `percent` were paid; null if empty. */
   percentile(percent: number): number | null {
     if (this.#payments === 0) return null;
     const rank = Math.ceil((this.#payments * percent) / 100);
@@ -59,6 +59,6 @@ export class HistogramSum {
       seen += this.#sparse.get(seconds) as number;
       if (seen >= rank) return seconds;
     }
-    throw new Error('a rank beyond the number of payments');
+    throw new Error('the rank exceeds the number of payments');
   }
 }

@@ -1,4 +1,4 @@
-// Reads of what was counted, always of one account and mode.
+// Queries of statistics of one account and mode.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { StatsViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -28,7 +28,7 @@ interface Row {
   readonly disputed: number;
 }
 
-/** What was counted on the days of the window, of its currency when it names one; in no order. */
+/** Returns the counts of the window's days, filtered by its currency if set, in no particular order. */
 export const findDayRows = async (
   db: Sql,
   { accountId, mode }: Tenant,
@@ -66,7 +66,7 @@ const toDayRow = (row: Row): DayRow => ({
   },
 });
 
-/** Whole months of the window (`yyyy-mm`), and its other days: together each day once. */
+/** Splits the window into whole months (`yyyy-mm`) and other days, each day once. */
 export const periodsOf = (days: readonly string[]): readonly string[] =>
   [...Map.groupBy(days, (day) => day.slice(0, 7))].flatMap(([month, ofMonth]) =>
     ofMonth.length === daysIn(month) ? [month] : ofMonth,
@@ -77,7 +77,7 @@ const daysIn = (month: string): number => {
   return new Date(Date.UTC(year, number, 0)).getUTCDate();
 };
 
-/** Of the payments paid in the window. */
+/** Returns the times to pay of payments paid in the window. */
 export const findTimeToPay = async (
   db: Sql,
   { accountId, mode }: Tenant,

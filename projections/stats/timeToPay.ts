@@ -1,5 +1,5 @@
-// How long payments took from creation to payment, exactly, by civil day and again by month of `paidAt`: a window of years reads a few
-// months and the days at its edges, each one row of counts by seconds (rule T3).
+// Exact times from creation to payment, by civil day and by month of `paidAt`. A window of years reads one histogram row per month, and per
+// day at its edges (rule T3).
 
 import { LRUCache } from 'lru-cache';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
@@ -12,7 +12,7 @@ import type { AggregateChange, DerivedTable } from '../engine/aggregateTable.ts'
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
 
 const KEY = ['account_id', 'mode', 'period', 'currency'] as const;
-/** Rows remembered between batches. */
+/** Rows cached between batches. */
 const REMEMBERED_ROWS = 500;
 
 interface Row {
@@ -26,7 +26,7 @@ const pays = reading(PAYMENT.groups, {
   ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
 });
 
-/** Seconds to add, by row. */
+/** Returns the seconds to add, by row. */
 const additionsOf = (changes: readonly Change[]): ReadonlyMap<string, Row> => {
   const rows = new Map<string, Row>();
   for (const { event, after } of changes) {
@@ -78,7 +78,7 @@ class TimeToPayWriter {
     });
   }
 
-  /** Those that there are, remembered or read. */
+  /** Returns the existing rows, from the cache or the table. */
   async #histogramsBefore(additions: ReadonlyMap<string, Row>, tx: Sql): Promise<Map<string, Histogram>> {
     const before = new Map<string, Histogram>();
     const unknown: (readonly [string, Row])[] = [];

@@ -1,4 +1,4 @@
-// Read model of users: who may log in, for operators. Deciding goes by the user's stream alone.
+// Read model of users for operators. Decisions use only the user's stream.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -7,10 +7,10 @@ import type { UserId } from '../../domain/kernel/ids.ts';
 import { type KnownUser, USER, type UserEvent } from '../../domain/user/user.ts';
 import type { Projection } from '../engine/projection.ts';
 
-// The password and second factor in force are not shown.
+// Passwords and second factors are not shown.
 const changesAccess = reading(USER.groups, { reads: ['access'], ignores: ['role', 'credentials'] });
 
-/** What an event makes of a user's status; null: nothing. */
+/** Returns the user's status after the event, or null if the event doesn't change it. */
 const statusOf = (event: UserEvent): KnownUser['status'] | null => {
   if (!changesAccess(event)) return null;
   switch (event.type) {
@@ -55,7 +55,7 @@ export const usersProjection: Projection<'users'> = {
             added.map(({ at }) => at),
           ],
         );
-      // The last one of a user in the batch counts, of each.
+      // The last role and status of a user in the batch count.
       const roles = new Map<UserId, string>();
       const statuses = new Map<UserId, string>();
       for (const { subject, event } of ofUsers) {

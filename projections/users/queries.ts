@@ -1,4 +1,4 @@
-// Every user there is, or those of one account.
+// Lists all users, or those of one account.
 import type { ListedUser, UserViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -11,7 +11,7 @@ export const userViews = (db: Sql): UserViews => ({
   list: async (accountId, page) => {
     const after = page?.after ?? null;
     const values: unknown[] = [page?.limit ?? null];
-    // Conditions that hold always are left out: the planner would follow no index for them.
+    // Conditions that always hold are omitted, because the planner would not use an index with them.
     const conditions = [
       ...(accountId === null ? [] : [`account_id = $${values.push(accountId)}`]),
       ...(after === null

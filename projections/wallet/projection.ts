@@ -1,5 +1,5 @@
-// The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held. The postings of one event
-// are one row, of which the view `postings` makes a row each: their keys would be most of what they cost.
+// The ledger, the balances and the held tranches. The postings of one event share a row, which the view `postings` expands, because
+// separate rows would mostly consist of keys.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { AGGREGATES, accountsOf } from '../../domain/aggregates.ts';
@@ -14,7 +14,7 @@ const TABLES: Projection['tables'] = [
   { name: 'held_tranches', key: ['stream'] },
 ];
 
-/** The wallet of these aggregates, with the accounts that their postings introduce. */
+/** Returns the wallet of these aggregates, with the accounts that their postings declare. */
 export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
   name: 'wallet' as const,
   version: 5,
@@ -43,7 +43,7 @@ interface EntryRow {
   readonly logged: LoggedEvent;
   readonly entry: JournalEntry;
   readonly paymentId: PaymentId | null;
-  /** Of all its postings: an event moves money of one currency. */
+  /** Currency of all postings; an event moves money of one currency. */
   readonly currency: string;
 }
 
@@ -57,7 +57,7 @@ class WalletWriter {
     this.#postings = new Map(aggregates.map(({ category, postings }) => [category, postings]));
   }
 
-  reset(): void {} // nothing is remembered
+  reset(): void {} // nothing is cached
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const entries = events.flatMap((logged) => this.#entriesOf(logged));

@@ -1,4 +1,4 @@
-// Balances of one account and mode, and the postings of one payment.
+// Queries of the balances of one account and mode, and of the postings of one payment.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DisputesRest, LedgerReads, LedgerSums } from '../../application/ports/readModels/ledger.ts';
 import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
@@ -16,7 +16,7 @@ interface Row {
   next_release_amount: number | null;
 }
 
-/** Every currency ever used, in alphabetical order. */
+/** Returns the balances of all currencies ever used, in alphabetical order. */
 export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly CurrencyBalance[]> => {
   const { rows } = await db.query<Row>({
     name: 'find_balances',
@@ -42,7 +42,7 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
   }));
 };
 
-/** Those of the payment's own stream, in the order of their events. */
+/** Returns the postings of the payment's own stream, in event order. */
 const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPosting[]> => {
   const { rows } = await db.query<KeptPosting>(
     `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings

@@ -1,5 +1,4 @@
-// Dead-lettered deliveries, for re-drives (rule W8): how many there are, and all of them in pages, oldest first. They have an index of
-// their own.
+// Dead-lettered deliveries for re-drives (rule W8): their number, and all of them in pages, oldest first. They have their own index.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
@@ -9,13 +8,13 @@ import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../d
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { asTimestamp } from '../engine/aggregateTable.ts';
 
-/** $1 the account, $2 the mode, $3 the instant after which none counts, $4 to $7 the filter. */
+/** $1 account, $2 mode, $3 latest time of dead-lettering, $4 to $7 the filter. */
 const MEANT = `FROM rm_webhook_deliveries.deliveries d
   WHERE d.account_id = $1 AND d.mode = $2 AND d.status = 'FAILED' AND d.updated_at <= $3
     AND ($4::text IS NULL OR d.endpoint_id = $4) AND ($5::text IS NULL OR d.event_type = $5)
     AND d.scheduled_at >= coalesce($6::timestamptz, '-infinity') AND d.scheduled_at <= coalesce($7::timestamptz, 'infinity')`;
 
-/** A re-drive under way that meets `condition` has yet to come to it. */
+/** Returns a condition for deliveries that an open re-drive, which meets `condition`, has not reached yet. */
 const isAwaited = (condition: string): string => `EXISTS (SELECT FROM operations.open_redrives r
   WHERE r.account_id = d.account_id AND r.mode = d.mode AND r.asked_at >= d.updated_at AND ${condition}
     AND (r.endpoint_id IS NULL OR r.endpoint_id = d.endpoint_id) AND (r.event_type IS NULL OR r.event_type = d.event_type)

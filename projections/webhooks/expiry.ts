@@ -1,4 +1,4 @@
-// Deliveries that ended long ago go out of the log and out of the read model together (ADR 0008).
+// Deletes deliveries that ended long ago from the log and the read model together (ADR 0008).
 import {
   type DeletesDeliveries,
   type EndedDelivery,
@@ -14,8 +14,8 @@ import { webhookDeliveriesProjection } from './projection.ts';
 import { hasNoTimer } from './untried.ts';
 
 /**
- * $1 the day, $2 as many at most. A job that is not done may schedule a delivery again that it scheduled before: once the stream is gone,
- * nothing would tell that it was sent.
+ * $1 day, $2 limit. An unfinished job may schedule a delivery a second time. If its stream were deleted, nothing would show that it
+ * had been sent.
  */
 const ENDED = `SELECT s.id, s.revision FROM rm_webhook_deliveries.deliveries s
   WHERE s.status <> 'PENDING' AND s.recorded_on < $1::date AND ${hasNoTimer('s.id')}
@@ -24,7 +24,7 @@ const ENDED = `SELECT s.id, s.revision FROM rm_webhook_deliveries.deliveries s
     AND NOT EXISTS (SELECT FROM subscriptions.parked_streams p WHERE p.stream = 'webhookDelivery-' || s.id)
   ORDER BY s.recorded_on LIMIT $2`;
 
-/** $1 the ids. */
+/** $1 ids. */
 const REMOVE = `WITH gone AS (
     DELETE FROM rm_webhook_deliveries.deliveries WHERE id = ANY ($1::text[])
     RETURNING account_id, mode, endpoint_id, event_type, status),
@@ -36,7 +36,7 @@ const REMOVE = `WITH gone AS (
     WHERE (c.account_id, c.mode, c.endpoint_id, c.event_type, c.status) = (g.account_id, g.mode, g.endpoint_id, g.event_type, g.status))
   UPDATE operations.webhook_retention SET deleted = deleted + (SELECT count(*) FROM gone)`;
 
-/** The read model is made by the first projector there is, which may be a moment later than a worker. */
+/** The first projector creates the read model, possibly a moment after a worker starts. */
 const EXISTS = `SELECT to_regclass('rm_webhook_deliveries.deliveries') IS NOT NULL AS is_there`;
 const isThere = async (tx: Sql): Promise<boolean> =>
   (await tx.query<{ is_there: boolean }>(EXISTS)).rows[0]?.is_there === true;
@@ -54,17 +54,17 @@ const deleteIn = async (
     values: [recordedBefore, limit],
   });
   if (rows.length === 0) return 0;
-  // Counters are taken before anything else is, and all at once: the projector takes them in another order.
+  // Locks the counters first and all at once, because the projector locks them in another order.
   await tx.query('LOCK TABLE rm_webhook_deliveries.delivery_counts IN SHARE ROW EXCLUSIVE MODE');
-  const gone: ReadonlySet<DeliveryId> = await store.deleteDeliveries(rows, recordedBefore, tx);
-  if (gone.size === 0) return 0;
-  await tx.query({ name: 'remove_deliveries', text: REMOVE, values: [[...gone]] });
-  // A rebuild that was killed would go on with rows of what is gone.
+  const removed: ReadonlySet<DeliveryId> = await store.deleteDeliveries(rows, recordedBefore, tx);
+  if (removed.size === 0) return 0;
+  await tx.query({ name: 'remove_deliveries', text: REMOVE, values: [[...removed]] });
+  // Otherwise a killed rebuild would continue with rows of deleted streams.
   await dropCheckpoint(tx, nextName(webhookDeliveriesProjection));
-  return gone.size;
+  return removed.size;
 };
 
-/** `db`: its commits need not wait for the disk, because what is undone by a crash is done again. */
+/** The commits of `db` need not wait for the disk, because work lost in a crash is repeated. */
 export const expiredDeliveries = (db: SqlPool, store: DeletesDeliveries): ExpiredDeliveries => ({
   deleteSome: (recordedBefore, limit) => db.transaction((tx) => deleteIn(tx, store, recordedBefore, limit)),
   deleted: async () => {

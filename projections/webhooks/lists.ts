@@ -1,5 +1,5 @@
-// What merchants are shown of their deliveries: lists with totals, one, and how many there are. The read model tells of those to which
-// something has happened, and operations.waiting_deliveries of the rest.
+// Lists of deliveries for merchants: with totals, single ones, and counts. Deliveries with events are in the read model, all
+// others in operations.waiting_deliveries.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -11,18 +11,18 @@ import { asTimestamp, type ColumnValues } from '../engine/aggregateTable.ts';
 import { combinationHashOf, deliveryOf, isOfTenant } from './projection.ts';
 import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
 
-/** Whether an attempt of a pending one has begun, and what came of it is not known: it is in a job that runs now ($1), without a timer. */
+/** Returns a condition for deliveries with an attempt in progress: they are in a running job ($1) and have no timer. */
 const isUnderWay = (id: string): string => `(${id} = ANY($1::text[]) AND ${hasNoTimer(id)})`;
 
 const COLUMNS = `d.id, d.of_stream, d.of_revision, d.payment_id, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
   d.round, d.is_probe, d.last_status_code, d.last_failure, d.target, d.scheduled_at, d.updated_at, d.next_attempt_at`;
-/** The same of one that was not tried: its body has the form of today. */
+/** The same columns of an untried delivery, whose body has the current form. */
 const UNTRIED_COLUMNS = `s.id, s.of_stream, s.of_revision, s.payment_id, s.resend, ${MESSAGE_FORM} AS form, s.event_type,
   coalesce(s.endpoint_id, '') AS endpoint_id, 'PENDING' AS status, 0 AS attempts,
   NULL::text AS round, CASE WHEN s.resend > 0 THEN 1 END AS is_probe, NULL::integer AS last_status_code, NULL::text AS last_failure,
   s.target, s.scheduled_at, s.scheduled_at AS updated_at, s.scheduled_at AS next_attempt_at`;
 
-/** As a list shows it. */
+/** Columns of a listed delivery. */
 const LISTED = `d.id, d.of_stream, d.of_revision, d.payment_id, d.resend, d.form, d.event_type, d.endpoint_id, d.status, d.attempts,
   d.round, d.is_probe, d.last_status_code, d.last_failure, d.target, ${asTimestamp('d.scheduled_at')} AS scheduled_at, ${asTimestamp('d.updated_at')} AS updated_at,
   ${asTimestamp('d.next_attempt_at')} AS next_attempt_at, (d.status = 'PENDING' AND ${isUnderWay('d.id')}) AS is_under_way,
@@ -49,10 +49,10 @@ const listedOf = ({
 
 const NEWEST_FIRST = 'ORDER BY scheduled_at DESC, id';
 
-/** $2 the account, $3 the mode. */
+/** $2 account, $3 mode. */
 const IS_OF_TENANT = isOfTenant('d', '$2::text', '$3::text');
 
-/** The parts of the statements of one list: $1 what runs, $2 the account, $3 the mode, and what `add` adds. */
+/** Returns the parts of a list's statements. $1 is the running ids, $2 account, $3 mode; `add` adds further values. */
 const partsOf = ({ status, eventType, endpointId }: DeliveryFilter, add: (value: unknown) => string) => {
   const equals: string[] = [];
   if (eventType !== undefined) equals.push(`event_type = ${add(eventType)}`);
@@ -67,7 +67,7 @@ const partsOf = ({ status, eventType, endpointId }: DeliveryFilter, add: (value:
     hasFilter: equals.length > 0,
     conditions,
     counts: conditions('c', ...(isCounted ? [`c.status = ${add(status)}`] : [])),
-    /** Nothing is under way but what is pending. */
+    /** Only pending deliveries can have an attempt in progress. */
     isNotUnderWay: (row: string): string => (status === 'PENDING' ? `AND NOT ${isUnderWay(`${row}.id`)}` : ''),
     mayBeUntried: !isCounted || status === 'PENDING',
   };
@@ -82,7 +82,7 @@ const untriedUnderWay = ({ conditions }: Parts): string =>
 const sumOf = (table: string, condition: string): string =>
   `(SELECT coalesce(sum(c.deliveries), 0) FROM ${table} c WHERE ${condition})`;
 const begunTotal = (condition: string): string => sumOf('rm_webhook_deliveries.delivery_counts', condition);
-/** Counters, because an endpoint that is away may have a million that wait. */
+/** Uses counters, because an endpoint that is down may have a million waiting deliveries. */
 const untriedTotal = (condition: string): string => sumOf('operations.waiting_counts', condition);
 
 const totalOf = (parts: Parts): string => {
@@ -93,14 +93,14 @@ const totalOf = (parts: Parts): string => {
   return `SELECT (${total})::bigint AS total WHERE $1::text[] IS NOT NULL AND $2::text IS NOT NULL AND $3::text IS NOT NULL`;
 };
 
-/** A table whose rows are counted, and how those of a combination are found in it. */
+/** A table with counted rows, and how to find the rows of a counted combination. */
 interface Counted {
-  /** Rows `c`, each with its `hash`. */
+  /** SELECT of the counter rows `c`, each with its `hash`. */
   readonly combinations: string;
   readonly columns: string;
   readonly table: string;
   readonly row: string;
-  /** The row is one of the combination. */
+  /** Condition that a row belongs to the combination `c`. */
   readonly isItself: string;
 }
 
@@ -124,10 +124,10 @@ const counted = ({ counts, conditions }: Parts): { readonly begun: Counted; read
 });
 
 /**
- * Those that match a filter, found combination by combination of what is counted: the index gives the newest of each, in order and without
- * their rows, and so the instant since which there are enough of all together. Rows are compared and sorted by hash and instant, because
- * the planner does not know how common a hash is and would go along the instants of all. `needed` and `enough`: parameters; as many as the
- * page needs, and more than are left out because they are under way.
+ * Returns the SELECT of a filtered page. For each counted combination, the index yields the newest rows in order without reading them, and
+ * thus the instant since which there are enough rows in total. Rows are compared and sorted by hash and instant: the planner can't
+ * estimate a hash and would otherwise scan all instants. `needed` and `enough` are parameters: the number of rows for the page, and that
+ * number plus the rows left out because an attempt is in progress.
  */
 const filteredPage = (
   { combinations, columns, table, row, isItself }: Counted,
@@ -150,7 +150,7 @@ const filteredPage = (
         AND ${isItself} ${isNotUnderWay(row)} ${newestFirst}, ${row}.id LIMIT ${needed}) f`;
 };
 
-/** `needed`: a parameter, as many of the newest as the page needs; `enough` as above. */
+/** Returns the SELECT of a page. `needed` is a parameter, the number of newest rows for the page; `enough` as above. */
 const pageOf = (parts: Parts, needed: string, enough: () => string): string => {
   const order = `${NEWEST_FIRST} LIMIT ${needed}`;
   const { status, hasFilter, conditions, isNotUnderWay, mayBeUntried } = parts;
@@ -168,7 +168,7 @@ const pageOf = (parts: Parts, needed: string, enough: () => string): string => {
   return `(${begunOnes}) UNION ALL (${hasFilter ? filteredPage(untried, parts, needed, most) : allUntried})`;
 };
 
-/** Newest first, then by id. `total` counts all that match. `running`: the ids in the jobs that run now. */
+/** Returns a page, newest first, then by id. `total` counts all matches. `running` holds the ids in running jobs. */
 export const listDeliveries = async (
   db: Sql,
   { accountId, mode }: Tenant,
@@ -207,7 +207,7 @@ export const findDelivery = async (
   return rows[0] ? listedOf(rows[0]) : null;
 };
 
-/** How many of the tenant's deliveries have which status. */
+/** Returns the number of the tenant's deliveries by status. */
 export const countDeliveries = async (
   db: Sql,
   { accountId, mode }: Tenant,

@@ -1,4 +1,4 @@
-// Read models of webhooks: endpoints, and deliveries to them.
+// Read models of webhook endpoints and deliveries.
 
 import { TextArray } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
@@ -36,7 +36,7 @@ export const webhookEndpointsProjection = aggregateTable({
   indexes: [{ columns: 'account_id, mode, created_at' }],
 });
 
-/** How many deliveries of which event an endpoint has in which status; endpoint '' for those to payments' own URLs. */
+/** Number of deliveries by endpoint, event name and status. The endpoint is '' for payments' own URLs. */
 const DELIVERY_COUNTS: CounterTable<'deliveries'> = {
   name: 'delivery_counts',
   key: ['account_id', 'mode', 'endpoint_id', 'event_type', 'status'],
@@ -62,7 +62,7 @@ const countsOfDeliveries = (
 
 const NAME = 'webhookDeliveries';
 
-/** Removes a delivery from those that wait in the batch that shows its beginning: every list has it once. Other copies are not shown. */
+/** Removes a delivery from the waiting ones in the batch that inserts it, so that lists show it once. Only the live copy does this. */
 const fromThoseThatWait: DerivedTable<WebhookDeliveryState, WebhookDeliveryEvent> = {
   tables: [],
   checks: [WAITING_COUNTS_CHECK],
@@ -84,11 +84,11 @@ const ofExisting =
     state.status === 'absent' ? null : of(state);
 const ofDelivery = (of: (delivery: Delivery) => string | number | null) => ofExisting(({ delivery }) => of(delivery));
 
-/** Error and answer of the last attempt, as JSON: both may hold what a text of Postgres can't. */
+/** Error and response of the last attempt as JSON, because both may contain characters that PostgreSQL text can't hold. */
 const lastFailure: Existing<string | null> = ({ lastError, lastResponseBody }) =>
   lastError === null ? null : JSON.stringify([lastError, lastResponseBody]);
 
-/** The round as JSON; null of the first, which nearly all have. */
+/** The round as JSON; null for the first round, which is nearly always the case. */
 const storedRound: Existing<string | null> = ({ round: { earlierAttempts, begunAt } }) =>
   earlierAttempts === 0 ? null : JSON.stringify([earlierAttempts, begunAt]);
 const roundOf = (stored: string | null): Round | null => {
@@ -97,7 +97,7 @@ const roundOf = (stored: string | null): Round | null => {
   return { earlierAttempts, begunAt };
 };
 
-/** Returns the delivery that the columns of a row tell. */
+/** Returns the delivery of a row. */
 export const deliveryOf = (row: ColumnValues): ExistingDelivery => {
   const [lastError, lastResponseBody] = JSON.parse((row.last_failure as string | null) ?? '[null,null]') as [
     string | null,
@@ -140,23 +140,23 @@ export const deliveryOf = (row: ColumnValues): ExistingDelivery => {
   }
 };
 
-/** What deliveries are counted by and filters of lists are made of, of a row: account, mode, endpoint, event and status. */
+/** Returns SQL for the combination by which deliveries are counted and filtered: account, mode, endpoint, event and status. */
 const combinationOf = (row: string): string =>
   `${row}account_id || ${row}mode || ${row}endpoint_id || '/' || ${row}event_type || '/' || ${row}status`;
-/** By it the narrow index of deliveries finds those that a row of `delivery_counts` counts, and tells when they were scheduled. */
+/** Returns SQL for the hash by which the narrow index finds the deliveries of a `delivery_counts` row, in order of scheduling. */
 export const combinationHashOf = (row: string): string => hashOf(combinationOf(`${row}.`));
 
 const tenantHashOf = (accountId: string, mode: string): string => hashOf(`${accountId} || ${mode}`);
-/** Finds a tenant's deliveries by the narrow index, in the order in which they were scheduled. */
+/** Returns a condition that finds a tenant's deliveries by the narrow index, in order of scheduling. */
 export const isOfTenant = (row: string, accountId: string, mode: string): string =>
   `${tenantHashOf(`${row}.account_id`, `${row}.mode`)} = ${tenantHashOf(accountId, mode)}
    AND ${row}.account_id = ${accountId} AND ${row}.mode = ${mode}`;
 
-// The body is not stored (application/webhooks/streamMessages.ts), and most rows are written once: a delivery that succeeds at once is one
-// event. Lists are newest first and read the first two indexes backwards: what is new goes to the end of a part, where pages fill up in
-// turn. Both are by hashes, 28 bytes an entry: one by all that is counted had 145, more than half of all that a row cost. That two of
-// 1,000,000 combinations share a hash has a probability of 3 in 100,000,000. A re-drive goes along the last index, oldest first.
-// Columns of a fixed length stand first: between texts they would be padded.
+// Bodies are not stored (application/webhooks/streamMessages.ts). Most rows are written once, because an immediate success is one event.
+// Lists are newest first and read the first two indexes backwards; new rows append to the end of a part, where pages fill up in order.
+// Both indexes use hashes, 28 bytes per entry. With the full columns it was 145 bytes, more than half of the cost of a row. The
+// probability that two of 1,000,000 combinations share a hash is 3 in 100,000,000. A re-drive reads the last index, oldest first.
+// Columns of fixed length come first, because they would be padded between texts.
 export const webhookDeliveriesProjection = aggregateTable({
   name: NAME,
   version: 7,
@@ -193,7 +193,7 @@ export const webhookDeliveriesProjection = aggregateTable({
     { columns: 'combination_hash, scheduled_at' },
     { columns: 'account_id, mode, next_attempt_at', where: 'next_attempt_at IS NOT NULL' },
     { columns: 'account_id, mode, scheduled_at, id', where: "status = 'FAILED'" },
-    // By days, of which an index holds each once: 7 bytes a row (projections/webhooks/expiry.ts).
+    // Indexed by day, of which the index stores each value once: 7 bytes per row (projections/webhooks/expiry.ts).
     { columns: 'recorded_on', where: "status <> 'PENDING'" },
   ],
   derived: [counterTable(DELIVERY_COUNTS, countsOfDeliveries), fromThoseThatWait],

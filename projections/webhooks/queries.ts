@@ -1,4 +1,4 @@
-// Reads of webhook endpoints and deliveries, always of one account and mode, but for the watchdog.
+// Queries of webhook endpoints and deliveries of one account and mode, except those for the watchdog.
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
@@ -17,7 +17,7 @@ import type { ExistingEndpoint } from '../../domain/webhookEndpoint/webhookEndpo
 import { asTimestamp } from '../engine/aggregateTable.ts';
 import { hasNoTimer, IS_UNTRIED } from './untried.ts';
 
-/** Those that were not deleted, oldest first. */
+/** Returns the endpoints that are not deleted, oldest first. */
 const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ExistingEndpoint[]> => {
   const { rows } = await db.query<{ state: string }>(
     `SELECT state FROM rm_webhook_endpoints.endpoints WHERE account_id = $1 AND mode = $2 AND status <> 'deleted' ORDER BY created_at, id`,
@@ -36,21 +36,21 @@ export const endpointReads = (db: Sql, caughtUp: CaughtUp): EndpointReads => ({
 });
 export const endpointViews = (db: Sql): EndpointViews => ({ list: (tenant) => listEndpoints(db, tenant) });
 
-/** Deliveries that wait for an attempt, the first or a later one, and meet `condition`; `at` is when the attempt is due. */
+/** Returns the SELECT of deliveries that await an attempt and meet `condition`; `at` is the due time of the attempt. */
 const pendingThat = (condition: (row: string, at: string) => string): string => `(
   SELECT d.id, d.account_id, d.mode, d.target, d.next_attempt_at FROM rm_webhook_deliveries.deliveries d
   WHERE d.next_attempt_at IS NOT NULL AND ${condition('d', 'd.next_attempt_at')}
   UNION ALL
   SELECT s.id, s.account_id, s.mode, s.target, s.scheduled_at FROM operations.waiting_deliveries s
   WHERE ${IS_UNTRIED} AND ${condition('s', 's.scheduled_at')})`;
-/** Of a tenant ($1, $2): due by $3, or among $4. */
+/** Deliveries of a tenant ($1, $2) that are due by $3, or whose ids are in $4. */
 const DUE_OR_NAMED = pendingThat(
   (row, at) => `${row}.account_id = $1 AND ${row}.mode = $2 AND (${at} <= $3 OR ${row}.id = ANY($4::text[]))`,
 );
 
 /**
- * Deliveries of a tenant that should have been attempted by `now` (account time), or are in the jobs that run now (`running`), and are
- * not at their end; and those held back.
+ * Counts a tenant's unfinished deliveries that are due by `now` (account time) or in running jobs (`running`), and those held
+ * back.
  */
 const countDueDeliveries = async (
   db: Sql,
@@ -67,7 +67,7 @@ const countDueDeliveries = async (
   return rows[0] ?? { due: 0, held: 0 };
 };
 
-/** Deliveries of a tenant that are due by `until`, or among `sent`, and wait for no timer: the earliest of them. */
+/** Returns a tenant's earliest deliveries that are due by `until` or among `sent`, and have no timer. */
 const deliveriesUnderWay = async (
   db: Sql,
   { accountId, mode }: Tenant,
@@ -92,7 +92,7 @@ interface OverdueRow {
   readonly mode: Mode;
 }
 
-// In account time, as with payments: an account whose test clock is ahead has its own.
+// In account time, as for payments: an account with an advanced test clock uses its own clock.
 const hasClock = (row: string): string =>
   `${row}.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = ${row}.account_id)`;
 const OVERDUE = pendingThat((row, at) => `${at} < $1 AND NOT (${hasClock(row)})`);
@@ -102,7 +102,7 @@ const OVERDUE_BY_CLOCK = pendingThat(
 );
 const pageAfter = (row: string): string =>
   `(${row}.next_attempt_at, ${row}.id) > ($2::timestamptz, $3) AND ${hasNoTimer(`${row}.id`)} ORDER BY ${row}.next_attempt_at, ${row}.id LIMIT $4`;
-/** $1 the instant, $2 and $3 where the page before ended, $4 as many at most. */
+/** $1 instant, $2 and $3 the end of the previous page, $4 limit. */
 const OVERDUE_PAGE = {
   name: 'overdue_deliveries',
   text: `SELECT next_attempt_at::text AS next_attempt_at, ${asTimestamp('next_attempt_at')} AS due_at, id, target, account_id, mode FROM (
@@ -113,7 +113,7 @@ const OVERDUE_PAGE = {
     ORDER BY next_attempt_at, id LIMIT $4`,
 };
 
-/** Deliveries that should have been attempted before `before`, by the clock of their account, and wait for no timer; all, in pages. */
+/** Yields pages of all deliveries without a timer whose attempt was due before `before`, by the clock of their account. */
 export const overdueDeliveries = (
   db: Sql,
   before: Timestamp,

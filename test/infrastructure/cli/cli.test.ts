@@ -169,11 +169,11 @@ describe('the command line', () => {
         ['TransactionSettled', 'platform_fees', 100, 100],
       ]);
       expect(shown.postings.map(({ what }) => what)).to.deep.equal([
-        `the provider holds it for us: held for review (${providerPaymentId})`,
+        `received by the provider: held for review (${providerPaymentId})`,
         `owed to the payer: held for review (${providerPaymentId})`,
-        `no longer owed to the payer: ${operatorOf()} let the held Pix pass`,
-        `the provider gave it out of what it holds for us: ${operatorOf()} let the held Pix pass`,
-        `the provider holds it for us: the payer paid by PIX (${providerPaymentId})`,
+        `no longer owed to the payer: ${operatorOf()} released the held Pix`,
+        `paid out by the provider: ${operatorOf()} released the held Pix`,
+        `received by the provider: the payer paid by PIX (${providerPaymentId})`,
         `into the merchant’s available balance: the payer paid by PIX (${providerPaymentId})`,
         `the provider’s fee: the payer paid by PIX (${providerPaymentId})`,
         `into the platform’s account: the payer paid by PIX (${providerPaymentId})`,
