@@ -69,7 +69,7 @@ export class PostgresAccessLeases implements AccessLeases {
   readonly #listeners: ((account: AccountId | null) => void)[] = [];
   /** The version up to which all changes are applied; null before the first. */
   #version: number | null = null;
-  /** Start of the lease; null if there is none. */
+  /** Start of the lease; null without a lease. */
   #since: Instant | null = null;
   #lastAskedMs = Number.NEGATIVE_INFINITY;
   /** Whether the table may hold a lease of this process. */

@@ -123,7 +123,7 @@ export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Prom
   return rows.map(fromRow);
 };
 
-/** Returns the real time of the next timer in milliseconds, or null if there is none. */
+/** Returns the real time of the next timer in milliseconds, or null without timers. */
 export const nextDueMs = async (db: Sql): Promise<number | null> => {
   const { rows } = await db.query<{ next: number | null }>({
     name: 'next_due',

@@ -178,7 +178,7 @@ export class AppendQueue {
     else for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** Takes the next flush, in order of arrival. It has at most one append per stream, because a second one's revision depends on the first. */
+  /** Takes the next flush, in order of arrival, with at most one append per stream: a second one's revision depends on the first. */
   #take(): PendingAppend[] {
     const taken: PendingAppend[] = [];
     const left: PendingAppend[] = [];
@@ -379,7 +379,7 @@ export const callAppend = async (client: pg.Client, members: readonly CheckedApp
   }));
 };
 
-/** Returns the parameters of event_store.append: per member its stream, expected revision and size; per event its member, offset and data. */
+/** Returns the parameters of event_store.append: per member its stream, expected revision and size; per event its member and offset. */
 const parameters = (members: readonly CheckedAppend[]): Buffer[] => {
   const events = members.flatMap((member) => member.events);
   const sum = (bytesOf: (member: CheckedAppend) => number) => members.reduce((bytes, one) => bytes + bytesOf(one), 0);

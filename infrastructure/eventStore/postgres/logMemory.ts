@@ -132,7 +132,7 @@ export class LogMemory {
   }
 }
 
-// --- The last events that this process wrote. Live subscriptions take them from here instead of the database, and share the same objects ---
+// --- The last events that this process wrote. Live subscriptions take them from here, not from the database, and share the objects ---
 
 interface RecentEventsBounds {
   readonly eventsMax: number;

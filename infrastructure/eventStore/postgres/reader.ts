@@ -158,7 +158,7 @@ export class Reader {
     return Number(row![0]);
   }
 
-  /** Returns the head, and the id of the event at `place`, or null if there is none. */
+  /** Returns the head, and the id of the event at `place`, or null if that place is empty. */
   async lookAt(place: number): Promise<{ readonly head: number; readonly id: string | null }> {
     const [row] = await this.#rows<[string, string | null]>({ name: 'look', text: LOOK_TEXT, values: [place] });
     const [head, id] = row!;
