@@ -1,6 +1,6 @@
-// Access leases on Postgres (ADR 0009). A lease is granted only to a process that has taken in the newest change. Both sides measure its
-// length by their own monotonic clocks: the process from before it asked, whoever announces a change from after it was written, so that no
-// clock is compared with another.
+// Access leases in PostgreSQL (ADR 0009). A lease is granted only to a process that has applied the newest change. Each side measures the
+// lease's length by its own monotonic clock: the process from before its request, the announcer from after the change was written. So no
+// two clocks are compared.
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
@@ -9,25 +9,25 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 export interface AccessLeaseTimings {
-  /** How long a process may answer from memory without another renewal, and how long an announcement waits for one at most. */
+  /** How long a process may answer from memory without a renewal, and the longest wait of an announcement for that process. */
   readonly leaseMs: number;
   readonly renewMs: number;
-  /** A process that has not been asked for so long gives its lease back. */
+  /** A process that has not been asked for this long releases its lease. */
   readonly idleMs: number;
 }
 const ACCESS_LEASE_TIMINGS: AccessLeaseTimings = { leaseMs: 2_000, renewMs: 500, idleMs: 10_000 };
 
-/** Of the lease's length: what a process trusts, because its clock may run slower than another's. */
+/** Fraction of a lease's length that a process uses, because its clock may run slower than another's. */
 const TRUSTED_PART = 0.9;
-/** Changes whose accounts are kept. A process that has missed more forgets everything. */
+/** Number of changes whose accounts are kept. A process that has missed more clears its whole memory. */
 const CHANGES_KEPT = 64;
 const PAUSE_MS = 2;
 const PAUSE_MS_MAX = 100;
 const CHANNEL = 'quita_access';
 
 /**
- * The lock on the row makes a change wait for the renewals that have not seen it, and the renewals after it see it: none is granted at an
- * older version once a change is written.
+ * The row lock makes a change wait for the renewals that have not seen it. Later renewals see it, so no lease is granted at an older
+ * version once a change is written.
  */
 const RENEW = `WITH change AS (SELECT version, accounts FROM operations.access_changes FOR SHARE),
   lease AS (
@@ -50,10 +50,10 @@ interface AccessLeaseOptions {
   /** Unique for each process. */
   readonly process: string;
   readonly stopwatch: Stopwatch;
-  /** The time of day of this host. A machine that was suspended may find its monotonic clock where it stood. */
+  /** This host's wall clock. The monotonic clock may stand still while a machine is suspended. */
   readonly wallNow?: () => number;
   readonly timings?: AccessLeaseTimings;
-  /** Renewals have begun to fail: callers are looked up until they succeed again. */
+  /** Called when renewals begin to fail. Until one succeeds, callers are looked up in the database. */
   readonly onError: (error: Error) => void;
 }
 
@@ -67,16 +67,16 @@ export class PostgresAccessLeases implements AccessLeases {
   readonly #timings: AccessLeaseTimings;
   readonly #wallNow: () => number;
   readonly #listeners: ((account: AccountId | null) => void)[] = [];
-  /** The version as of which everything is taken in; null: none yet. */
+  /** The version up to which all changes are applied; null before the first. */
   #version: number | null = null;
-  /** From when the lease counts; null: there is none. */
+  /** Start of the lease; null without a lease. */
   #since: Instant | null = null;
   #lastAskedMs = Number.NEGATIVE_INFINITY;
-  /** Whether the table may have a lease of this process. */
+  /** Whether the table may hold a lease of this process. */
   #isOnRecord = false;
   #isFailing = false;
   #working: Promise<void> | null = null;
-  /** A change was announced while a renewal was on its way. */
+  /** Whether a change was announced during the current renewal. */
   #isOutdated = false;
   #ticking: Repeating | null = null;
   #isClosed = false;
@@ -87,7 +87,7 @@ export class PostgresAccessLeases implements AccessLeases {
     this.#wallNow = options.wallNow ?? Date.now;
   }
 
-  /** For a process that remembers: it hears of changes by notices, and by its renewals when notices do not reach it. */
+  /** Starts following changes, for a process that answers from memory: by notices, and by renewals if notices are lost. */
   async follow(notices: Pick<NotificationListener, 'on'>): Promise<void> {
     await notices.on(CHANNEL, () => this.#heard());
     this.#ticking = repeating(this.#timings.renewMs, () => this.#tick());
@@ -123,11 +123,11 @@ export class PostgresAccessLeases implements AccessLeases {
       if (leftMs <= 0) break;
       await stopwatch.pause(Math.min(pauseMs, leftMs));
     }
-    // Those that are left have run out. The next announcement does not wait for them again.
+    // The remaining leases have expired. They are deleted so that the next announcement does not wait for them.
     await db.query({ name: 'end_access_leases', text: END, values: [version] });
   }
 
-  /** Gives the lease back, so that nobody waits for it. Never rejects. */
+  /** Releases the lease, so that no announcement waits for it. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#ticking?.stop();
@@ -148,7 +148,7 @@ export class PostgresAccessLeases implements AccessLeases {
     else if (this.#isOnRecord) this.#work(() => this.#renew());
   }
 
-  /** One at a time, so that what one has taken in stands in the next. */
+  /** Runs one task at a time, so that each sees the version that the previous one applied. */
   #work(work: () => Promise<void>): void {
     if (this.#isClosed) return;
     this.#working = work()
@@ -166,7 +166,7 @@ export class PostgresAccessLeases implements AccessLeases {
       });
   }
 
-  /** Takes in what was announced until there is nothing more, and has a lease then. */
+  /** Applies announced changes until none is left, and then holds a lease. */
   async #renew(): Promise<void> {
     for (;;) {
       this.#isOutdated = false;

@@ -1,4 +1,4 @@
-// What accounts, their keys and users need of the world.
+// Adapters for accounts, their keys and users.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
@@ -23,14 +23,14 @@ interface Operations {
   readonly operations: SqlPool;
 }
 
-/** For one who announces changes, and remembers nothing. */
+/** Returns access leases for a process that only announces changes. */
 export const accessLeases = (
   { operations: db }: Operations,
   options: Partial<ConstructorParameters<typeof PostgresAccessLeases>[0]> = {},
 ): PostgresAccessLeases =>
   new PostgresAccessLeases({ db, process: randomUUID(), stopwatch, onError: () => undefined, ...options });
 
-/** What operators need, with or without a secrets key and a job queue. */
+/** Adapters for operators, which need neither a secrets key nor a job queue. */
 const operatorsAdapters = ({ operations }: Operations, parameters?: HashParameters) => ({
   randomness: systemRandomness,
   emails: userEmails(operations),
@@ -38,7 +38,7 @@ const operatorsAdapters = ({ operations }: Operations, parameters?: HashParamete
   hasher: passwordHasher(parameters),
   sessions: sessions(operations),
   secondFactors: forgetsSecondFactors(operations),
-  // The running program looks for requests every few seconds.
+  // The running program polls for requests every few seconds.
   links: linkRequests(operations, null),
   keyUses: keyUseReads(operations),
   withTenantLock: tenantLock(operations),
@@ -50,7 +50,7 @@ interface World {
   readonly keyring: SecretsKeyring;
   readonly publicUrl: string;
   readonly clock: Clock;
-  /** Default: those that OWASP names. */
+  /** Default: OWASP's. */
   readonly passwordParameters?: HashParameters;
   readonly mail: MailSender;
 }

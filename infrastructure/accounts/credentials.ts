@@ -1,4 +1,4 @@
-// E-mail addresses of users and hashes of their passwords, in Postgres.
+// Users' email addresses and password hashes, in PostgreSQL.
 import type { Passwords, UserEmails } from '../../application/ports/credentials.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// When keys were last used, in Postgres: noted in memory, and written together once a minute.
+// The last use of each key, in PostgreSQL. Uses are collected in memory and written together once a minute.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { KeyUseReads, KeyUses } from '../../application/ports/keyUses.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
@@ -8,7 +8,7 @@ import { fromMillis } from '../../domain/kernel/time.ts';
 
 const WRITE_EVERY_MS = 60_000;
 
-/** A key that several processes see is written by the first of them in a minute. In one order, so that two never wait for each other. */
+/** If several processes see a key, the first one in a minute writes it. The rows are ordered, so that two writers can't deadlock. */
 const WRITE = `INSERT INTO operations.api_key_uses AS u (key_id, last_used_at)
   SELECT key_id, at FROM unnest($1::text[], $2::timestamptz[]) AS used(key_id, at) ORDER BY key_id
   ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
@@ -34,7 +34,7 @@ export class PostgresKeyUses implements KeyUses {
     this.#used.set(key, this.#options.clock.now());
   }
 
-  /** Writes what was noted since the last time. What can't be written is lost. */
+  /** Writes the uses noted since the last time. Uses are lost if this fails. */
   async write(): Promise<void> {
     if (this.#used.size === 0) return;
     const used = this.#used;
@@ -47,7 +47,7 @@ export class PostgresKeyUses implements KeyUses {
     });
   }
 
-  /** Never rejects. */
+  /** Writes the remaining uses and stops. Never rejects. */
   async close(): Promise<void> {
     void this.#writing.now();
     await this.#writing.stop();

@@ -1,4 +1,4 @@
-// Links to set a password, and requests for them, in Postgres.
+// Links to set a password, and requests for them, in PostgreSQL.
 
 import { createHmac, hash } from 'node:crypto';
 import type { JobQueue } from '../../application/ports/jobs.ts';
@@ -15,10 +15,10 @@ interface RequestRow {
 }
 const requestOf = ({ id, purpose, email }: RequestRow): LinkRequest => ({ requestId: id, purpose, email });
 
-/** A link can be seen in the database by nobody: what stands there is the hash of its secret. */
+/** The database holds only the hash of a link's secret, so that its readers can't use the link. */
 const hashOf = (token: string): string => hash('sha256', token, 'hex');
 
-/** `jobs`: null where none are enqueued: the running program looks for requests every few seconds. */
+/** `jobs` is null for a tool: it enqueues no jobs, and the running program polls for requests every few seconds. */
 export const linkRequests = (
   db: SqlPool,
   jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null,

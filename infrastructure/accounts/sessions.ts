@@ -1,4 +1,4 @@
-// Sessions and failed logins, in Postgres. Times are the database's: what has run out has run out for every process.
+// Sessions and failed logins, in PostgreSQL. Times are the database's, so that a session expires for every process at once.
 import { createHmac } from 'node:crypto';
 import type { LoginFailures, Session, Sessions } from '../../application/ports/sessions.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -21,11 +21,11 @@ const fromRow = ({ id, user_id, account_id, password_id, second_factor_id }: Row
   secondFactorId: second_factor_id,
 });
 
-/** An operator's session ends so long after its last use. */
+/** An operator's session expires this long after its last use. */
 const IDLE = "interval '30 minutes'";
 
 export const sessions = (db: Sql): Sessions => {
-  /** Returns whether an operator's session was used lately; then this is a use, too, in every process. */
+  /** Returns whether an operator's session has not expired by idleness. If so, also records this use for every process. */
   const use = async (sessionId: SessionId): Promise<boolean> => {
     const { rowCount } = await db.query({
       name: 'use_session',
@@ -81,7 +81,7 @@ export const sessions = (db: Sql): Sessions => {
 /** How long a failed login counts. */
 const WINDOW = "interval '15 minutes'";
 
-/** The table holds a keyed hash of what was tried, so that it does not reveal who it was. */
+/** The table holds a keyed hash of each subject, so that it does not reveal users or addresses. */
 export const loginFailures = (db: Sql, keyring: SecretsKeyring): LoginFailures => {
   const key = keyring.keyFor('login failures', keyring.sealingId) as Buffer;
   const keyed = (subject: string): string => createHmac('sha256', key).update(subject.toLowerCase()).digest('hex');

@@ -1,4 +1,4 @@
-// What accounts have at a terminal.
+// The commands for accounts.
 import { accountCommands } from '../cli/account.ts';
 import { keyCommands } from '../cli/keys.ts';
 import { suspensionCommands } from '../cli/suspension.ts';

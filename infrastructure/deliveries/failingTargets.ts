@@ -1,14 +1,17 @@
-// Failing targets in Postgres. Nothing is written for one that is well.
+// Failing targets in PostgreSQL. Nothing is written for a healthy target.
 import type { FailingTargets, FirstAttempt, ProbeRule } from '../../application/ports/failingTargets.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
-/** Longer than the longest wait for a retry (24 h): whatever was under way there has failed again since, or has ended. */
+/** Longer than the longest wait for a retry (24 h), so that all attempts of that time have failed again or ended. */
 const FORGOTTEN_AFTER = '3 days';
 
 const tenantAndTarget = ({ group, account, mode }: FirstAttempt) => [group, account, mode] as const;
 
-/** The next free turn, or that of the oldest one that is younger: those then move up by one. One that has a turn keeps it. */
+/**
+ * Assigns an attempt its turn: the next free one, or the first turn of a younger attempt. Younger ones then move back by one turn. An
+ * attempt that already has a turn keeps it.
+ */
 const holdText = (attempts: string): string => `WITH known AS (
     SELECT t.due_at AS at FROM operations.timers t WHERE t.kind = '${attempts}' AND t.key = $4 AND t.held AND t.due_at > $5),
   turn AS (
@@ -28,14 +31,14 @@ const holdText = (attempts: string): string => `WITH known AS (
   SELECT (extract(epoch FROM at) * 1000)::bigint AS at_ms, at <= $5 AS is_now
   FROM (SELECT at FROM known UNION ALL SELECT at FROM own) found`;
 
-/** What waits for a target that fails, and what is let go when it is well. */
+/** Holds attempts back while a target fails, and releases them when it recovers. */
 const heldBack = (
   db: SqlPool,
   attempts: string,
   { failuresInARow, everySeconds }: ProbeRule,
 ): Pick<FailingTargets, 'hold' | 'recovered'> => ({
-  // Whoever holds one back and whoever lets all go meet at the target's row: nothing is held that nobody lets go. The second statement
-  // sees what was held while the first one waited for that row.
+  // Holding back and releasing lock the target's row, so that every held attempt is released later. The second statement sees the attempts
+  // that were held while the first one waited for that row.
   hold: (attempt) =>
     db.transaction(async (tx) => {
       const { rowCount } = await tx.query(
@@ -71,7 +74,7 @@ const heldBack = (
     }),
 });
 
-/** `attempts`: the kind of the timers that hold attempts back. */
+/** `attempts` is the kind of the timers that hold attempts back. */
 export const failingTargets = (db: SqlPool, attempts: string, rule: ProbeRule): FailingTargets => ({
   ...heldBack(db, attempts, rule),
 
@@ -114,7 +117,7 @@ export const failingTargets = (db: SqlPool, attempts: string, rule: ProbeRule): 
     return rows[0]?.failures ?? 1;
   },
 
-  // In the order of their names, so that two who forget several do not wait for each other.
+  // Ordered by name, so that two callers that forget several targets can't deadlock.
   forget: async (targets, tx) => {
     await tx.query(
       `DELETE FROM operations.failing_targets f USING

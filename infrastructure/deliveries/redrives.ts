@@ -1,4 +1,4 @@
-// Re-drives under way, in Postgres.
+// Running redrives, in PostgreSQL.
 
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
@@ -52,7 +52,6 @@ const fromRow = (row: Row): Redrive & RedriveProgress => ({
     row.after_ms === null || row.after_id === null ? null : { scheduledAt: fromMillis(row.after_ms), id: row.after_id },
 });
 
-/** `jobs`: in the same database; null: none are enqueued from here. */
 type StalledRow = Pick<Row, 'id' | 'account_id' | 'mode'>;
 
 export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null): Redrives => ({

@@ -1,4 +1,4 @@
-// Deliveries of which nothing has happened yet, in Postgres, beside the jobs that will attempt them.
+// Deliveries that have not been attempted yet, in PostgreSQL, beside the jobs that will attempt them.
 import { LRUCache } from 'lru-cache';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
@@ -66,18 +66,18 @@ const FIND = {
     FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
 };
 
-/** A few hundred bytes each, between the fan-out and the first attempt. */
+/** Most deliveries remembered between the fan-out and the first attempt; each takes a few hundred bytes. */
 const REMEMBERED_MAX = 10_000;
 
-/** `jobs`: in the same database. `isShown`: the condition that the read model shows the delivery of an id, an expression. */
+/** `jobs` is in the same database. `isShown` returns the SQL condition that the read model shows the delivery of an id. */
 export const scheduledDeliveries = (
   db: SqlPool,
   jobs: JobQueue,
   isShown: (id: string) => string,
 ): ScheduledDeliveries => {
-  /** Those that began in this process: it need not look for them. */
+  /** Deliveries that began in this process. */
   const begun = new Set<string>();
-  /** Those that this process wrote down and has not begun: it need not read them. */
+  /** Deliveries that this process wrote and has not begun, so that it need not read them. */
   const remembered = new LRUCache<DeliveryId, ScheduledDelivery>({ max: REMEMBERED_MAX });
   return {
     schedule: async (deliveries) => {

@@ -1,6 +1,6 @@
-// The webhook endpoints of each account and mode with the event types that they subscribe to, and the accounts and modes whose payments
-// may have a webhookUrl of their own. It is as of the position up to which the process webhookFanOut has reacted: in memory while that
-// process leads, in tables that its checkpoint covers (architecture §7).
+// The webhook endpoints of each account and mode with their event types, and the accounts and modes whose payments may have their own
+// webhookUrl. The index is as of the position up to which the process webhookFanOut has reacted. It is in memory while that process
+// leads, and in tables that its checkpoint covers (architecture §7).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ProcessMemory } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -52,7 +52,7 @@ export class SubscriptionIndex implements ProcessMemory, Subscriptions {
     if (isOf(logged, WEBHOOK_ENDPOINT)) return this.#takeEndpoint(logged, logged.event, tx);
     if (!isOf(logged, PAYMENT)) return null;
     const { event, account, mode } = logged;
-    // Only the first event of a payment's stream has its webhookUrl.
+    // Only the first event of a payment's stream holds its webhookUrl.
     const hasUrl = event.type === 'ChargeCreated' && event.data.webhookUrl !== null;
     return hasUrl && !this.hasWebhookUrls(account, mode) ? this.#takeUrl(account, mode, tx) : null;
   }
@@ -69,7 +69,7 @@ export class SubscriptionIndex implements ProcessMemory, Subscriptions {
         );
       case 'WebhookEndpointChanged':
         return this.#change(subject, event.data, tx);
-      // Whoever signs reads the version in the endpoint's stream.
+      // The signer reads the version from the endpoint's stream.
       case 'WebhookEndpointSecretRotated':
         return Promise.resolve();
       case 'WebhookEndpointDeleted':
@@ -107,7 +107,7 @@ export class SubscriptionIndex implements ProcessMemory, Subscriptions {
     this.#remove(endpointId);
   }
 
-  /** Writes one row for an account and mode, however many of its payments have a URL. */
+  /** Writes one row per account and mode, even if many of its payments have a URL. */
   async #takeUrl(account: AccountId, mode: Mode, tx: Sql): Promise<void> {
     await tx.query(
       'INSERT INTO operations.tenants_with_webhook_urls (account_id, mode) VALUES ($1, $2) ON CONFLICT DO NOTHING',

@@ -57,7 +57,7 @@ export const withAncestors = (path: string): string[] => {
   return parent === path ? [path] : [...withAncestors(parent), path];
 };
 
-/** Returns the first absolute path that the user can't enter (folder) or execute (file), or null if there is none. */
+/** Returns the first absolute path that the user can't enter (folder) or execute (file), or null if the user can access all. */
 export const firstUnreachable = async (osUser: OsUser, paths: readonly string[]): Promise<string | null> => {
   // Tested as that user, because mode bits alone miss access lists, mount options and security modules.
   const ask = 'for path do [ -x "$path" ] || { printf %s "$path"; exit 1; }; done';

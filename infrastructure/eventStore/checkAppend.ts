@@ -1,14 +1,14 @@
-// What an append must look like before either adapter sends it: one bad append must never reach the server and fail its neighbours.
+// Validates an append before an adapter sends it, so that an invalid append never reaches the server and fails others in its batch.
 import { APPEND_BYTES_MAX, InvalidAppend, type NewEvent } from '../../application/ports/eventStore.ts';
 
 const EVENT_BYTES_MAX = APPEND_BYTES_MAX / 2;
-/** UTF-16 units. Ours have below 50; an index entry of Postgres holds 2,700 bytes. */
+/** UTF-16 units. Quita's names have fewer than 50; an index entry of PostgreSQL holds 2,700 bytes. */
 const STREAM_LENGTH_MAX = 200;
 const TYPE_LENGTH_MAX = 100;
 const STREAM = /^[A-Za-z][A-Za-z0-9]*-[^\p{Cc}]+$/u;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** An append that passed: ids in lower case, sizes counted once. */
+/** A validated append, with ids in lower case and its sizes. */
 export interface CheckedAppend {
   readonly stream: string;
   readonly expected: number;
@@ -18,10 +18,10 @@ export interface CheckedAppend {
   readonly metadataBytes: number;
 }
 
-/** Postgres' text holds neither U+0000 nor half a surrogate pair; escaped inside JSON (\u0000, \ud800) both are plain ASCII. */
+/** PostgreSQL's text can't hold U+0000 or a lone surrogate. Escaped inside JSON (\u0000, \ud800), both are plain ASCII. */
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** By its first and last character only: the texts are rendered by our own serde, and parsing each would cost more than the append. */
+/** Checks only the first and last character: the texts come from Quita's own serde, and parsing each would cost more than the append. */
 const looksLikeObject = (json: string): boolean => json.startsWith('{') && json.endsWith('}');
 
 const checkStream = (stream: string): void => {
@@ -42,7 +42,7 @@ const checkJson = (field: 'data' | 'metadata', json: string): number => {
   return Buffer.byteLength(json);
 };
 
-/** Throws InvalidAppend at the first fault: revision, stream, no events; then, event by event, type, id, data, metadata, size. */
+/** Throws InvalidAppend at the first fault, in this order: revision, stream, no events; then per event: type, id, data, metadata, size. */
 export const checkAppend = (stream: string, expected: number, events: readonly NewEvent[]): CheckedAppend => {
   if (!Number.isSafeInteger(expected) || expected < -1) throw new InvalidAppend(`bad expected revision ${expected}`);
   checkStream(stream);
@@ -54,7 +54,7 @@ export const checkAppend = (stream: string, expected: number, events: readonly N
     checkType(event.type);
     const id = event.id.toLowerCase();
     if (!UUID.test(id)) throw new InvalidAppend(`bad event id ${JSON.stringify(event.id.slice(0, 50))}`);
-    if (seen.has(id)) throw new InvalidAppend(`event id ${id} twice in one append`);
+    if (seen.has(id)) throw new InvalidAppend(`event id ${id} occurs twice in one append`);
     seen.add(id);
     const bytesOfData = checkJson('data', event.data);
     const bytesOfMetadata = checkJson('metadata', event.metadata);

@@ -1,4 +1,4 @@
-// Two logs side by side, event by event, in log order.
+// Compares two logs event by event, in log order.
 import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 
@@ -8,15 +8,15 @@ import type { StreamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { DAY_MS } from '../../domain/kernel/time.ts';
 
-/** The copy holds something else than the source. */
+/** The copy's content differs from the source's. */
 export class LogsDiffer extends Error {
   override name = 'LogsDiffer';
 }
 
-/** Events of one read: few enough to be held twice in memory. */
+/** Events per read: few enough to be held twice in memory. */
 const BATCH_EVENTS = 1_000;
 
-/** The events behind `after` (null: from the first) up to `until` (null: none), in batches. Rejects when the signal is given before. */
+/** Yields the events after `after` (null: from the first) up to `until` (null: none), in batches. Rejects if the signal aborts first. */
 export async function* eventsUpTo(
   store: EventStore,
   after: Position | null,
@@ -29,7 +29,7 @@ export async function* eventsUpTo(
   try {
     for await (const batch of store.subscribe({ after, categories: null, batchSize: BATCH_EVENTS, signal: reading })) {
       if (batch.kind === 'events') yield batch.events.filter(({ position }) => position <= until);
-      // What stands at the head need not be an event: of a stream that was deleted it is the tombstone.
+      // The head need not be an event: it may be the tombstone of a deleted stream.
       if (batch.kind !== 'checkpoint' && batch.position !== null && batch.position >= until) return;
     }
     signal.throwIfAborted();
@@ -41,22 +41,22 @@ export async function* eventsUpTo(
 
 const FIELDS = ['stream', 'revision', 'id', 'type', 'data', 'metadata', 'recordedAt'] as const;
 
-/** Says which field it is and not what is in it: data may be personal. */
+/** Reports which field differs, but not its content, which may be personal data. */
 const assertSame = (number: number, source: RecordedEvent, target: RecordedEvent): void => {
   const field = FIELDS.find((each) => source[each] !== target[each]);
   if (field !== undefined)
     throw new LogsDiffer(`event ${number} (${source.stream}@${source.revision}) has a different ${field} in the copy`);
 };
 
-/** Events one by one out of batches. */
+/** Yields the events of batches one by one. */
 async function* flat(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGenerator<RecordedEvent, void> {
   for await (const batch of batches) yield* batch;
 }
 
-/** Deliveries that the target still holds, and the source has deleted since the target was the log in use. */
+/** Deliveries that the target still holds but the source has deleted since the target was the log in use. */
 interface DeletedSince {
   readonly deliveries: readonly EndedDelivery[];
-  /** The day (yyyy-mm-dd, UTC) after the one on which the last event of them was recorded; null: there are none. */
+  /** The day (yyyy-mm-dd, UTC) after their last event was recorded; null if there are none. */
   readonly recordedBefore: string | null;
 }
 
@@ -67,11 +67,11 @@ interface Place {
 }
 
 export interface Comparison {
-  /** So many first events of the source stand in the target, and nothing else does. */
+  /** Number of the source's first events that the target holds; it holds no others. */
   readonly events: number;
-  /** Of the last of them in the source, or its head where no event follows; null: none. */
+  /** Position of the last of them in the source, or the source's head if no event follows; null if there are none. */
   readonly source: Position | null;
-  /** Of each asked position of the source: position in the target, and id, of the last event that stands at or before it. */
+  /** For each asked position of the source: the target's position and the id of the last event at or before it. */
   readonly positions: ReadonlyMap<Position, Place | null>;
   readonly deleted: DeletedSince;
 }
@@ -79,14 +79,14 @@ export interface Comparison {
 interface Comparing {
   readonly source: EventStore;
   readonly target: EventStore;
-  /** Positions of the source to be found in the target. Those behind the last common event get that one's. */
+  /** Positions of the source to find in the target. Positions after the last common event get that event's position. */
   readonly asked: readonly Position[];
   readonly signal: AbortSignal;
-  /** `position`: of the last of them in the source. */
+  /** Called with the number of compared events and the source's position of the last one. */
   readonly onCompared: (events: number, position: Position) => void;
 }
 
-/** Reads the target to its head, and the source as far. Throws LogsDiffer when the target is not the source's beginning. */
+/** Compares the whole target with the beginning of the source. Throws LogsDiffer if they differ. */
 export const compareLogs = async ({ source, target, asked, signal, onCompared }: Comparing): Promise<Comparison> => {
   const end = await source.head();
   const originals = flat(eventsUpTo(source, null, end, signal));
@@ -121,7 +121,7 @@ export const compareLogs = async ({ source, target, asked, signal, onCompared }:
   return { events, source: next.done ? end : (last?.source ?? null), positions, deleted: deleted.found };
 };
 
-/** The deliveries that one log holds and another one has deleted, learnt event by event. */
+/** Collects, event by event, the deliveries that one log holds and another one has deleted. */
 class DeletedDeliveries {
   readonly #other: EventStore;
   /** Whether the other log has deleted it. */
@@ -133,7 +133,7 @@ class DeletedDeliveries {
     this.#other = other;
   }
 
-  /** To be asked of each event that the other log lacks where it should stand. */
+  /** Returns whether the event belongs to a deleted delivery. Call it for each event that the other log lacks. */
   async has({ stream, revision, recordedAt }: RecordedEvent): Promise<boolean> {
     if (!isDeletable(stream)) return false;
     const isDeleted = this.#known.get(stream) ?? (await this.#isEmpty(stream));

@@ -1,7 +1,7 @@
-// What an adapter knows of the log that it follows: the newest place, and that the log turned out to be another one.
+// An adapter's knowledge of the log that it follows: its head, and whether it was replaced by another log.
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 
-/** Functions that are called with every value. One that throws does not keep the value from the others. */
+/** Listeners for values. If one throws, the others are still called. */
 export class Listeners<Value> {
   readonly #listeners = new Set<(value: Value) => void>();
   readonly #onError: (error: unknown) => void;
@@ -10,7 +10,7 @@ export class Listeners<Value> {
     this.#onError = onError;
   }
 
-  /** Returns the undo. */
+  /** Adds a listener. Returns a function that removes it. */
   add(listener: (value: Value) => void): () => void {
     const own = (value: Value): void => listener(value); // the same function may be added twice
     this.#listeners.add(own);
@@ -28,12 +28,12 @@ export class Listeners<Value> {
   }
 }
 
-/** The newest place of a log that this process knows of. `Place`: a position or a number, which grows along the log. */
+/** The head of a log, as this process knows it. `Place` is a position or a number that grows along the log. */
 export class KnownHead<Place extends string | number | null> {
   #known: Place;
   readonly #listeners: Listeners<NonNullable<Place>>;
 
-  /** `known`: of an empty log what stands before every place, null or 0. */
+  /** `known`: the value for an empty log, null or 0. */
   constructor(known: Place, onError: (error: unknown) => void) {
     this.#known = known;
     this.#listeners = new Listeners(onError);
@@ -43,14 +43,14 @@ export class KnownHead<Place extends string | number | null> {
     return this.#known;
   }
 
-  /** An older or equal head changes nothing. */
+  /** Sets a newer head and calls the listeners. Ignores an older or equal one. */
   learn(head: Place): void {
     if (head === null || (this.#known !== null && head <= this.#known)) return;
     this.#known = head;
     this.#listeners.call(head);
   }
 
-  /** The log is not the one that was known. Listeners are not called: they wait for a head beyond this one. */
+  /** Sets the head of another log. Listeners are not called: they wait for a later head. */
   reset(head: Place): void {
     this.#known = head;
   }
@@ -60,7 +60,7 @@ export class KnownHead<Place extends string | number | null> {
   }
 }
 
-/** Returns the error of a follower whose log was restored to an older state. `found`: what the log has where the follower stands. */
+/** Returns the error for a follower whose log was restored to an older state. `found`: the log's content at the follower's position. */
 export const restoredLog = (
   at: Position | null,
   found: 'no event' | 'another event',

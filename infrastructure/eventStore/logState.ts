@@ -1,9 +1,9 @@
-// Whether a log is the one in use. `npm run migrate-events` copies a log from one store to another: from then on there are two with
-// the same events, and only one of them may ever be written to.
+// The state of a log: whether it is in use. `npm run migrate-events` copies a log from one store to another. Then two logs hold the same
+// events, and only one of them may be written to.
 import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts';
 import { type EventStore, LogNotInUse, type RecordedEvent } from '../../application/ports/eventStore.ts';
 
-/** Another log. */
+/** Identifies another log. */
 export interface LogName {
   readonly storeId: string;
   /** `esdb://…`, `kurrentdb://…` or `postgres://…`, without a password. */
@@ -11,8 +11,8 @@ export interface LogName {
 }
 
 /**
- * `sealed`: it is being copied to `other`. `moved`: that is done, `other` took its place. `copy`: it is an unfinished copy of `other`.
- * Of these only `sealed` goes back to `inUse` by the operator's will.
+ * `sealed`: the log is being copied to `other`. `moved`: `other` has replaced it. `copy`: it is an unfinished copy of `other`.
+ * Of these, an operator can return only `sealed` to `inUse`.
  */
 export type LogState =
   | { readonly kind: 'inUse' }
@@ -22,7 +22,7 @@ export const IN_USE: LogState = { kind: 'inUse' };
 
 const isEventStoreDb = (address: string): boolean => /^(esdb|kurrentdb)/.test(address);
 
-/** How the program is started on the log at that address. */
+/** Returns how to start the program on the log at that address. */
 export const startOn = (address: string): string =>
   isEventStoreDb(address) ? `with EVENTSTORE_URL=${address}` : 'without EVENTSTORE_URL';
 const startThere = (address: string): string =>
@@ -40,45 +40,45 @@ const says = (state: Exclude<LogState, { kind: 'inUse' }>): string => {
   }
 };
 
-/** null: it may be written to. */
+/** Returns why the log must not be used, or null if it may be written to. */
 export const refusalOf = (state: LogState): LogNotInUse | null =>
   state.kind === 'inUse' ? null : new LogNotInUse(says(state));
 
-// A log as whoever copies it needs it: read through the port, written in its original order with its original ids and times.
+// A log for copying: read through the port, written in its original order with its original ids and times.
 
 export interface MigratableLog {
   readonly name: LogName;
-  /** For reading only, whatever the log's state is. */
+  /** For reading only, in any state of the log. */
   readonly store: EventStore;
   /** Throws EventStoreUnavailable. */
   state(): Promise<LogState>;
   /**
-   * Postgres: when it returns, no append is under way that has not obeyed it. EventStoreDB: processes that have the log open obey as
-   * soon as they hear of it, which is within milliseconds; those that open it later obey at once.
+   * Sets the state. PostgreSQL: when it returns, every running append has obeyed it. EventStoreDB: processes that have the log open obey
+   * within milliseconds, when they receive it; processes that open the log later obey at once.
    */
   setState(state: LogState): Promise<void>;
   /**
-   * Writes events that follow those of the log, in log order, each with the id, the revision and the time it has. The caller has made the
-   * log a `copy` before. `onWritten` is called with the number written so far. Rejects on the first fault; what was written stays.
+   * Writes events after those of the log, in log order, with their ids, revisions and times. The caller must have set the state `copy`.
+   * `onWritten` is called after each write with its number of events. Rejects at the first fault; the events written before stay.
    */
   write(events: readonly RecordedEvent[], onWritten: (count: number) => void): Promise<void>;
   /**
-   * Deletes deliveries that the log of which this is a copy has deleted. The caller has made the log a `copy` before. `recordedBefore`: a
-   * day (yyyy-mm-dd, UTC) before which all their events were recorded.
+   * Deletes deliveries that the original log has deleted. The caller must have set the state `copy`. `recordedBefore`: a day
+   * (yyyy-mm-dd, UTC) before which all their events were recorded.
    */
   deleteDeliveries(ended: readonly EndedDelivery[], recordedBefore: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** At most so many bytes go into one write, unless a single event has more. EventStoreDB takes 1 MiB. */
+/** Most bytes per write, unless a single event has more. EventStoreDB accepts 1 MiB. */
 const WRITE_BYTES_MAX = 900_000;
-/** What an event brings beside its JSON: the time that it keeps, its type and id. */
+/** Size of an event beside its JSON: its original time, type and id. */
 const EVENT_OVERHEAD_BYTES = 200;
 
 const bytesOf = ({ data, metadata }: RecordedEvent): number =>
   Buffer.byteLength(data) + Buffer.byteLength(metadata) + EVENT_OVERHEAD_BYTES;
 
-/** The events in runs of bounded size, in order; `together`: whether an event may stand in the same run as the one before it. */
+/** Splits events into runs of bounded size, in order. `together`: whether an event may be in the same run as the one before it. */
 export const runsOf = (
   events: readonly RecordedEvent[],
   together: (before: RecordedEvent, event: RecordedEvent) => boolean,

@@ -1,14 +1,14 @@
-// Before anything is written: the log was written by a build whose events this one reads (rule S4).
+// Checks, before anything is written, that this version can read the log's events (rule S4).
 import { type EventLog, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 
-/** The log was written by another build. The message is for an operator: what to do. */
+/** Another version wrote the log. The message tells the operator what to do. */
 export class ForeignLog extends Error {
   override name = 'ForeignLog';
 }
 
 /**
- * Throws ForeignLog when the first event of the log is of no form that this version reads: then it was written by a build before the first
- * release, or by a newer one. Any other event that can't be read parks its stream (architecture §7), and the rest goes on.
+ * Throws ForeignLog if this version can't read the log's first event: then a build before the first release, or a newer version, wrote it.
+ * Any later unreadable event only parks its stream (architecture §7).
  */
 export const assertReadable = async ({ store, codec }: EventLog): Promise<void> => {
   const enough = new AbortController();

@@ -1,4 +1,4 @@
-// Where evidence lies: in the data directory, or in an S3-compatible storage.
+// Opens the storage of evidence: the data directory, or an S3-compatible storage.
 import { join } from 'node:path';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { EvidenceGrants, JudgeEvidence } from '../../application/ports/evidenceGrants.ts';
@@ -18,13 +18,13 @@ import { openEvidenceJudge } from './judge.ts';
 import type { S3Location } from './s3Storage.ts';
 
 export interface EvidenceOptions {
-  /** Of files of this service's own. */
+  /** Folder of files in this service's own storage. */
   readonly folder: string;
-  /** null: files in the folder. */
+  /** null: files are stored in the folder. */
   readonly s3: S3Location | null;
   readonly grantSeconds: number;
   readonly viewSeconds: number;
-  /** Bytes that must stay free on the disk of the folder. */
+  /** Bytes that must stay free on the folder's disk. */
   readonly freeSpaceMin: number;
 }
 
@@ -36,7 +36,7 @@ export const evidenceOf = (config: Config): EvidenceOptions => ({
   freeSpaceMin: config.evidenceFreeSpace,
 });
 
-/** What the capability of disputes needs of it. */
+/** The adapters that the disputes capability needs. */
 type EvidenceAdapters = Pick<EvidenceOptions, 'grantSeconds' | 'viewSeconds'> & {
   readonly evidence: EvidenceStorage;
   readonly receiver: EvidenceReceiver;
@@ -55,7 +55,7 @@ export interface World extends Closing {
   readonly accounts: { now(id: AccountId, mode: Mode): Promise<Timestamp> };
 }
 
-/** Nobody was given an upload URL of this service. */
+/** With S3, this service issues no upload URLs of its own. */
 const NO_RECEIVER: EvidenceReceiver = { accept: async () => null, store: async () => null };
 
 export const openEvidence = async (world: World): Promise<EvidenceAdapters> => {
@@ -73,7 +73,7 @@ export const openEvidence = async (world: World): Promise<EvidenceAdapters> => {
     return { evidence, receiver, evidenceLinks, grants, judgeEvidence, ...times };
   };
   if (s3 !== null) {
-    // The client of S3 is loaded by those who use it: 86 ms of CPU.
+    // The S3 client is loaded only when used: it takes 86 ms of CPU.
     const { S3EvidenceStorage } = await import('./s3Storage.ts');
     return opened(new S3EvidenceStorage(s3), NO_RECEIVER);
   }

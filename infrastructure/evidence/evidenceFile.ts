@@ -1,5 +1,5 @@
-// Whether a file is what it was declared to be, and nothing else besides: one image to its last byte, or a PDF. Whoever opens it later
-// must not be shown something else by another program (rule Q6).
+// Checks that a file has its declared type and contains nothing else: one image up to its last byte, or a PDF. Another program must not
+// interpret it differently later (rule Q6).
 import { fileTypeFromBuffer } from 'file-type';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { gifFrame, type ImageFrame, jpegFrame, pngFrame, webpFrame } from '../imageFrames.ts';
@@ -15,7 +15,7 @@ const FRAME_OF: { readonly [type: string]: (bytes: Buffer) => ImageFrame | null 
   'image/webp': webpFrame,
 };
 
-/** null: the bytes are a file of this type and nothing else. Otherwise `invalid_evidence`. */
+/** Returns null if the bytes are a file of this type and nothing else, otherwise an `invalid_evidence` rejection. */
 export const evidenceProblem = async (bytes: Buffer, contentType: string): Promise<Rejection | null> => {
   const type = await fileTypeFromBuffer(bytes).catch(() => undefined);
   if (type?.mime !== contentType) return refuse(`does not have the declared type ${contentType}`);
@@ -38,7 +38,7 @@ const imageProblem = async (bytes: Buffer, frame: ImageFrame | null): Promise<Re
   return holdsOther(bytes) || isMarkup(bytes) ? refuse(SEVERAL) : null;
 };
 
-// --- Second signatures. Each is so long that chance writes it into ten megabytes less than once in ten thousand files. ---
+// --- Signatures of other files. Each is so long that it occurs by chance in fewer than one of ten thousand files of 10 MB. ---
 
 const SIGNATURES = [
   '%PDF-',
@@ -52,7 +52,7 @@ const SIGNATURES = [
   '!<arch>\n',
   '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
 ].map((text) => Buffer.from(text, 'latin1'));
-/** What a browser, a server or a reader of vector images would take for its own. */
+/** Markup that a browser, a server or an SVG reader would interpret. */
 const MARKUP = /<script[\s>]|<!doctype\s|<html[\s>]|<\?php\s|http:\/\/www\.w3\.org\/2000\/svg/i;
 const SVG = /<svg[\s>]/;
 const isMarkup = (bytes: Buffer): boolean => {
@@ -60,13 +60,13 @@ const isMarkup = (bytes: Buffer): boolean => {
   return MARKUP.test(text) || SVG.test(text);
 };
 
-/** Behind the first byte, where the file's own stands. */
+/** Searches after the first byte, because the file's own signature is at its start. */
 const holdsOther = (bytes: Buffer): boolean =>
   SIGNATURES.some((signature) => bytes.includes(signature, 1)) || isZip(bytes);
 
 const ZIP_END = { signature: Buffer.from('PK\x05\x06', 'latin1'), bytes: 22, commentLength: 20, commentMax: 65_535 };
 
-/** A ZIP is read from its end: whatever stands before it, and in its comment behind. */
+/** A ZIP is read from its end. Any data may precede it, and a comment may follow. */
 const isZip = (bytes: Buffer): boolean => {
   const { signature, bytes: size, commentLength, commentMax } = ZIP_END;
   let at = bytes.indexOf(signature, Math.max(0, bytes.length - size - commentMax));
@@ -75,10 +75,10 @@ const isZip = (bytes: Buffer): boolean => {
   return false;
 };
 
-// --- PDF: it may hold whole images and files, so only what stands around it is looked at. ---
+// --- PDF: it may contain whole images and files, so only the data around it is examined. ---
 
 const PDF_END = Buffer.from('%%EOF', 'latin1');
-/** Changes of one are added behind its end, without a second beginning. */
+/** A PDF after another one. Incremental updates follow the end marker too, but without a second header. */
 const PDF_AFTER_PDF = /%%EOF[\s\0]*%PDF-/;
 
 const pdfProblem = async (bytes: Buffer): Promise<Rejection | null> => {
@@ -86,7 +86,7 @@ const pdfProblem = async (bytes: Buffer): Promise<Rejection | null> => {
   const action = actionProblem(bytes);
   if (action !== null) return refuse(action);
   const end = bytes.lastIndexOf(PDF_END);
-  // Readers mend one that has no end; then nothing in it is known to be a part of it.
+  // Readers repair a PDF without an end marker; then no byte is known to belong to it.
   const behind = end === -1 ? bytes.subarray(1) : withoutBlanks(bytes.subarray(end + PDF_END.length));
   const other = await fileTypeFromBuffer(behind).catch(() => undefined);
   return other !== undefined || holdsOther(behind) || isMarkup(behind) ? refuse(SEVERAL) : null;

@@ -1,4 +1,4 @@
-// Grants of uploads in Postgres. An upload under way is a lease of its process: a killed process blocks it no longer than that.
+// Upload grants in PostgreSQL. A running upload is a lease of its process, so that a killed process blocks it only until the lease expires.
 import type {
   EvidenceGrants,
   EvidenceVerdict,
@@ -12,10 +12,10 @@ import type { EvidenceId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
 interface GrantLeases {
-  /** How long an upload counts as on its way after its last renewal. */
+  /** How long an upload counts as running after its last renewal. */
   readonly uploadMs: number;
   readonly renewMs: number;
-  /** Judging takes a second at most, once it is its turn. */
+  /** Lease of an examination. It takes at most a second once it begins. */
   readonly judgingMs: number;
 }
 const LEASES: GrantLeases = { uploadMs: 15_000, renewMs: 5_000, judgingMs: 60_000 };
@@ -37,7 +37,7 @@ const fromRow = ({ at, expiresAt, endsAt, ...row }: Row): KeptGrant => ({
   endsAt: fromMillis(endsAt),
 });
 
-/** From now on, by the database's clock. */
+/** End of a lease that begins now, by the database's clock. */
 const LEASE = "clock_timestamp() + $3 * interval '1 ms'";
 const CLAIM = `UPDATE operations.evidence_grants SET upload = $2, upload_until = ${LEASE}
   WHERE evidence_id = $1 AND verdict IS NULL AND NOT removed AND coalesce(upload_until < clock_timestamp(), true)`;
@@ -47,7 +47,7 @@ const END = `UPDATE operations.evidence_grants SET upload = NULL, upload_until =
 const JUDGE = `INSERT INTO operations.evidence_judging AS j (account_id, holder, until) VALUES ($1, $2, ${LEASE})
   ON CONFLICT (account_id) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE j.until < clock_timestamp()`;
 
-/** What is kept of a grant until it is forgotten. */
+/** The stored grants. */
 const keptGrants = (db: SqlPool): Omit<EvidenceGrants, 'beginUpload' | 'beginJudging' | 'releaseAll'> => ({
   add: async (grant, limits, now) => {
     const { evidenceId, caseId, accountId, mode, fileName, fileSize, mimeType, at, expiresAt, endsAt } = grant;
@@ -94,7 +94,7 @@ export const evidenceGrants = (
   const holder = (): string => randomness.bytes(12).toString('hex');
   const keepAlive = (evidenceId: EvidenceId, upload: string) => {
     const renewing = repeating(renewMs, () => db.query(RENEW, [evidenceId, upload, uploadMs]), {
-      onError: () => undefined, // the lease has renewals to spare
+      onError: () => undefined, // the lease survives a failed renewal
     });
     return async () => {
       await renewing.stop();

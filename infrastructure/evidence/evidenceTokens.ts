@@ -1,5 +1,5 @@
-// The credentials in the URLs of evidence: sealed under a key derived from the secrets key, so that a link tells its reader nothing of
-// accounts and hashes. One is good for one method at one path, until a moment of real time, whatever a test clock says.
+// The tokens in evidence URLs. They are sealed with a key derived from the secrets key, so that a link reveals nothing about accounts and
+// hashes. A token is valid for one method and path, until a moment of real time, independent of test clocks.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { EvidenceLinks, EvidenceUpload, EvidenceView } from '../../application/ports/evidenceStorage.ts';
 import { type EvidenceId, PREFIX } from '../../domain/kernel/ids.ts';
@@ -7,7 +7,7 @@ import type { SecretsKeyring } from '../secrets/keyring.ts';
 
 const KEY_ID_BYTES = 8;
 
-/** Host-relative. A PUT sends the file, a GET gives it back. */
+/** Returns the path on this host. PUT uploads the file, GET downloads it. */
 const evidencePath = (evidenceId: EvidenceId): string => `/evidence/${PREFIX.evidence}${evidenceId}`;
 
 interface Claims {
@@ -20,20 +20,20 @@ interface Content<Claim> {
   readonly until: number;
 }
 
-/** Makes and reads the URLs of evidence. */
+/** Creates and reads evidence URLs. */
 export class EvidenceTokens implements EvidenceLinks {
   readonly #keyring: SecretsKeyring;
   readonly #publicUrl: string;
   readonly #clock: Clock;
 
-  /** `publicUrl`: the deployment's, without a slash at its end. */
+  /** `publicUrl`: the deployment's public URL, without a trailing slash. */
   constructor(keyring: SecretsKeyring, publicUrl: string, clock: Clock) {
     this.#keyring = keyring;
     this.#publicUrl = publicUrl;
     this.#clock = clock;
   }
 
-  /** Returns the URL, good for so many seconds. */
+  /** Returns a URL that is valid for `seconds`. */
   async urlFor<Method extends keyof Claims>(method: Method, of: Claims[Method], seconds: number): Promise<string> {
     const path = evidencePath(of.evidenceId);
     const content: Content<Claims[Method]> = { of, until: this.#clock.now() + seconds * 1_000 };
@@ -42,14 +42,14 @@ export class EvidenceTokens implements EvidenceLinks {
     return `${this.#publicUrl}${path}?token=${token}`;
   }
 
-  /** Returns what the token was made for, or null if it is not valid for this method at this path now. */
+  /** Returns the token's content, or null if the token is not valid now for this method and path. */
   async read<Method extends keyof Claims>(
     method: Method,
     evidenceId: EvidenceId,
     token: string,
   ): Promise<Claims[Method] | null> {
     const bytes = Buffer.from(token, 'base64url');
-    // Decoders ignore some bits of the last character: other spellings of a token are not the token.
+    // Decoders ignore some bits of the last character, so other spellings of a token are rejected.
     if (bytes.toString('base64url') !== token) return null;
     const of = { keyId: bytes.toString('hex', 0, KEY_ID_BYTES), sealed: bytes.subarray(KEY_ID_BYTES) };
     const content = this.#open<Claims[Method]>(`${method} ${evidencePath(evidenceId)}`, of);

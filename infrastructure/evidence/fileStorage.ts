@@ -1,5 +1,5 @@
-// Evidence as files of this service, for one machine. A file appears under its name when it is whole and on disk, once: that it is there
-// is what spends its grant.
+// Evidence as files of this service, for one machine. A file appears under its final name once, when it is complete and on disk. Its
+// presence marks the grant as used.
 import { createHash } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ import type { EvidenceTokens } from './evidenceTokens.ts';
 import { openedFile } from './openedFile.ts';
 
 interface FileStorageNeeds {
-  /** `<folder>/<account>/<evidence>` are the files, `<folder>/incoming/…` what is on its way. */
+  /** Files are in `<folder>/<account>/<evidence>`, running uploads in `<folder>/incoming/…`. */
   readonly folder: string;
   readonly tokens: EvidenceTokens;
   readonly randomness: Randomness;
   readonly accountNow: (tenant: Tenant) => Promise<Timestamp>;
-  /** Bytes that must stay free on the disk of the folder: the database may lie there, too. */
+  /** Bytes that must stay free on the folder's disk, which may also hold the database. */
   readonly freeSpaceMin: number;
 }
 
@@ -32,7 +32,7 @@ const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
 
-/** Throws EvidenceStorageUnavailable for whatever the file system says, but for the code that is passed on. */
+/** Throws EvidenceStorageUnavailable for any file system error, except that an error with the code `expected` is rethrown. */
 const onDisk = async <T>(work: () => Promise<T>, expected?: string): Promise<T> => {
   try {
     return await work();
@@ -42,7 +42,7 @@ const onDisk = async <T>(work: () => Promise<T>, expected?: string): Promise<T> 
   }
 };
 
-/** Resolves when names in the folder are on disk. */
+/** Resolves when the folder's entries are on disk. */
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder);
   try {
@@ -61,10 +61,10 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
     this.#incoming = join(needs.folder, 'incoming');
   }
 
-  /** `isAlone`: no other process receives in this folder, so that what is half there was cut off by an end of the program. */
+  /** `isAlone`: no other process uses this folder, so that unfinished uploads belong to an ended program and are removed. */
   static async open(needs: FileStorageNeeds, isAlone: boolean): Promise<FileEvidenceStorage> {
     const storage = new FileEvidenceStorage(needs);
-    // What can't be removed now is told by the first upload.
+    // If the removal fails, the first upload reports the problem.
     if (isAlone) await rm(storage.#incoming, { recursive: true, force: true }).catch(() => undefined);
     return storage;
   }
@@ -111,7 +111,7 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
     const draft = join(this.#incoming, `${upload.evidenceId}.${this.#needs.randomness.bytes(8).toString('hex')}`);
     try {
       const sha256 = await writeDraft(draft, upload.size, body);
-      // Account time may have gone on meanwhile, and the file's grant may be swept.
+      // Account time may have advanced in the meantime, and the grant may have been removed.
       if (sha256 === null || !(await this.#isOpen(upload))) return null;
       return (await this.#publish(draft, upload)) ? sha256 : null;
     } finally {
@@ -119,7 +119,7 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
     }
   }
 
-  /** Neither used up nor, by account time, expired. */
+  /** Whether the grant is neither used nor, by account time, expired. */
   async #isOpen(upload: EvidenceUpload): Promise<boolean> {
     if ((await this.#needs.accountNow(upload)) >= upload.expiresAt) return false;
     const file = await onDisk(() => open(this.#fileOf(upload)), 'ENOENT').catch(nullIfAbsent);
@@ -127,10 +127,10 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
     return file === null;
   }
 
-  /** Returns false when another upload was first. */
+  /** Returns false if another upload was first. */
   async #publish(draft: string, upload: EvidenceUpload): Promise<boolean> {
     try {
-      // A link, unlike a renaming, never replaces a file.
+      // Unlike rename, link never replaces a file.
       await onDisk(() => link(draft, this.#fileOf(upload)), 'EEXIST');
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
@@ -168,7 +168,7 @@ const nullIfAbsent = (error: unknown): null => {
   throw error;
 };
 
-/** Returns the SHA-256 of what is on disk then; null when it is not of that size. Nothing beyond it is written. */
+/** Writes the body to disk. Returns its SHA-256, or null if its size differs from `size`. Never writes more than `size` bytes. */
 const writeDraft = async (path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<string | null> => {
   const file = await onDisk(() => open(path, 'wx', 0o600));
   try {

@@ -1,14 +1,14 @@
-// Judges files in a thread of its own, because a hostile file of 10 MB takes long enough to hold the event loop. Few files are in memory
-// at once.
+// Examines files in a separate thread, because a hostile file of 10 MB would block the event loop too long. It limits the number of files
+// in memory.
 import { Worker } from 'node:worker_threads';
 import type { EvidenceVerdict, JudgeEvidence } from '../../application/ports/evidenceGrants.ts';
 import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
 import { sizeMismatch } from '../../domain/dispute/evidenceFile.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 
-/** One waits for the thread while the next is read. */
+/** Files in memory: one waits for the thread while the next is read. */
 const FILES_MAX = 2;
-/** The worst file takes a second. */
+/** Longest examination; the worst known file takes a second. */
 const JUDGING_MS_MAX = 20_000;
 const TOO_LONG = reject(
   'invalid_evidence',
@@ -25,13 +25,13 @@ interface EvidenceJudge {
   close(): Promise<void>;
 }
 
-/** Returns how to have the thread judge a file: one after the other. The thread begins with the first one. */
+/** Returns functions to examine a file in the thread, one at a time, and to end the thread. The thread starts with the first file. */
 const judgeThread = () => {
   let worker: Worker | null = null;
   let last: Promise<unknown> = Promise.resolve();
   const begin = (): Worker => {
     const begun = new Worker(new URL('./judgeWorker.ts', import.meta.url));
-    // Callers get the error by the exit; an idle thread has none.
+    // A caller learns of an error by the exit; an idle thread has no caller.
     begun.on('error', () => undefined);
     begun.once('exit', () => {
       if (worker === begun) worker = null;
@@ -45,7 +45,7 @@ const judgeThread = () => {
       const settle = (): void => {
         clearTimeout(timer);
         asked.off('message', onVerdict).off('exit', onExit);
-        // A thread that waits for the next file must not keep the process alive.
+        // An idle thread must not keep the process alive.
         asked.unref();
       };
       const onVerdict = (verdict: EvidenceVerdict): void => {
@@ -56,7 +56,7 @@ const judgeThread = () => {
         settle();
         reject(new EvidenceStorageUnavailable('the thread that examines files ended'));
       };
-      // A verdict, too: another try would take as long, while others wait.
+      // Too slow is also a verdict: a retry would take as long while other files wait.
       const timer = setTimeout(() => {
         worker = null;
         onVerdict(TOO_LONG);

@@ -1,4 +1,4 @@
-// The thread in which files are judged (infrastructure/evidence/judge.ts).
+// The thread that examines files (infrastructure/evidence/judge.ts).
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import type { EvidenceVerdict } from '../../application/ports/evidenceGrants.ts';

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { OpenedFile } from '../../application/ports/evidenceStorage.ts';
 
 export const openedFile = (size: number, content: Readable): OpenedFile => {
-  // The iteration throws the error; until then it must not end the process.
+  // The iteration throws the error. Before that, an unhandled error event would end the process.
   content.on('error', () => undefined);
   return { size, chunks: content as AsyncIterable<Buffer>, close: () => void content.destroy() };
 };

@@ -1,8 +1,8 @@
-// Whether a PDF runs code when somebody opens it: JavaScript and launch actions (ISO 32000-1, 12.6.4). Names are looked for in the whole
-// file and in compressed objects; nothing is interpreted. A reader may find objects anywhere, so a name inside other data counts, too.
+// Detects PDFs that run code when opened: JavaScript and launch actions (ISO 32000-1, 12.6.4). It searches for names in the whole file and
+// in compressed objects, and interprets nothing. A reader may find objects anywhere, so a name inside other data counts too.
 import { constants, inflateSync } from 'node:zlib';
 
-/** Names may spell any character as `#` and two hexadecimal digits. */
+/** Returns a pattern for a name, in which any character may be written as `#` and two hexadecimal digits. */
 const spelled = (name: string): string =>
   [...name]
     .map((char) => {
@@ -13,19 +13,19 @@ const spelled = (name: string): string =>
 const named = (...names: readonly string[]): RegExp =>
   new RegExp(`/(?:${names.map(spelled).join('|')})(?![^\\s\\0()<>[\\]{}/%])`);
 
-/** Long enough to stand in compressed data by chance never. Renditions and XFA forms bring scripts of their own. */
+/** Names long enough not to occur in compressed data by chance. Renditions and XFA forms contain scripts. */
 const ACTIONS = named('JavaScript', 'Launch', 'Rendition', 'XFA');
 const SCRIPT = named('JS');
 
 const STREAM = /\bstream(?:\r\n|\n)/g;
 const STREAM_END = 'endstream';
 const STREAMS_MAX = 50_000;
-/** Objects in a stream begin with their numbers; so do some pages, which are looked at as well. */
+/** Object streams begin with object numbers. Some pages begin likewise and are examined too. */
 const LIKE_OBJECTS = /^[\s\0]*(?:%|\d+[\s\0]+\d+)/;
 const HEAD_BYTES = 512;
-/** Deflate makes at most so many bytes of one. */
+/** Largest expansion factor of deflate. */
 const DEFLATE_FACTOR_MAX = 1_032;
-/** Bytes of all such streams of a file, before and after they are inflated. */
+/** Limit for the bytes of all such streams of a file, compressed and inflated together. */
 const EXAMINED_MAX = 50_331_648;
 
 const UNSAFE = 'contains JavaScript or launch actions';
@@ -42,12 +42,12 @@ export const actionProblem = (bytes: Buffer): string | null => {
     if (++streams > STREAMS_MAX) return UNREADABLE;
     if (index >= behind && SCRIPT.test(text.slice(behind, index))) return UNSAFE;
     const begin = index + keyword.length;
-    // One look for the end of each stream, however many seem to begin in it.
+    // Searches for the end of a stream only once, even if many seem to begin in it.
     if (begin > behind) {
       const end = text.indexOf(STREAM_END, begin);
       behind = end === -1 ? text.length : end;
     }
-    // A stream that seems to stand in another one is examined as well: a reader may find it there.
+    // A stream that seems to be inside another one is examined too, because a reader may find it.
     const stream = bytes.subarray(begin, behind);
     if (!mayHoldObjects(stream)) continue;
     left -= stream.length;
@@ -60,13 +60,13 @@ export const actionProblem = (bytes: Buffer): string | null => {
 };
 
 const mayHoldObjects = (stream: Buffer): boolean => {
-  // All that a compressed stream begins with (RFC 1950).
+  // The two header bytes of a zlib stream (RFC 1950).
   if (stream.length < 2 || ((stream[0] as number) & 0x0f) !== 8 || stream.readUInt16BE(0) % 31 !== 0) return false;
   const head = inflated(stream.subarray(0, HEAD_BYTES), HEAD_BYTES * DEFLATE_FACTOR_MAX);
   return head !== null && LIKE_OBJECTS.test(head);
 };
 
-/** Returns what can be inflated, also of a stream that is cut off or damaged at its end; null if it is more than the bound. */
+/** Returns the inflated text, also of a stream that is truncated or damaged at its end. Returns null if it exceeds the bound. */
 const inflated = (stream: Buffer, bytesMax: number): string | null => {
   try {
     return inflateSync(stream, {

@@ -1,6 +1,6 @@
-// Evidence in an S3-compatible storage: merchants send to it directly, by presigned URLs. A presigned URL may be used again while it
-// lives, so what counts is a copy that was taken when the file was first read. A presigned URL shows its object's key, so keys of
-// uploads are hashes that tell nothing of the account.
+// Evidence in an S3-compatible storage. Merchants upload to it directly, with presigned URLs. A presigned URL can be used again until it
+// expires, so the first read takes a copy, and only the copy counts. A presigned URL shows its object's key, so upload keys are hashes
+// that reveal nothing about the account.
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import {
@@ -24,18 +24,18 @@ import { openedFile } from './openedFile.ts';
 
 export interface S3Location {
   readonly bucket: string;
-  /** Of the keys; empty, or with a slash at its end. */
+  /** Prefix of the keys: empty, or with a trailing slash. */
   readonly prefix: string;
-  /** null: as the AWS client finds them in the environment. */
+  /** null: the AWS client reads region and endpoint from the environment. */
   readonly region: string | null;
   readonly endpoint: string | null;
 }
 
-/** Of all but the file itself; a storage that is silent for so long is away. */
+/** Timeout for connecting and for an answer's start, in milliseconds. */
 const ANSWER_MS = 10_000;
-/** More than views of all accounts as a rule take: a client that reads slowly holds one, and must not keep others from the storage. */
+/** More than all accounts' views usually need, so that slow readers, each of which holds a socket, don't block others. */
 const SOCKETS_MAX = 512;
-/** A merchant may send something larger where the storage does not look at the size: as much is read as proves that. */
+/** A storage that ignores the declared size may hold a larger file. One byte more than allowed is enough to detect that. */
 const BYTES_READ_MAX = EVIDENCE_BYTES_MAX + 1;
 
 export class S3EvidenceStorage implements EvidenceStorage {
@@ -46,9 +46,9 @@ export class S3EvidenceStorage implements EvidenceStorage {
     this.#at = at;
     this.#client = new S3Client({
       ...(at.region !== null && { region: at.region }),
-      // Other storages than Amazon's seldom have a host name for each bucket.
+      // Storages other than Amazon's rarely have a host name per bucket.
       ...(at.endpoint !== null && { endpoint: at.endpoint, forcePathStyle: true }),
-      // A checksum of the body would be bound, too, which nobody knows before it is sent.
+      // A checksum would become part of the signature, but the body is not known yet.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
@@ -61,7 +61,7 @@ export class S3EvidenceStorage implements EvidenceStorage {
   }
 
   async uploadUrl(upload: EvidenceUpload, seconds: number): Promise<string> {
-    // Signing asks nobody: a merchant would learn from the storage that it is away.
+    // Signing needs no request, so this one checks that the storage is available before the merchant gets the URL.
     await this.#answered(this.#client.send(new HeadBucketCommand({ Bucket: this.#at.bucket })));
     const put = new PutObjectCommand({
       ...this.#object('uploads', upload),
@@ -113,7 +113,7 @@ export class S3EvidenceStorage implements EvidenceStorage {
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     } catch (error) {
       if (error instanceof NoSuchKey) return null;
-      // Of an empty object there is no range.
+      // An empty object has no range.
       if ((error as Error).name === 'InvalidRange') return Buffer.alloc(0);
       throw away(error);
     }

@@ -1,4 +1,4 @@
-// Whether what was uploaded as a logo is an image that any browser and any PDF reader shows: a PNG or JPEG, whole and nothing but it.
+// Checks that an uploaded logo is a complete PNG or JPEG without further data, which every browser and PDF reader can show.
 import { hash } from 'node:crypto';
 import { fileTypeFromBuffer } from 'file-type';
 import jpeg from 'jpeg-js';
@@ -7,13 +7,13 @@ import { type CheckedLogo, LOGO_BYTES_MAX, LOGO_TYPES } from '../../application/
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { endOfScan, pngFrame } from '../imageFrames.ts';
 
-/** Of each side, in pixels. What is larger takes long to decode. */
+/** Bounds of each side in pixels. Larger images take long to decode. */
 const SIDE = { min: 16, max: 512 } as const;
-/** Encoders write about ten; each is a pass over the whole image. */
+/** Encoders write about ten scans; each is a pass over the whole image. */
 const JPEG_SCANS_MAX = 16;
 const JPEG_MEMORY_MB_MAX = 32;
 
-/** `invalid_request` with param `logo` for anything else. */
+/** Returns the checked logo, or an `invalid_request` rejection with param `logo`. */
 export const checkedLogo = async (sent: Uint8Array): Promise<CheckedLogo | Rejection> => {
   const bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
   if (bytes.length > LOGO_BYTES_MAX) return refuse(`must have at most ${LOGO_BYTES_MAX} bytes`);
@@ -38,7 +38,7 @@ const decodeProblem = (decode: () => unknown): string | null => {
     decode();
     return null;
   } catch {
-    return DAMAGED; // what a decoder says quotes the bytes
+    return DAMAGED; // a decoder's own message would quote the bytes
   }
 };
 
@@ -53,7 +53,7 @@ const pngProblem = (bytes: Buffer): string | null => {
   const problem = sideProblem(frame.width, frame.height);
   if (problem !== null) return problem;
   if (bytes[PNG_HEAD.bitDepth] === 16) return 'must have 8 bits per channel, not 16';
-  // A decoder can't bound what it inflates of an interlaced one.
+  // The decoder can't limit the inflated size of an interlaced image.
   if (bytes[PNG_HEAD.interlace] !== 0) return 'must not be interlaced';
   return decodeProblem(() => PNG.sync.read(bytes, { checkCRC: true }));
 };
@@ -61,9 +61,9 @@ const pngProblem = (bytes: Buffer): string | null => {
 // --- JPEG (ITU-T T.81, annex B) ---
 
 const MARKER = { end: 0xd9, scan: 0xda } as const;
-/** Baseline, extended and progressive. */
+/** Supported frames: baseline, extended and progressive. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
-/** Frames that browsers do not show: lossless, hierarchical, arithmetic. 0xc4, 0xc8 and 0xcc are no frames. */
+/** Frames that browsers do not support: lossless, hierarchical, arithmetic. 0xc4, 0xc8 and 0xcc are not frames. */
 const OTHER_FRAMES = [0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 
 interface JpegParts {
@@ -84,10 +84,10 @@ const jpegProblem = (bytes: Buffer): string | null => {
   );
 };
 
-/** null: it does not go from its first marker to its last, which ends it. */
+/** Returns the parts of a JPEG, or null if it is malformed or has data after its end marker. */
 const jpegParts = (bytes: Buffer): JpegParts | null => {
   const parts: JpegParts = { frames: [], scans: 0 };
-  let at = 2; // behind the start marker
+  let at = 2; // after the start marker
   while (at + 4 <= bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1] as number;
     const length = bytes.readUInt16BE(at + 2);

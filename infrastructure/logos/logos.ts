@@ -1,4 +1,4 @@
-// Logos on Postgres: a row for each account and image.
+// Logos in PostgreSQL: one row per account and image.
 import type { Logo, Logos } from '../../application/ports/logos.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 

@@ -1,4 +1,4 @@
-// Provider notifications in Postgres, stored with the job that settles them in one durable transaction.
+// Provider notifications in PostgreSQL, stored in one durable transaction with the job that handles them.
 
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';

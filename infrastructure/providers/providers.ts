@@ -1,4 +1,4 @@
-// The bank of each mode, the sandbox's own in test and whichever is configured in live, and what is kept of what they report.
+// The bank of each mode (the sandbox in test, the configured provider in live), and the stored notifications.
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { PaymentProvider, PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { NotifiedWork } from '../../application/ports/providerNotifications.ts';
@@ -16,7 +16,7 @@ import { sandboxPayer } from './sandbox/payer.ts';
 export interface World {
   readonly storage: { readonly operations: SqlPool };
   readonly jobs: JobQueue;
-  /** The bank of live mode; null: none is configured (E5). */
+  /** The bank of live mode; null if none is configured (E5). */
   readonly liveProvider: PaymentProvider | null;
   readonly notifiedWork: NotifiedWork;
   readonly accounts: {

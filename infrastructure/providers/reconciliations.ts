@@ -1,4 +1,4 @@
-// How far reconciliation got, in Postgres: one row for each account and mode.
+// The progress of reconciliation, in PostgreSQL: one row per account and mode.
 import type { Reconciliations } from '../../application/ports/reconciliations.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// Turns what process managers answer to events into jobs and timers, in the transaction that moves their checkpoint (architecture §7).
+// Turns the reactions of process managers into jobs and timers, in the transaction that moves their checkpoint (architecture §7).
 
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
@@ -15,16 +15,16 @@ import type { Timer, TimerKey } from '../../application/ports/timers.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
 
 interface TimerChange extends TimerKey {
-  /** null: cleared. */
+  /** null clears the timer. */
   readonly timer: Timer | null;
   readonly first: boolean;
 }
 
-/** What one batch comes to: of several changes to one timer only the last is written. */
+/** The effects of one batch. Of several changes to one timer, only the last is written. */
 class Effects {
   readonly jobs: JobRequest[] = [];
   readonly fired: { kind: string; group: string }[] = [];
-  /** What is asked of the capabilities' own effects, by the name of the effect. */
+  /** Requests for the capabilities' own effects, by the name of the effect. */
   readonly asked = new Map<string, unknown[]>();
   readonly #timers = new Map<string, TimerChange>();
 
@@ -74,11 +74,11 @@ class Effects {
 
 interface ReactorNeeds {
   readonly jobs: JobQueue;
-  /** Timers were set: the due scan may have to wake earlier. The earliest of them, in account time. */
+  /** Called when timers were set, with the earliest due time (account time), so that the scan can wake earlier. */
   readonly onTimers: (earliest: string) => void;
-  /** What capabilities declare, by the name of the effect. */
+  /** Handlers of the capabilities' effects, by name. */
   readonly effects: ReadonlyMap<string, EffectHandler>;
-  /** By name what processes remember. */
+  /** Memories of processes, by name. */
   readonly memories: ReadonlyMap<string, () => ProcessMemory>;
 }
 
@@ -95,7 +95,7 @@ export class Reactor implements LogConsumer {
   readonly categories: ProcessManager['categories'];
   readonly #process: ProcessManager;
   readonly #needs: ReactorNeeds;
-  /** null: it decides on the event alone. */
+  /** null if the process decides on the event alone. */
   readonly #memory: ProcessMemory | null;
   #after: (() => void)[] = [];
 
@@ -116,7 +116,7 @@ export class Reactor implements LogConsumer {
     const effects = new Effects();
     for (const event of events) {
       const taken = this.#memory?.take(event, tx) ?? null;
-      if (taken !== null) await taken; // a promise for each event of each process would be a twentieth of what a charge allocates
+      if (taken !== null) await taken; // not for null: a promise per event and process would be a twentieth of a charge's allocations
       for (const reaction of this.#process.react(event, this.#memory)) effects.add(reaction, event);
     }
     await this.#write(effects, tx);
@@ -130,7 +130,7 @@ export class Reactor implements LogConsumer {
   async #write(effects: Effects, tx: Sql): Promise<void> {
     const { jobs, onTimers, effects: declared } = this.#needs;
     const timers = effects.set();
-    // Before any timer: whoever holds a first attempt back takes the target's row, then timers.
+    // Before any timer, because holding back a first attempt also locks the target's row before its timers.
     for (const [name, asked] of effects.asked) {
       const handle = declared.get(name);
       if (handle === undefined) throw new Error(`no capability declares the effect ${name}`);

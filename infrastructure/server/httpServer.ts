@@ -1,4 +1,4 @@
-// The listening socket: bound before anything else is started, so that a port in use changes nothing (rule S4).
+// The HTTP server's socket. It is bound before anything else starts, so that a port in use changes nothing (rule S4).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -17,25 +17,25 @@ const CLOCK = { now: Date.now };
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Header block of a request: API keys, idempotency keys and proxies' headers fit many times. */
+/** Largest header block of a request: many times the size of API keys, idempotency keys and proxies' headers. */
 const HEADER_BYTES_MAX = 16 * 1024;
 
 export interface SocketBounds {
-  /** From connecting, or from the first byte after an answer, to the end of the headers. */
+  /** Longest time from connecting, or from the first byte after an answer, to the end of the headers. */
   readonly headersMs: number;
-  /** To the end of the body. */
+  /** Longest time to the end of the body. */
   readonly requestMs: number;
-  /** The same of a file that is sent to a signed URL: as long as the URL lives. */
+  /** The same for a file sent to a signed URL: the lifetime of the URL. */
   readonly uploadMs: number;
-  /** An upload may begin slowly. From then on it must have had so many bytes a second in the last so many milliseconds (E9). */
+  /** Window over which an upload's rate is measured; an upload may be slow during its first window (E9). */
   readonly uploadGraceMs: number;
   readonly uploadBytesPerSecond: number;
-  /** Without a byte in either direction, also while an answer waits to be read. */
+  /** Longest time without a byte in either direction, also while an answer waits to be read. */
   readonly silenceMs: number;
   readonly connectionsMax: number;
-  /** Of one client; of proxies that the application trusts, any number. */
+  /** Connections per client. Trusted proxies have no limit. */
   readonly connectionsPerAddress: number;
-  /** Requests of one connection that wait for their answers; one more ends it. */
+  /** Requests of one connection that may wait for their answers. One more closes the connection. */
   readonly pipelinedMax: number;
 }
 export const SOCKET_BOUNDS: SocketBounds = {
@@ -49,11 +49,11 @@ export const SOCKET_BOUNDS: SocketBounds = {
   connectionsPerAddress: 256,
   pipelinedMax: 100,
 };
-/** In the grace of an upload. */
+/** Rate checks per window of an upload. */
 const LOOKS_AT_RATE = 10;
-/** How often Node looks for sockets that are too slow. */
+/** How often Node checks for slow sockets, per header time limit. */
 const CHECKS_PER_BOUND = 20;
-/** A peer that was refused has so long to read why. */
+/** Time that a rejected peer has to read the answer. */
 const REFUSED_MS = 2_000;
 
 const starting =
@@ -86,7 +86,7 @@ const SLOW_UPLOAD = 'QUITA_SLOW_UPLOAD';
 const WRONG_HOSTS: NodeJS.ErrnoException = Object.assign(new Error('not one Host'), { code: 'QUITA_WRONG_HOSTS' });
 
 interface ParserRefusal {
-  /** The status line behind the version. */
+  /** The status line after the HTTP version. */
   readonly status: string;
   readonly code: ErrorCode;
   readonly message: string;
@@ -96,7 +96,7 @@ const INVALID: ParserRefusal = {
   code: 'invalid_request',
   message: 'The request is not valid HTTP.',
 };
-/** By the code of the error. */
+/** By error code. */
 const REFUSALS: { readonly [code: string]: ParserRefusal } = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -116,7 +116,7 @@ const REFUSALS: { readonly [code: string]: ParserRefusal } = {
   QUITA_WRONG_HOSTS: { ...INVALID, message: 'The request must have exactly one Host header.' },
 };
 
-/** What the HTTP parser refuses, or the check of the Host, still gets the interface's error body and a request id (E7). */
+/** Answers a request that the HTTP parser or the Host check rejected, with the API's error body and a request id (E7). */
 const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, ...rejection } = REFUSALS[error.code ?? ''] ?? INVALID;
@@ -134,7 +134,7 @@ const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex)
   socket.end(`HTTP/1.1 ${status}\r\n${headers.join('')}\r\n${body}`);
 };
 
-/** HTTP/1.1 requires one Host, and no version allows two: a proxy may have judged the other one (RFC 9112, 3.2). */
+/** HTTP/1.1 requires one Host header, and no version allows two: a proxy may have checked the other one (RFC 9112, 3.2). */
 const hasWrongHosts = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -144,7 +144,7 @@ const hasWrongHosts = ({ httpVersion, rawHeaders }: IncomingMessage): boolean =>
   return hosts > 1 || (hosts === 0 && httpVersion === '1.1');
 };
 
-/** A client that sends on and on and reads nothing must not have all of it worked on: Node begins each request of a chunk at once. */
+/** Limits the work for a client that keeps sending and never reads: Node starts every request of a chunk at once. */
 const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse) => boolean) => {
   const waiting = new WeakMap<Duplex, number>();
   return ({ socket }, res) => {
@@ -159,7 +159,7 @@ const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse
   };
 };
 
-/** Closes the connections of an address beyond the bound, so that one client can't take all of them. */
+/** Closes connections of an address beyond the limit, so that one client can't use all connections. */
 const boundAddresses = (server: Server, max: number, isProxy: (address: string) => boolean): void => {
   const open = new KeyedCount();
   server.on('connection', (socket: Socket) => {
@@ -175,7 +175,7 @@ const isUpload = ({ method, url = '' }: IncomingMessage): boolean => method === 
 
 const tooSlow = (code: string): Error => Object.assign(new Error('the body is slow'), { code });
 
-/** Node bounds all requests alike: those that are no uploads are bounded here, and uploads by their rate. */
+/** Node has one time limit for all requests. This function limits uploads by their rate and other requests by their own limit. */
 const boundBody = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -189,7 +189,7 @@ const boundBody = (
     return void req.once('close', () => clearTimeout(timer));
   }
   const { socket } = req;
-  /** Of the last `uploadGraceMs`, the oldest first. */
+  /** Byte counts of the last `uploadGraceMs`, the oldest first. */
   const read = [socket.bytesRead];
   const bytesMin = (uploadBytesPerSecond * uploadGraceMs) / 1_000;
   const looking = repeating(uploadGraceMs / LOOKS_AT_RATE, () => {
@@ -197,7 +197,7 @@ const boundBody = (
     if (read.length <= LOOKS_AT_RATE) return;
     if (socket.bytesRead - (read.shift() as number) >= bytesMin) return;
     void looking.stop();
-    // The rest of a refused upload is not waited for: its answer was sent.
+    // The answer was already sent, so the rest of a rejected upload is not awaited.
     if (res.headersSent) socket.destroy();
     else onSlow(tooSlow(SLOW_UPLOAD), socket);
   });
@@ -205,13 +205,13 @@ const boundBody = (
 };
 
 export interface HttpServer {
-  /** From now on this answers; until then only /health/live does. */
+  /** Sets the application that answers from now on. Before, only /health/live succeeds. */
   serve(app: Express): void;
-  /** No new connections; requests in flight are finished within `graceMs`. */
+  /** Accepts no new connections, and lets running requests finish within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** `publicUrl`: the base of the links in error answers, without a slash at its end. `prefix`: of the variables that errors name. */
+/** `publicUrl`: base of the links in error answers, without a trailing slash. `prefix`: prefix of the variables in error messages. */
 export const listen = async (
   host: string,
   port: number,
@@ -228,7 +228,7 @@ export const listen = async (
       headersTimeout: bounds.headersMs,
       requestTimeout: bounds.uploadMs,
       connectionsCheckingInterval: bounds.headersMs / CHECKS_PER_BOUND,
-      // Judged here: Node's own answer has no body and no request id.
+      // Checked here, because Node's own answer has no body and no request id.
       requireHostHeader: false,
     },
     (req, res) => {
@@ -238,7 +238,7 @@ export const listen = async (
       else handler(req, res);
     },
   );
-  // An expectation that nobody knows is ignored (RFC 9110, 10.1.1) rather than answered by Node with a bare 417.
+  // An unknown expectation is ignored (RFC 9110, 10.1.1). Node would answer with a bare 417.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('connect', (_req, socket) => refuse(publicUrl, new Error('no tunnels'), socket));
   server.setTimeout(bounds.silenceMs);

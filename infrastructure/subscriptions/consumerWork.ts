@@ -1,11 +1,11 @@
-// The consumers of the log as operators see to them: their checkpoints, and the streams that they have parked.
+// The consumers of the log for operators: their checkpoints and their parked streams.
 import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../../application/ports/consumers.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { askRetry, readParked } from '../../projections/engine/parkedStreams.ts';
 import { pause } from '../../projections/engine/pause.ts';
 
-/** Longest wait for one more of them to be taken up by whoever leads, which is another process. */
+/** Longest wait for the leader, another process, to retry one more stream. */
 const ANSWER_MS_MAX = 30_000;
 const LOOK_MS = 100;
 

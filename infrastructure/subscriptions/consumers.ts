@@ -1,4 +1,4 @@
-// How far the consumers of the log are, and what they have parked, as this process knows it: they may run in others.
+// The progress of the log's consumers and their parked streams, as this process knows them. The consumers may run in other processes.
 
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { Storage } from '../boot/storage.ts';
@@ -11,7 +11,7 @@ interface Watched {
   readonly log: Log;
 }
 
-/** `names`: the consumers of the role. They may run in other processes, whatever this one does: it may be the standby. */
+/** `names`: the consumers of the role. They may run in other processes, even if this process has the role: it may be the standby. */
 const progressOf = async <Name extends string>({ storage, log }: Watched, role: string, names: readonly Name[]) => {
   const progress = new LogProgress<Name>(() => performance.now(), names);
   await progress.follow(storage.store, storage.notices, role);
@@ -20,7 +20,7 @@ const progressOf = async <Name extends string>({ storage, log }: Watched, role: 
   return { progress, stop };
 };
 
-/** The parked streams as this process knows them; each one is reported in the log of every process. */
+/** The parked streams as this process knows them. Every process logs each of them. */
 const parkedSetOf = ({ storage, log }: Watched, onChange: () => void): ParkedSet =>
   new ParkedSet({
     db: storage.reads,
@@ -34,7 +34,7 @@ const parkedSetOf = ({ storage, log }: Watched, onChange: () => void): ParkedSet
     onError: warnings(log)('the parked streams could not be read'),
   });
 
-/** Follows how far the consumers are and what they have parked. `leaders`: called when an operator may want those taken up again. */
+/** Follows the consumers' progress and parked streams. `leaders` are called when an operator may have asked for a retry. */
 export const followConsumers = async (
   options: Watched,
   names: { readonly readModels: readonly ReadModelName[]; readonly processes: readonly string[] },

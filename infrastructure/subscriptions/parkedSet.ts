@@ -1,5 +1,5 @@
-// The parked streams, as this process knows them, so that a request asks no database. They are read at the start, kept up to date by
-// notices that come before those of the progress, and read again from time to time because a notice can be missed.
+// The parked streams as this process knows them, so that requests need no query. They are read at the start and updated by notices, which
+// arrive before those of the progress. Because a notice can be missed, they are also read again from time to time.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
@@ -17,11 +17,11 @@ type Known = Omit<ParkedStream, 'error'> & { readonly error?: string };
 
 interface ParkedSetOptions {
   readonly db: Sql;
-  /** At the start, when there are any. */
+  /** Called at the start if streams are parked. */
   readonly onFound: (streams: number) => void;
-  /** Once for each stream and consumer, and again when it was parked at another event. */
+  /** Called once for each stream and consumer, and again if the stream was parked at another event. */
   readonly onParked: (stream: Known) => void;
-  /** Something changed, perhaps an operator asked for a retry: the leader looks. */
+  /** Called when something changed, for example when an operator asked for a retry. */
   readonly onChange: () => void;
   readonly onError: (error: Error) => void;
   readonly lookMs?: number;
@@ -31,10 +31,10 @@ const LOOK_MS = 5_000;
 
 export class ParkedSet implements ParkedStreams {
   readonly #options: ParkedSetOptions;
-  /** By stream, by consumer. */
+  /** By stream, then by consumer. */
   #byStream = new Map<string, Map<string, Known>>();
   #rounds: Repeating | null = null;
-  /** Counts the changes heard of, so that rows read before one of them do not undo it. */
+  /** Counts the announced changes, so that rows read before a change do not undo it. */
   #changes = 0;
   #looking: Promise<void> | null = null;
 
@@ -69,7 +69,7 @@ export class ParkedSet implements ParkedStreams {
     return false;
   }
 
-  /** How many streams are parked, for whomever. */
+  /** Number of parked streams of all consumers. */
   get streams(): number {
     return this.#byStream.size;
   }
@@ -92,7 +92,7 @@ export class ParkedSet implements ParkedStreams {
     if (consumers?.size === 0) this.#byStream.delete(stream);
   }
 
-  /** Reads the rows again, one read at a time: a call during a read waits for it. A change heard of during the read repeats it. */
+  /** Reads the rows again. A call during a read waits for that read. A change announced during the read repeats it. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;

@@ -1,5 +1,5 @@
-// How far each consumer of a group is behind the log, as this process knows it. It learns of its own appends and consumers at once, of
-// those of other processes by notices (architecture §6).
+// How far each consumer of a group is behind the log, as this process knows it. Its own appends and consumers are known at once; notices
+// report those of other processes (architecture §6).
 
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { CaughtUp, Progress, ReadModelName } from '../../application/ports/readModels/progress.ts';
@@ -17,7 +17,7 @@ interface Waiter {
 
 interface Standing {
   position: Position | null;
-  /** When it last moved while there was more to take; null: it has caught up. */
+  /** When the consumer last moved while it was behind; null if it has caught up. */
   behindSinceMs: number | null;
 }
 
@@ -55,7 +55,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
       if (standing.behindSinceMs === null && this.#isBehind(standing)) standing.behindSinceMs = this.#now();
   }
 
-  /** The log was restored to an older state: how far the consumers are has to be learnt again. */
+  /** Forgets the consumers' positions, because the log was restored to an older state. */
   reset(head: Position | null): void {
     this.#head = head;
     for (const standing of this.#standing.values()) {
@@ -64,7 +64,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     }
   }
 
-  /** Names of other groups are ignored. */
+  /** Records that consumers reached a position. Names of other groups are ignored. */
   moved(names: readonly string[], position: Position): void {
     let hasMoved = false;
     for (const name of names) {
@@ -80,24 +80,24 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     for (const listener of this.#listeners) listener();
   }
 
-  /** Milliseconds for which the consumer has not moved although it is behind, 0 when it has caught up; without a name, of the slowest. */
+  /** Returns for how many milliseconds a consumer has not moved while behind; 0 if it has caught up. Without a name, the maximum. */
   stuckMs(name?: Name): number {
     if (name === undefined) return Math.max(0, ...this.names.map((one) => this.stuckMs(one)));
     const since = this.#standing.get(name)?.behindSinceMs ?? null;
     return since === null ? 0 : this.#now() - since;
   }
 
-  /** Names of the consumers that have not moved for longer than `forMs` although they are behind. */
+  /** Returns the consumers that have not moved for longer than `forMs` although they are behind. */
   standingStill(forMs: number): readonly Name[] {
     return this.names.filter((name) => this.stuckMs(name) > forMs);
   }
 
-  /** Names of the consumers that have not reached the newest head known. */
+  /** Returns the consumers that have not reached the newest known head. */
   behind(): readonly Name[] {
     return this.names.filter((name) => this.#isBehind(this.#standing.get(name) as Standing));
   }
 
-  /** The position that all consumers have passed; null while one has taken nothing. */
+  /** The position that all consumers have passed; null while one has processed nothing. */
   get position(): Position | null {
     const positions = [...this.#standing.values()].map(({ position }) => position);
     return positions.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
@@ -135,20 +135,20 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   }
 }
 
-/** Waits until a read model has passed whatever is in the log, written by whichever process. */
+/** Waits until a read model has passed the log's current head, including events of other processes. */
 export const caughtUp =
   (store: Pick<EventStore, 'head'>, progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>): CaughtUp =>
   async (model, timeoutMs) => {
     const head = await store.head();
-    if (head !== null) progress.sawHead(head); // what another process wrote may not have been announced yet
+    if (head !== null) progress.sawHead(head); // another process's events may not be announced yet
     return { head, isCaughtUp: await progress.caughtUp(timeoutMs, [model]) };
   };
 
 const LOOK_MS = 500;
 
 /**
- * Learns how far consumers in other processes are. Their notices come at once; because one can be missed, their checkpoints are read at the
- * start, and again while a consumer seems stuck. Returns a function that stops it.
+ * Follows the progress of consumers in other processes. Notices arrive at once. Because one can be missed, the checkpoints are also read at
+ * the start, and again while a consumer seems stuck. Returns a function that stops this.
  */
 export const watchCheckpoints = async (
   db: Sql,

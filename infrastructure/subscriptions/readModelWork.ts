@@ -1,4 +1,4 @@
-// Building read models anew and comparing them with the log, as operators have it done.
+// Rebuilds read models and verifies them against the log, on behalf of operators.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';

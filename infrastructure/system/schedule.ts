@@ -1,16 +1,16 @@
-// Work that comes round by the clock, never twice at once.
+// Scheduled work that never overlaps itself.
 import cron, { type Logger } from 'node-cron';
 import type { Log } from '../log/log.ts';
 
-/** What the clock itself has to say, such as that a time was missed while the process was busy; by default it writes to the console. */
+/** Logs the scheduler's own messages, such as a run missed while the process was busy. By default it writes to the console. */
 const clockLog = (log: Log, schedule: string): Logger => ({
   info: (message) => log.info({ schedule }, message),
   warn: (message) => log.warn({ schedule }, message),
   error: (error) => log.warn({ schedule, err: error }, 'scheduled work failed'),
-  debug: (error) => log.debug({ schedule, err: error }, 'the clock of a schedule'),
+  debug: (error) => log.debug({ schedule, err: error }, 'scheduler message'),
 });
 
-/** `pattern`: six fields, seconds first. Returns how to stop it. */
+/** Starts a schedule. `pattern` has six fields, seconds first. Returns a function that stops it. */
 export const startSchedule = (
   pattern: string,
   run: () => Promise<void>,

@@ -1,13 +1,13 @@
-// Chance and time as the operating system gives them.
+// Randomness and time from the operating system.
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
 
-/** Bytes drawn from the system at once: a draw costs 12 µs under load whatever its size, and each command and request needs 16 bytes. */
+/** Bytes drawn at once. Under load a draw of any size costs 12 µs, and each command and request needs 16 bytes. */
 const DRAWN_BYTES = 4_096;
 
-/** Each byte of a draw is handed out once and never written again, so that what callers hold stays theirs. */
+/** Each byte is returned once and never overwritten, so that callers may keep the buffers. */
 let drawn = Buffer.alloc(0);
 let used = 0;
 

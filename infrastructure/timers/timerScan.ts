@@ -1,11 +1,11 @@
-// Sends pg-boss what is due now, woken for the nearest due time (architecture §7). Every worker scans, by the one clock of the deployment.
+// Enqueues jobs for due timers, and wakes for the next due time (architecture §7). Every worker scans, by the deployment's one clock.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { type JobOfTimer, nextDueMs, takeDueTimers } from './timerTable.ts';
 
-/** Longest sleep: covers timers that another process set, and those of accounts whose test clock is ahead. */
+/** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead. */
 const LOOK_MS = 1_000;
 const BATCH = 500;
 
@@ -19,7 +19,7 @@ export class TimerScan {
   #scanning: Repeating | null = null;
   #stopped = false;
 
-  /** `mayWork`: asked before each scan; what is due meanwhile is found by the first one after. */
+  /** `mayWork` is called before each scan. Timers that fall due in the meantime are found by a later scan. */
   constructor(
     db: SqlPool,
     jobs: JobQueue,
@@ -41,7 +41,7 @@ export class TimerScan {
     this.nudge('');
   }
 
-  /** A timer was set for `dueAt` (account time, which is never behind real time); '' : look at once. */
+  /** Wakes the scan by `dueAt` (account time, which is never behind real time), or at once for ''. */
   nudge(dueAt: string): void {
     this.#scanning?.within(dueAt === '' ? 0 : Date.parse(dueAt) - this.#clock.now());
   }

@@ -1,4 +1,4 @@
-// The timers table: what falls due later, in account time (architecture §7).
+// The timers table: work that falls due later, in account time (architecture §7).
 import type { JobKind, JobPayload, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } from '../../application/ports/timers.ts';
@@ -28,14 +28,14 @@ const fromRow = (row: Row): Timer => ({
   ...(row.held && { held: true as const }),
 });
 
-/** What a timer becomes when it is due, by the rule of its kind. */
+/** Returns the job of a due timer, by the rule of its kind. */
 export type JobOfTimer = (timer: Timer) => JobRequest;
 export const jobOfTimers = (kinds: readonly JobKind[]): JobOfTimer => {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return (timer) => jobOfTimer(byName.get(timer.kind) ?? { timer: null }, timer);
 };
 
-/** Sets or moves them. At most one per (kind, key) in one call. */
+/** Sets or moves timers. At most one per (kind, key) in one call. */
 export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void> => {
   if (timers.length === 0) return;
   await db.query({
@@ -86,7 +86,7 @@ export const clearTimers = async (db: Sql, timers: readonly TimerKey[]): Promise
   });
 };
 
-/** All timers of the group are due at once. */
+/** Makes all timers of the group due now. */
 export const fireTimersNow = (db: Sql, kind: string, group: string) =>
   db.query("UPDATE operations.timers SET due_at = 'epoch', held = false WHERE kind = $1 AND group_id = $2", [
     kind,
@@ -98,9 +98,9 @@ const NOT_DRAINED = `NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.tes
 const DRAINED_TO = "CASE WHEN c.draining THEN c.drain_until ELSE '-infinity' END";
 
 /**
- * Takes up to `limit` timers that are due at real time `nowMs`, with the offset of their account's test clock; what a clock that is
- * being drained jumped over is left alone. The caller enqueues them in the same transaction. What a reaction is changing at this
- * moment is left to the next look: whoever takes many timers must not wait for others who do, or they wait for each other.
+ * Takes up to `limit` timers that are due at real time `nowMs`, shifted by their account's test clock. Timers that a draining clock has
+ * jumped over are left to the drain. The caller enqueues the timers in the same transaction. Locked timers are left to the next scan,
+ * so that two processes that take many timers can't deadlock.
  */
 export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Promise<readonly Timer[]> => {
   const { rows } = await tx.query<Row>({
@@ -123,7 +123,7 @@ export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Prom
   return rows.map(fromRow);
 };
 
-/** Real time of the next timer, in milliseconds; null: none. */
+/** Returns the real time of the next timer in milliseconds, or null without timers. */
 export const nextDueMs = async (db: Sql): Promise<number | null> => {
   const { rows } = await db.query<{ next: number | null }>({
     name: 'next_due',
@@ -138,10 +138,10 @@ export const nextDueMs = async (db: Sql): Promise<number | null> => {
   return rows[0]?.next ?? null;
 };
 
-/** Timers of a drain that are taken together, whatever their time. */
+/** Most timers of a drain that are taken together, independent of their due times. */
 const GROUPED_MAX = 500;
 
-/** Removes those that still have this due time, for handling one may have set it anew. One that a reaction is clearing is left to it. */
+/** Removes timers that still have this due time: handling a timer may have moved it. Timers locked by a reaction are left to it. */
 const takeTimers = async (db: Sql, timers: readonly Timer[]): Promise<readonly Timer[]> => {
   const { rows } = await db.query<Row>(
     `WITH free AS (

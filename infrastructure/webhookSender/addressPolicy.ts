@@ -1,8 +1,8 @@
-// Which addresses a delivery may be dialled to (rules W5, W6). An IPv6 address has to be in the global unicast block
-// and outside its special ranges; an IPv4 address outside every range of the IANA special-purpose registry (RFC 6890).
+// The addresses that deliveries may connect to (rules W5, W6). An IPv6 address must be in the global unicast block and outside its
+// special ranges. An IPv4 address must be outside every range of the IANA special-purpose registry (RFC 6890).
 import { BlockList, isIP } from 'node:net';
 
-/** `public` may always be dialled, `loopback` and `private` where a deployment allows it, everything else never. */
+/** Deliveries may connect to `public` always, to `loopback` and `private` if the deployment allows it, and to no other class. */
 export type AddressClass =
   | 'public'
   | 'metadata'
@@ -18,9 +18,9 @@ export type AddressClass =
 
 type Ranges = readonly (readonly [AddressClass, readonly string[]])[];
 
-// Where clouds hand credentials of the machine to whoever asks: AWS, Azure, Google, Oracle and others (.169.254), credentials of
-// containers and pods (.170.2, .170.23), time and DNS beside them, Tencent (.0.23), Alibaba, Oracle, Azure's host agent; over IPv6 AWS,
-// Google and Scaleway. They lie inside ranges of other lines, some of which a deployment may allow.
+// Services that return the machine's credentials to any caller: AWS, Azure, Google, Oracle and others (.169.254), credentials of
+// containers and pods (.170.2, .170.23), their time and DNS services, Tencent (.0.23), Alibaba, Oracle, Azure's host agent; over IPv6 AWS,
+// Google and Scaleway. They are inside other ranges below, some of which a deployment may allow.
 const METADATA_IPV4 = [
   ...['169.254.169.254/32', '169.254.170.2/32', '169.254.170.23/32', '169.254.0.23/32'],
   ...['100.100.100.200/32', '192.0.0.192/32', '168.63.129.16/32'],
@@ -40,12 +40,12 @@ const IPV4_RANGES: Ranges = [
   ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4']],
 ];
 
-// Read in this order, so that a range inside another comes first. What no line names is global unicast or reserved.
+// Read in this order, so that a range inside another comes first. Any address not listed is reserved.
 const IPV6_RANGES: Ranges = [
   ['metadata', METADATA_IPV6],
   ['loopback', ['::1/128']],
   ['reserved', ['::/128', '100::/64', 'fec0::/10']],
-  // Compatible, mapped, translated, NAT64, 6to4, Teredo: each would reach an IPv4 address that nobody has checked.
+  // Compatible, mapped, translated, NAT64, 6to4, Teredo: each would reach an unchecked IPv4 address.
   [
     'embedded IPv4',
     ['::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32'],
@@ -59,7 +59,7 @@ const IPV6_RANGES: Ranges = [
   ['public', ['2000::/3']],
 ];
 
-// One list for each line and family: a BlockList compares IPv4 addresses with mapped IPv6 ranges and the other way round.
+// One list per line and family, because a BlockList also compares IPv4 addresses with mapped IPv6 ranges and vice versa.
 const compile = (ranges: Ranges, family: 'ipv4' | 'ipv6'): readonly (readonly [AddressClass, BlockList])[] =>
   ranges.map(([addressClass, cidrs]) => {
     const list = new BlockList();
@@ -73,7 +73,7 @@ const compile = (ranges: Ranges, family: 'ipv4' | 'ipv6'): readonly (readonly [A
 const IPV4 = compile(IPV4_RANGES, 'ipv4');
 const IPV6 = compile(IPV6_RANGES, 'ipv6');
 
-/** `address` as text without brackets. What is no address, or carries a zone id, is `reserved`. */
+/** Returns the class of an address, given without brackets. Other text, and addresses with a zone id, are `reserved`. */
 export function classifyAddress(address: string): AddressClass {
   const family = isIP(address);
   if (family === 4) return IPV4.find(([, list]) => list.check(address, 'ipv4'))?.[0] ?? 'public';
@@ -83,7 +83,7 @@ export function classifyAddress(address: string): AddressClass {
   return 'reserved';
 }
 
-/** `privateAllowed`: a test endpoint in a deployment with `WEBHOOK_ALLOW_PRIVATE=true`. */
+/** Returns whether deliveries may connect. `privateAllowed`: a test endpoint in a deployment with `WEBHOOK_ALLOW_PRIVATE=true`. */
 export function mayDial(address: string, privateAllowed: boolean): boolean {
   const addressClass = classifyAddress(address);
   return addressClass === 'public' || (privateAllowed && (addressClass === 'loopback' || addressClass === 'private'));

@@ -1,4 +1,4 @@
-// One request and its outcome, under one deadline. Works on undici's dispatch handler: no stream, no promise per part.
+// One request and its outcome, under one deadline. It uses undici's dispatch handler, without streams or a promise per part.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { AttemptOutcome } from '../../application/ports/webhookSender.ts';
@@ -12,7 +12,7 @@ interface AttemptRequest extends Target {
   readonly body: string;
 }
 
-/** Always resolves. `deadlineMs` covers DNS, connect, TLS, headers and body. */
+/** Sends a request. Always resolves. `deadlineMs` covers DNS, connect, TLS, headers and body. */
 export function runAttempt(
   dispatcher: Dispatcher,
   request: AttemptRequest,
@@ -28,7 +28,7 @@ export function runAttempt(
   });
 }
 
-/** An attempt that never reached the network. */
+/** Returns the outcome of an attempt that never reached the network. */
 export const refusedOutcome = (error: string): AttemptOutcome => ({
   ok: false,
   statusCode: null,
@@ -60,7 +60,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // The deadline passed while the connection was being opened: nothing is sent any more.
+    // The deadline passed while the connection was being opened, so nothing is sent.
     if (this.#settled) controller.abort(new Error('attempt over'));
     this.#controller = controller;
   }
@@ -105,16 +105,16 @@ class Attempt implements Dispatcher.DispatchHandler {
       durationMs: Math.round(performance.now() - this.#startedAt),
     };
     if (this.#answerComplete) {
-      // undici frees the connection in an immediate that it sets when this handler returns: who sends next finds it free.
+      // undici frees the connection in an immediate that it sets when this handler returns. Resolving after it lets the next send reuse it.
       queueMicrotask(() => setImmediate(this.#resolve, outcome));
       return;
     }
-    // An answer that nobody reads to its end takes its socket with it.
+    // The rest of the answer is not read, so the socket is closed.
     this.#controller?.abort(new Error('attempt over'));
     this.#resolve(outcome);
   }
 
-  /** What an endpoint answered outweighs how its body ended. */
+  /** The status code takes precedence over an error in the body. */
   #statusError(statusCode: number): string {
     if (!isRedirect(statusCode)) return errorLine('status', String(statusCode));
     const { location } = this.#headers;

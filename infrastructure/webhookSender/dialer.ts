@@ -1,5 +1,5 @@
-// Opens the sockets: resolve, check, connect to exactly the addresses that were checked, TLS for the name that was asked
-// for. A connection kept alive needs no second check: its peer is the address that passed.
+// Opens sockets: resolves the name, checks the addresses, connects only to checked addresses, and verifies TLS for the requested name. A
+// kept-alive connection needs no second check, because its peer is an address that passed.
 import { isIP, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -10,17 +10,17 @@ import type { AddressResolver } from './resolver.ts';
 interface DialerOptions {
   readonly resolver: AddressResolver;
   readonly privateAllowed: boolean;
-  /** Over DNS, TCP and TLS together. */
+  /** Deadline for DNS, TCP and TLS together. */
   readonly deadlineMs: number;
 }
 
 interface Dialer {
   readonly connect: buildConnector.connector;
-  /** Ends what is being dialled; open sockets belong to the agent. */
+  /** Cancels connections that are being opened. Open sockets belong to the agent. */
   close(): void;
 }
 
-/** A name with more addresses than this is tried no further. */
+/** At most this many addresses of a name are tried. */
 const MAX_ADDRESSES = 8;
 /** How long one address is tried while there is another (RFC 8305 §5; generous, for receivers far away). */
 const ADDRESS_TIMEOUT_MS = 2_000;
@@ -59,14 +59,14 @@ export function openDialer(options: DialerOptions): Dialer {
   };
 }
 
-/** The addresses of a host that may be dialled, at least one. Rejects with `dns` or `blocked`. */
+/** Returns the permitted addresses of a host, at least one. Rejects with `dns` or `blocked`. */
 export async function checkedAddresses(
   hostname: string,
   { resolver, privateAllowed }: Pick<DialerOptions, 'resolver' | 'privateAllowed'>,
 ): Promise<readonly string[]> {
   const addresses = isIP(hostname) === 0 ? await resolveName(canonicalName(hostname), resolver) : [hostname];
   const allowed = addresses.filter((address) => mayDial(address, privateAllowed)).slice(0, MAX_ADDRESSES);
-  // The address itself stays unsaid: a name could have been resolved inside the network of the platform.
+  // The message omits the address, because the name may have been resolved inside the platform's network.
   if (allowed.length === 0) throw new AttemptFailure('blocked', `${hostname} has no address that deliveries may go to`);
   return allowed;
 }
@@ -98,14 +98,14 @@ function openSocket(endpoint: Endpoint, addresses: readonly string[], signal: Ab
     signal.removeEventListener('abort', abort);
     done(null, socket);
   });
-  // Stays for the life of the socket: an error between two owners must not end the process.
+  // The handler stays for the socket's lifetime, so that an error between two owners does not end the process.
   socket.on('error', (error) => {
     signal.removeEventListener('abort', abort);
     done(dialFailure(error, handshaking), null);
   });
 }
 
-/** One address is dialled as it is; several are handed to Node's own race (RFC 8305), which can only use these. */
+/** One address is used directly. Several are passed to Node's own race (RFC 8305), which can use only these. */
 function dialTo(addresses: readonly string[], port: number): TcpNetConnectOpts {
   const [only = ''] = addresses;
   if (addresses.length === 1) return { host: only, port };
@@ -119,9 +119,9 @@ function dialTo(addresses: readonly string[], port: number): TcpNetConnectOpts {
   };
 }
 
-/** Certificates are always verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+/** Certificates are always verified, independent of NODE_TLS_REJECT_UNAUTHORIZED. */
 function tlsIdentity(hostname: string): ConnectionOptions {
   const rules: ConnectionOptions = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] };
-  // An address is no server name (RFC 6066 §3); Node then compares the certificate with the address dialled.
+  // An address is not a server name (RFC 6066 §3). Node then compares the certificate with the address.
   return isIP(hostname) === 0 ? { ...rules, servername: canonicalName(hostname) } : rules;
 }

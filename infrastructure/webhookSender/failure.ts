@@ -1,4 +1,4 @@
-// Why an attempt failed: one stable word, then a short line for people (rule W4).
+// The reason for a failed attempt: one stable word, then a short description (rule W4).
 import type { AttemptErrorKind } from '../../application/ports/webhookSender.ts';
 
 const MAX_ERROR_LENGTH = 300;
@@ -12,7 +12,7 @@ export class AttemptFailure extends Error {
   }
 }
 
-/** `<kind>: <detail>` in one line of at most 300 characters, without control characters or broken surrogates. */
+/** Returns `<kind>: <detail>` in one line of at most 300 characters, without control characters or broken surrogates. */
 export function errorLine(kind: AttemptErrorKind, detail: string): string {
   const line = `${kind}: ${detail.replaceAll(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim()}`.toWellFormed();
   if (line.length <= MAX_ERROR_LENGTH) return line;
@@ -20,7 +20,7 @@ export function errorLine(kind: AttemptErrorKind, detail: string): string {
   return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
-/** Any thrown value as an error line. What has no better name is a `connection` failure. */
+/** Returns any thrown value as an error line. The default kind is `connection`. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AttemptFailure) return errorLine(error.kind, error.message);
   const code = errorCode(error);
@@ -28,10 +28,10 @@ export function describeFailure(error: unknown): string {
   return errorLine('connection', connectionDetail(error));
 }
 
-/** The error of a socket that was still being opened; `handshaking`: TCP stands, TLS does not. */
+/** Returns the failure of a socket that was still being opened. `handshaking`: TCP is connected, TLS is not. */
 export function dialFailure(error: unknown, handshaking: boolean): AttemptFailure {
   if (error instanceof AttemptFailure) return error;
-  // A peer that hangs up during the handshake has said nothing about certificates.
+  // If the peer closes the connection during the handshake, the certificate is not the cause.
   const hungUp = ['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(errorCode(error));
   return handshaking && !hungUp
     ? new AttemptFailure('tls', tlsDetail(error))
@@ -44,21 +44,21 @@ export const errorCode = (error: unknown): string =>
 const isTlsCode = (code: string): boolean =>
   code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
 
-// OpenSSL's own messages hold addresses of memory and source files; its reason is the part worth reading.
+// OpenSSL's messages contain memory addresses and source files; only its reason is useful.
 function tlsDetail(error: unknown): string {
   if (error instanceof Error && 'reason' in error && typeof error.reason === 'string' && isTlsCode(errorCode(error))) {
     return `${errorCode(error)}, ${error.reason}`;
   }
-  // Node adds advice for whoever runs the client after a semicolon; who reads this runs the server.
+  // After a semicolon, Node adds advice for the client's operator. The reader of this message runs the server.
   const [message = ''] = (error instanceof Error ? error.message : String(error)).split('; if the root CA', 1);
   return errorCode(error) === '' ? message : `${errorCode(error)}, ${message}`;
 }
 
 function connectionDetail(error: unknown): string {
-  // Several addresses were tried: each has its own reason.
+  // Several addresses were tried, each with its own reason.
   if (error instanceof AggregateError) return [...new Set(error.errors.map(connectionDetail))].join('; ');
   if (!(error instanceof Error)) return 'unknown error';
-  // Node's message of a system error names addresses, the platform's own and those that names stand for inside its network.
+  // Node's messages of system errors contain addresses: the platform's own, and those that names resolve to inside its network.
   if ('syscall' in error && typeof error.syscall === 'string') return `${error.syscall} ${errorCode(error)}`;
   return error.message || errorCode(error) || error.name;
 }

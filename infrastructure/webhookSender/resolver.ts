@@ -1,5 +1,5 @@
-// Names to addresses without the process's thread pool: `dns.lookup` shares its few threads with files and crypto, and a
-// handful of slow names would hold up all of them. c-ares asks the name servers on its own sockets (rule W4).
+// Resolves names without the process's thread pool. `dns.lookup` shares its few threads with files and crypto, so a few slow names would
+// block all of them. c-ares queries the name servers on its own sockets (rule W4).
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -7,15 +7,15 @@ import { raceAbort } from '../waiting.ts';
 
 export interface AddressResolver {
   /**
-   * All addresses of a name (lower case, no trailing dot, never an IP literal), the preferred first.
-   * Rejects with an error that has a `code` (`ENOTFOUND`, `ENODATA`, `ETIMEOUT` …) when there are none.
+   * Returns all addresses of a name (lower case, no trailing dot, never an IP literal), the preferred first.
+   * Rejects with an error that has a `code` (`ENOTFOUND`, `ENODATA`, `ETIMEOUT` …) if there are none.
    */
   resolve(name: string): Promise<readonly string[]>;
-  /** Gives up what is in flight. */
+  /** Cancels running queries. */
   close(): void;
 }
 
-/** First wait for a name server; c-ares doubles it for the second try. */
+/** Timeout of the first try; c-ares doubles it for the second. */
 const TRY_TIMEOUT_MS = 3_000;
 const TRIES = 2;
 /** How long the family that answered first waits for the other (RFC 8305 §3, Resolution Delay). */
@@ -27,7 +27,7 @@ interface DnsQueries {
   cancel(): void;
 }
 
-/** A and AAAA at once; IPv4 first, because more hosts lack an IPv6 route than lack an IPv4 one. */
+/** Queries A and AAAA at once. IPv4 comes first, because more hosts lack an IPv6 route than an IPv4 one. */
 export function dnsResolver(
   queries: DnsQueries = new Resolver({ timeout: TRY_TIMEOUT_MS, tries: TRIES }),
 ): AddressResolver {
@@ -50,7 +50,7 @@ export function dnsResolver(
   };
 }
 
-/** The hosts file wins over DNS, as everywhere; `localhost` and what ends in it is loopback (RFC 6761 §6.3). */
+/** The hosts file takes precedence over DNS. `localhost` and names that end in `.localhost` are loopback (RFC 6761 §6.3). */
 export function hostsFirst(hosts: Hosts, next: AddressResolver): AddressResolver {
   return {
     async resolve(name) {
@@ -66,11 +66,11 @@ export function hostsFirst(hosts: Hosts, next: AddressResolver): AddressResolver
 // The hosts file (hosts(5)), which c-ares queries do not read.
 
 interface Hosts {
-  /** Addresses of a lower-case name, IPv4 first; empty when the file does not name it. */
+  /** Returns the addresses of a lower-case name, IPv4 first; empty if the file does not list it. */
   lookup(name: string): readonly string[];
 }
 
-/** How long a reading counts: containers rewrite the file while they run. */
+/** How long the file's content is cached. Containers rewrite the file while they run. */
 const HOSTS_FRESH_MS = 10_000;
 
 const SYSTEM_HOSTS_FILE =
@@ -78,7 +78,7 @@ const SYSTEM_HOSTS_FILE =
     ? `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
     : '/etc/hosts';
 
-/** A file that can't be read names nothing. `now`: monotonic, in ms. */
+/** An unreadable file counts as empty. `now`: monotonic, in ms. */
 export function hostsFile(path = SYSTEM_HOSTS_FILE, now: () => number = () => performance.now()): Hosts {
   let names: ReadonlyMap<string, readonly string[]> = new Map();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -115,19 +115,19 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
   return names;
 }
 
-/** How long an answer counts. */
+/** How long an answer is cached. */
 const ANSWER_FRESH_MS = 10_000;
 const MAX_NAMES = 10_000;
 
 interface Entry {
   readonly addresses: Promise<readonly string[]>;
-  /** Monotonic ms; infinite while the answer is awaited. */
+  /** Monotonic ms; infinite while the query runs. */
   freshUntil: number;
 }
 
 /**
- * Answers are kept for 10 s, so that a busy endpoint does not depend on its name server, and asked for once however many connections
- * are opened meanwhile. Failures are not kept. `now`: monotonic, in ms.
+ * Caches answers for 10 s, so that a busy endpoint does not depend on its name server. Concurrent connections share one query. Failures
+ * are not cached. `now`: monotonic, in ms.
  */
 export function cachedResolver(next: AddressResolver, now: () => number = () => performance.now()): AddressResolver {
   const entries = new Map<string, Entry>();

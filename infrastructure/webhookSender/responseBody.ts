@@ -1,22 +1,22 @@
-// Reads the little of an answer's body that is worth keeping, and never more (rule W4).
+// Reads the beginning of an answer's body, up to a fixed limit (rule W4).
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, constants as zlib } from 'node:zlib';
 
-/** Decoded, and on the wire: what comes after this is dropped. */
+/** Limit for the encoded and for the decoded body; further bytes are dropped. */
 const MAX_READ_BYTES = 16_384;
-/** Of the text kept, as UTF-8. */
+/** Limit for the stored text, in UTF-8 bytes. */
 const MAX_KEPT_BYTES = 4_096;
 
 export interface BodyReader {
   push(chunk: Buffer): void;
   /** The answer is complete. */
   end(): void;
-  /** What has been decoded so far: at most 4 KiB of text, null when there was none. */
+  /** Returns the text decoded so far, at most 4 KiB, or null if there was none. */
   text(): string | null;
-  /** Frees what a decoder holds. */
+  /** Frees the decoder. */
   close(): void;
 }
 
-/** `done` is called once: when the ended body is decoded, or as soon as more than 16 KiB have come. */
+/** `done` is called once: when the complete body is decoded, or as soon as more than 16 KiB have arrived. */
 export function openBodyReader(contentEncoding: unknown, done: () => void): BodyReader {
   const decoder = decoderFor(contentEncoding);
   return decoder === null ? plainReader(done) : decodingReader(decoder, done);
@@ -41,7 +41,7 @@ function plainReader(done: () => void): BodyReader {
 }
 
 type DecoderStream = NodeJS.ReadWriteStream & { destroy(): void };
-/** Opened with the first bytes; null: none is free, and the body stays as it comes. */
+/** Opens a decoder with the first bytes. Returns null if none is free; the body then stays encoded. */
 type Decoder = (first: Buffer) => DecoderStream | null;
 
 function decodingReader(open: Decoder, done: () => void): BodyReader {
@@ -74,11 +74,11 @@ function decodingReader(open: Decoder, done: () => void): BodyReader {
   };
 }
 
-/** Where the bytes of an encoded body go: through the decoder into `decoded`, at most 16 KiB of them; without a decoder as they are. */
+/** Passes at most 16 KiB of an encoded body through the decoder into `decoded`. Without a decoder, the bytes stay encoded. */
 function inputOf(decoder: DecoderStream | null, decoded: BodyReader, finish: () => void) {
   if (decoder === null) return decoded;
   let wireBytes = 0;
-  // A body that can't be decoded ends where it broke: its coding is no reason to call a 2xx a failure.
+  // A body that can't be decoded ends at the error: a broken coding does not make a 2xx a failure.
   decoder.on('data', decoded.push).on('end', finish).on('error', finish);
   return {
     push(chunk: Buffer): void {
@@ -94,11 +94,11 @@ function inputOf(decoder: DecoderStream | null, decoded: BodyReader, finish: () 
   };
 }
 
-// A flush at the end gives what a cut stream holds; a small chunk keeps a bomb to one chunk beyond the limit.
+// The flush at the end returns the content of a truncated stream. The small chunk size keeps a zip bomb to one chunk beyond the limit.
 const LIMITS = { chunkSize: MAX_READ_BYTES, finishFlush: zlib.Z_SYNC_FLUSH };
 
 /**
- * Brotli decoders at once. Each fills its window before it gives out a byte, and the answer names the size of the window: 53 bytes of
+ * Concurrent Brotli decoders. Each fills its window before it returns a byte, and the answer sets the size of the window: 53 bytes of
  * answer take 16 MiB and 40 ms of one of the four threads that all files of the process share.
  */
 const BROTLI_MAX = 2;
@@ -115,7 +115,7 @@ function openBrotli(): DecoderStream {
   });
 }
 
-/** null: not encoded, or in a way that is not read (several codings, unknown ones). */
+/** Returns null if the body is not encoded, or in an unsupported way (several codings, unknown ones). */
 function decoderFor(contentEncoding: unknown): Decoder | null {
   if (typeof contentEncoding !== 'string') return null;
   switch (contentEncoding.trim().toLowerCase()) {
@@ -132,12 +132,12 @@ function decoderFor(contentEncoding: unknown): Decoder | null {
   }
 }
 
-/** At most 4 KiB of UTF-8, cut between characters; what PostgreSQL can't store (NUL) and broken UTF-8 become U+FFFD. */
+/** Returns at most 4 KiB of UTF-8, cut between characters. NUL, which PostgreSQL can't store, and broken UTF-8 become U+FFFD. */
 export function bodyText(bytes: Buffer): string | null {
   if (bytes.length === 0) return null;
   const cut = bytes.length > MAX_KEPT_BYTES;
   const head = cut ? bytes.subarray(0, MAX_KEPT_BYTES) : bytes;
-  // `stream` holds back a character that the cut went through, instead of calling it broken.
+  // `stream` omits a character that was cut, instead of replacing it.
   const text = cut
     ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(head, { stream: true })
     : head.toString('utf8');

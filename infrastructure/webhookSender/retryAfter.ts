@@ -7,8 +7,8 @@ const RFC_850 = /^[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 
 /**
- * Milliseconds from `nowMs` (Unix time), 1 to 24 h. null when the status gives the header no weight, when it is absent
- * or unreadable, and when it names no time ahead (0 seconds, a date gone by): the ordinary backoff applies then.
+ * Returns the delay in milliseconds from `nowMs` (Unix time), from 1 ms to 24 h. Returns null if the status ignores the header, or the
+ * header is absent, unreadable or not in the future; the ordinary backoff then applies.
  */
 export function retryAfterMs(statusCode: number, header: unknown, nowMs: number): number | null {
   if (statusCode !== 429 && statusCode !== 503) return null;
@@ -17,7 +17,7 @@ export function retryAfterMs(statusCode: number, header: unknown, nowMs: number)
   return delayMs > 0 ? Math.min(delayMs, DAY_MS) : null;
 }
 
-/** Unix time in ms, NaN when it is no HTTP date. asctime has no zone of its own: it is GMT. */
+/** Returns the Unix time in ms, or NaN if the text is not an HTTP date. asctime has no zone; it means GMT. */
 function httpDateMs(text: string): number {
   if (IMF_FIXDATE.test(text) || RFC_850.test(text)) return Date.parse(text);
   return ASCTIME.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;

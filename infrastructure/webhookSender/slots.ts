@@ -1,8 +1,8 @@
-// At most so many attempts at once of one account to one origin. The rest wait here, in order, before their deadline starts: a full
-// sender must not be written down as an endpoint that did not answer.
+// Limits the concurrent attempts of one account to one origin. The others wait here in order, before their deadline starts, so that a busy
+// sender is not recorded as an endpoint that did not answer.
 
 interface Slots {
-  /** Resolves with true when a slot is held, with false when the slots were closed. Each true needs one `release`. */
+  /** Returns true when a slot is held, or false if the slots were closed. Each true needs one `release`. */
   acquire(key: string): boolean | Promise<boolean>;
   release(key: string): void;
   close(): void;

@@ -1,4 +1,4 @@
-// The URL of an endpoint: what is accepted at registration, and where an attempt then goes (rules W5, W6).
+// The URL of an endpoint: its validation at registration, and the target of its attempts (rules W5, W6).
 import { isIP } from 'node:net';
 import { classifyAddress, mayDial } from './addressPolicy.ts';
 
@@ -14,7 +14,7 @@ export interface Target {
 }
 
 export interface Refusal {
-  /** One line for the merchant; holds nothing of the URL but the kind of its address. */
+  /** One line for the merchant. It contains no part of the URL, only the class of its address. */
   readonly message: string;
 }
 
@@ -23,12 +23,12 @@ interface TargetPolicy {
   readonly privateAllowed: boolean;
 }
 
-/** The message of a literal address that may not be dialled. */
+/** Matches the message for a forbidden literal address. */
 export const FORBIDDEN_ADDRESS = /^url must not point to an? .+ address$/;
 
 export const isRefusal = (value: Target | Refusal): value is Refusal => 'message' in value;
 
-// The URL parser drops tabs and newlines, reads `\` as `/` and accepts `https:host`; what is stored should be what is meant.
+// The URL parser drops tabs and newlines, reads `\` as `/` and accepts `https:host`. Such URLs are rejected, because they are ambiguous.
 const ABSOLUTE = /^https?:\/\/[^/?#\\\p{Cc}\p{Z}][^\\\p{Cc}\p{Z}]*$/iu;
 const USERINFO = /^[a-z]+:\/\/[^/?#]*@/i;
 const LABEL = /^[^.]{1,63}$/;
@@ -43,7 +43,7 @@ export function parseTarget(text: string, policy: TargetPolicy): Target | Refusa
     return { message: 'url must use https: live events are sent over https only' };
   }
   if (url.port !== '' && Number(url.port) < LOWEST_FREE_PORT) {
-    return { message: `url must use the default port of its scheme or one from ${LOWEST_FREE_PORT} up` };
+    return { message: `url must use the default port of its scheme or a port of at least ${LOWEST_FREE_PORT}` };
   }
   return judgeHost(url, policy) ?? { origin: url.origin, path: url.pathname + url.search };
 }
@@ -53,7 +53,7 @@ function parseUrl(text: string): URL | null {
   return URL.parse(text);
 }
 
-// Decimal, octal, hex and short IPv4 forms are already dotted here: the URL parser (WHATWG) normalises or refuses them.
+// Decimal, octal, hex and short IPv4 forms are already dotted here: the URL parser (WHATWG) normalises or rejects them.
 function judgeHost(url: URL, policy: TargetPolicy): Refusal | null {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   if (isIP(host) !== 0) {

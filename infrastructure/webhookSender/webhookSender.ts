@@ -1,4 +1,4 @@
-// The webhook sender on undici: kept-alive HTTP/1.1 connections, one deadline, addresses checked where they are dialled
+// The webhook sender on undici: kept-alive HTTP/1.1 connections, one deadline per attempt, and an address check for every connection
 // (rules W3–W6; contract.md, Delivery behaviour).
 import { Agent } from 'undici';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
@@ -10,13 +10,13 @@ import { openSlots } from './slots.ts';
 import { isRefusal, parseTarget } from './target.ts';
 
 export interface WebhookSenderOptions {
-  /** `WEBHOOK_ALLOW_PRIVATE`: test endpoints may be loopback and private addresses. */
+  /** `WEBHOOK_ALLOW_PRIVATE`: test endpoints may have loopback and private addresses. */
   readonly allowPrivate: boolean;
-  /** Over DNS, connect, TLS, headers and body of one attempt. Default 30,000. */
+  /** Deadline for DNS, connect, TLS, headers and body of one attempt, in milliseconds. Default 30,000. */
   readonly deadlineMs?: number;
-  /** Asked for every new connection, nothing added. Default: hosts file, then DNS, answers kept for 10 s. */
+  /** Called for every new connection. Default: the hosts file, then DNS, with answers cached for 10 s. */
   readonly resolver?: AddressResolver;
-  /** Attempts at once to one origin, of one account and mode; more wait for their turn, outside their deadline. Default 16. */
+  /** Concurrent attempts of one account and mode to one origin. Others wait, outside their deadline. Default 16. */
   readonly connections?: number;
   readonly userAgent?: string;
 }
@@ -29,7 +29,7 @@ const USER_AGENT = 'Quita-Webhooks/1.0';
 /** An idle connection is closed after this, or when the receiver announces an earlier end. */
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 60_000;
-/** A connection that never idles is replaced after this, so that a name that moved is followed. */
+/** A connection that is never idle is replaced after this, so that a changed DNS record takes effect. */
 const CONNECTION_LIFE_MS = 300_000;
 
 export function openWebhookSender(options: WebhookSenderOptions): WebhookSender {
@@ -37,7 +37,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
   const resolver = options.resolver ?? cachedResolver(hostsFirst(hostsFile(), dnsResolver()));
   const slots = openSlots(options.connections ?? CONNECTIONS_PER_ORIGIN);
   const policyOf = (mode: Mode) => ({ mode, privateAllowed: mode === 'test' && allowPrivate });
-  // Two sets of connections: what was dialled under the rules for test may not carry a live event.
+  // Two sets of connections, because a connection opened under the rules for test must not carry a live event.
   const lines = { live: openLine(resolver, false, deadlineMs), test: openLine(resolver, allowPrivate, deadlineMs) };
   let closing: Promise<void> | null = null;
 
@@ -47,7 +47,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
     const key = `${request.mode} ${request.account} ${target.origin}`;
     if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
-      // These two are the sender's own. An answer that is encoded although nobody asked for that is decoded all the same.
+      // The sender sets these two headers. An answer that is encoded nevertheless is decoded.
       const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };
       const ownMs = Math.min(request.deadlineMs ?? deadlineMs, deadlineMs);
       return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, ownMs);
@@ -70,7 +70,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
       const target = parseTarget(url, policyOf(mode));
       return isRefusal(target) ? { message: target.message } : null;
     },
-    /** Ends every socket at once; attempts in flight end as `connection`. */
+    /** Closes every socket at once. Running attempts fail as `connection`. */
     close() {
       closing ??= closeAll();
       return closing;

@@ -1,5 +1,5 @@
-// Appends. One is carried through: sent, and while its outcome is unknown the stream is looked at and the append sent again with the
-// same ids and the same expected revision, which can't write twice. Many are in flight on one stream of one connection.
+// Appends. Each is sent, and while its outcome is unknown, the stream is read and the append sent again with the same ids and the same
+// expected revision, which can't write twice. Many appends are in flight on one stream of one connection.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,13 +32,13 @@ interface AppenderOptions {
   readonly reader: Reader;
   readonly timings: Timings;
   readonly onError: (error: Error) => void;
-  /** Of each new connection, before anything is sent over it. Throws EventStoreUnavailable. */
+  /** Checks each new connection before it is used. Throws EventStoreUnavailable. */
   readonly check: () => Promise<void>;
 }
 
-/** Beyond this the process would run out of memory before the server catches up. */
+/** With more bytes in flight, the process could run out of memory before the server catches up. */
 const IN_FLIGHT_BYTES_MAX = 64_000_000;
-/** The look into the stream must leave time for another try. */
+/** Timeout for reading the stream, which must leave time for another try. */
 const LOOK_MS = 1_000;
 
 const resultOf = (answer: AppendAnswer): AppendResult =>
@@ -51,7 +51,7 @@ export class Appender {
   readonly #streams: ReplaceableConnection<BatchStream>;
   #inFlightBytes = 0;
   readonly #inFlight = new Set<Promise<AppendResult>>();
-  /** Grows when the log turns out to be another one: what was decided before is not carried on. */
+  /** Grows when the log was replaced. Appends of an earlier generation are not retried. */
   #generation = 0;
 
   constructor(options: AppenderOptions) {
@@ -65,7 +65,7 @@ export class Appender {
     });
   }
 
-  /** Rejects as the port says, within 10 s. */
+  /** Appends events. Settles within 10 s; rejects as the port specifies. */
   async append(append: CheckedAppend): Promise<AppendResult> {
     const bytes = append.dataBytes + append.metadataBytes;
     if (this.#inFlightBytes + bytes > IN_FLIGHT_BYTES_MAX) {
@@ -82,12 +82,12 @@ export class Appender {
     }
   }
 
-  /** Gives up what is not answered yet: it was decided on a log that is not there any more. */
+  /** Gives up unanswered appends, because they were decided on a log that no longer exists. */
   abandon(): void {
     this.#generation++;
   }
 
-  /** Waits for what is in flight. */
+  /** Waits for appends in flight, then closes. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight);
     this.#streams.close();
@@ -109,7 +109,7 @@ export class Appender {
         failure = translated(error, true);
       }
       onError(failure);
-      // Deliveries alone are deleted: whoever still knew of one finds it gone, as in an empty stream (ADR 0008).
+      // Only deliveries are deleted. An append to a deleted one finds an empty stream (ADR 0008).
       if (failure.kind === 'streamDeleted' && isDeletable(append.stream)) return { ok: false, actual: EMPTY_STREAM };
       if (failure.kind === 'invalid' || failure.kind === 'streamDeleted')
         throw new InvalidAppend(failure.message, { cause: failure });
@@ -119,7 +119,7 @@ export class Appender {
         if (found !== null) return found;
       }
       const waitMs = timings.backoffMs(attempt);
-      // A second stream that is refused, too: another try soon ends alike.
+      // If a second stream is rejected as well, another try would soon fail in the same way.
       const isFutile =
         generation !== this.#generation || failure.kind === 'refused' || (wasRefused && isOfRefusedStream(failure));
       if (isFutile || remainingMs() <= waitMs) throw givenUp(outcomeUnknown, failure);
@@ -147,7 +147,7 @@ export class Appender {
     }
   }
 
-  /** The events where they belong: then the append was written. null: not there, or the stream can't be read. */
+  /** Returns the result if the stream holds the append's events, or null if it does not or can't be read. */
   async #find({ stream, expected, events }: CheckedAppend): Promise<AppendResult | null> {
     try {
       const look = this.#options.reader.page(stream, expected + 1, events.length, LOOK_MS);
@@ -162,7 +162,7 @@ export class Appender {
   }
 }
 
-/** The stream that it was sent on was refused as a whole. */
+/** Whether the server rejected the whole stream that the append was sent on. */
 const isOfRefusedStream = ({ cause }: StoreFailure): boolean =>
   cause instanceof StoreFailure && cause.kind === 'refused';
 
@@ -173,8 +173,8 @@ const givenUp = (outcomeUnknown: boolean, cause: StoreFailure): Error =>
       })
     : new EventStoreUnavailable(`the append was not written: ${cause.message}`, { cause });
 
-// Many appends in flight on one stream of one connection. Each stream has its own table of who waits for what: the end of another stream
-// touches nobody here, and an answer that nobody waits for (late, or given twice) is counted and is no accident.
+// Many appends in flight on one stream of one connection. Each stream has its own table of pending appends, so the end of another stream
+// does not affect it. An unexpected answer (late, or repeated) is reported and ignored.
 
 interface Waiting {
   readonly sentAtMs: number;
@@ -183,7 +183,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** What ended the stream says nothing of the appends that were sent on it before: any of them may be written. */
+/** The end of the stream leaves the outcome of earlier appends unknown: any of them may be written. */
 const outcomeUnknown = (end: StoreFailure): StoreFailure =>
   new StoreFailure('outcomeUnknown', end.message, { cause: end, ...(end.leader && { leader: end.leader }) });
 
@@ -206,7 +206,7 @@ export class BatchStream implements SharedConnection {
     );
   }
 
-  /** Rejects with a StoreFailure: `outcomeUnknown` as soon as the request may have left. */
+  /** Sends an append. Rejects with a StoreFailure, which is `outcomeUnknown` once the request may have left. */
   append(append: CheckedAppend, withinMs: number): Promise<AppendAnswer> {
     if (this.#end !== null) return Promise.reject(new StoreFailure('notSent', this.#end.message, { cause: this.#end }));
     const id = randomUUID();

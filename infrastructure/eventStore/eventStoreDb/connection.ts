@@ -1,4 +1,4 @@
-// TCP connections to nodes. Every purpose has its own: the end of one never cancels what runs on another.
+// TCP connections to nodes. Every purpose has its own, so that the end of one never cancels calls on another.
 
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
@@ -13,11 +13,11 @@ export interface Connection {
   readonly stub: StreamsStub;
   /** Headers of a call. */
   metadata(options: { requiresLeader: boolean }): Metadata;
-  /** Cancels whatever runs on it. */
+  /** Cancels all calls on the connection. */
   close(): void;
 }
 
-/** Larger than any event the server can hold: internal writers may pass the limit of appends. */
+/** Larger than any event on the server: internal writers may exceed the limit for appends. */
 const RECEIVE_BYTES_MAX = 17 * 1024 * 1024;
 
 const channelCredentials = ({ tls }: ConnectionSettings): ChannelCredentials =>
@@ -27,11 +27,11 @@ const channelOptions = ({ keepAliveIntervalMs, keepAliveTimeoutMs }: ConnectionS
   'grpc.keepalive_time_ms': keepAliveIntervalMs,
   'grpc.keepalive_timeout_ms': keepAliveTimeoutMs,
   'grpc.max_receive_message_length': RECEIVE_BYTES_MAX,
-  // By default channels to one address share their TCP connection, and wait up to two minutes before they dial a node again.
+  // By default, channels to one address share their TCP connection and wait up to two minutes before they reconnect.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
-  // A hidden repeat would blur what was sent.
+  // A hidden retry would make it unclear whether a request was sent.
   'grpc.enable_retries': 0,
 });
 
@@ -45,7 +45,7 @@ export class Connector {
     this.#credentials = channelCredentials(settings);
   }
 
-  /** A new, ready connection. Rejects with a StoreFailure: `refused` when TLS fails with every node, else `notSent`. */
+  /** Opens a connection that is ready. Rejects with a StoreFailure: `refused` if TLS fails with every node, else `notSent`. */
   async connect(withinMs: number): Promise<Connection> {
     const startedAtMs = performance.now();
     try {
@@ -64,12 +64,12 @@ export class Connector {
       }
     } catch (error) {
       const trouble = await this.#tlsTrouble();
-      this.#leader = null; // it may be gone, too
+      this.#leader = null; // it may have ended, too
       throw trouble ?? translated(error, false);
     }
   }
 
-  /** Of the first node that has any. While another one has none, asking again is of use: it may lead soon. */
+  /** Returns the TLS failure of the first node that has one. If another node has none, a retry may help: that node may lead soon. */
   async #tlsTrouble(): Promise<StoreFailure | null> {
     const { hosts, tls } = this.#settings;
     if (tls === null) return null;
@@ -82,7 +82,7 @@ export class Connector {
     return new StoreFailure(troubles.includes(null) ? 'notSent' : 'refused', message);
   }
 
-  /** The next connection goes there: a node said who leads. */
+  /** Sets the leader that a node reported, to which the next connection goes. */
   redirect(leader: Endpoint): void {
     this.#leader = leader;
   }
@@ -134,11 +134,11 @@ const ready = (stub: StreamsStub, withinMs: number, target: string): Promise<voi
     });
   });
 
-// A connection that many calls share, opened when it is first needed and replaced as soon as anything was wrong with it: a client that
-// has seen a failure is never trusted again.
+// A connection that many calls share. It is opened when first needed and replaced after any failure: a client that has seen a failure is
+// never used again.
 
 export interface SharedConnection {
-  /** Nothing more is begun on it; what runs may end. */
+  /** Accepts no new calls and closes when the running ones have ended. */
   drain(): void;
   close(): void;
 }
@@ -153,13 +153,13 @@ export class ReplaceableConnection<T extends SharedConnection> {
     this.#open = open;
   }
 
-  /** Rejects as `open` does; the next call then tries anew. */
+  /** Returns the connection, or opens it. Rejects as `open` does; the next call then tries again. */
   get(): Promise<T> {
     this.#current ??= this.#begin();
     return this.#current;
   }
 
-  /** No effect when it was replaced already. */
+  /** Replaces the connection. No effect if it was already replaced. */
   replace(shared: T): void {
     if (!this.#opened.delete(shared)) return;
     this.#current = null;
@@ -186,7 +186,7 @@ export class ReplaceableConnection<T extends SharedConnection> {
   }
 }
 
-// Why a node cannot be reached over TLS. gRPC says only that it cannot: a handshake of our own, once that has happened, says why.
+// Finds out why TLS to a node fails. gRPC reports only the failure, so a separate handshake afterwards finds the reason.
 
 type Tls = NonNullable<ConnectionSettings['tls']>;
 type TlsError = Error & { readonly code?: string; readonly cert?: { readonly subjectaltname?: string } };
@@ -194,7 +194,7 @@ type TlsError = Error & { readonly code?: string; readonly cert?: { readonly sub
 const PROBE_MS = 500;
 const UNKNOWN_AUTHORITY =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?)$/;
-/** A server that speaks HTTP answers a handshake with what is none. */
+/** Errors of a handshake with a server that uses plain HTTP. */
 const NO_TLS = /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/;
 
 const meaningOf = ({ code = '', cert }: TlsError, { address }: Endpoint, { ca }: Tls): string | null => {
@@ -210,7 +210,7 @@ const meaningOf = ({ code = '', cert }: TlsError, { address }: Endpoint, { ca }:
   return null;
 };
 
-/** null: the handshake succeeds, or nobody is there. At most 500 ms; never rejects. */
+/** Returns the reason of a TLS failure, or null if the handshake succeeds or no server answers. Takes at most 500 ms; never rejects. */
 const tlsTrouble = (endpoint: Endpoint, tls: Tls): Promise<string | null> =>
   new Promise((resolve) => {
     const { address: host, port } = endpoint;

@@ -1,6 +1,6 @@
-// Deleting deliveries from the log (ADR 0008). Their streams get a tombstone: nobody can write to them again, and a tombstone outlives
-// what it deletes. The server gives the events of a deleted stream until it is scavenged, to whoever follows the log; so the day before
-// which streams were deleted is kept in the log too, and of what is older every subscription asks whether its stream is still there.
+// Deletes deliveries from the log (ADR 0008). Their streams get a tombstone, which prevents later writes and outlives the events. Until a
+// scavenge, the server still returns a deleted stream's events to subscribers. So the log also holds the day before which streams were
+// deleted, and for older deliveries every subscription checks that their stream still exists.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import type { Timings } from './settings.ts';
 
 const RETENTION_STREAM = `${OWN_CATEGORY}-retention`;
 const PAGE_EVENTS = 100;
-/** Reads at once, to find out which streams are still there. */
+/** Concurrent reads that check which streams still exist. */
 const LOOKS_AT_ONCE = 32;
 const TRIES = 3;
 
@@ -34,7 +34,7 @@ interface DeletionOptions {
 export class Deletion {
   readonly #options: DeletionOptions;
   readonly #connections: ReplaceableConnection<CallConnection>;
-  /** As far as the stream was read: the day (yyyy-mm-dd, UTC; '' before any), and the revision of the event that says it. */
+  /** The last known day (yyyy-mm-dd, UTC; '' before any), and the revision of its event. */
   #known = { before: '', revision: -1 };
 
   constructor(options: DeletionOptions) {
@@ -45,14 +45,14 @@ export class Deletion {
     );
   }
 
-  /** Returns those whose streams are gone now. Throws EventStoreUnavailable when that is not known of some; a repeat is safe. */
+  /** Returns the deliveries whose streams are deleted now. Throws EventStoreUnavailable if that is unknown for some; a repeat is safe. */
   async delete(ended: readonly EndedDelivery[], recordedBefore: string): Promise<ReadonlySet<DeliveryId>> {
     await this.#announce(recordedBefore);
     const gone = await Promise.all(ended.map(async (one) => ((await this.#tombstone(one)) ? [one.id] : [])));
     return new Set(gone.flat());
   }
 
-  /** Returns the events without those of deleted streams. To be asked with `before` of `deletedBefore`. */
+  /** Returns the events without those of deleted streams. `before` is the result of `deletedBefore`. */
   async withoutDeleted(events: readonly RecordedEvent[], before: string): Promise<readonly RecordedEvent[]> {
     const old = new Set<StreamName>();
     for (const { stream, recordedAt } of events) if (recordedAt < before && isDeletable(stream)) old.add(stream);
@@ -68,7 +68,7 @@ export class Deletion {
     return deleted.size === 0 ? events : events.filter(({ stream }) => !deleted.has(stream));
   }
 
-  /** Returns the day (yyyy-mm-dd, UTC) before which all was recorded that was ever deleted; '' when nothing was. */
+  /** Returns the day (yyyy-mm-dd, UTC) before which all deleted events were recorded, or '' if none was deleted. */
   async deletedBefore(): Promise<string> {
     for (;;) {
       const page = await this.#options.reader.pageSoon(RETENTION_STREAM, this.#known.revision + 1, PAGE_EVENTS);
@@ -79,7 +79,7 @@ export class Deletion {
     }
   }
 
-  /** The log was restored: what is known of it is read again. */
+  /** Forgets the known day after a restore, so that it is read again. */
   forget(): void {
     this.#known = { before: '', revision: -1 };
   }
@@ -88,7 +88,7 @@ export class Deletion {
     this.#connections.close();
   }
 
-  /** Before anything is deleted: from then on every subscription that begins looks closer. */
+  /** Writes the day before anything is deleted, so that every later subscription checks older deliveries. */
   async #announce(before: string): Promise<void> {
     for (let tries = 0; (await this.deletedBefore()) < before; tries++) {
       if (tries === TRIES) throw new EventStoreUnavailable('the date of the deletion could not be written');
@@ -100,7 +100,7 @@ export class Deletion {
     }
   }
 
-  /** Returns whether the stream is gone; false: its last event is another one. */
+  /** Returns whether the stream is deleted now; false if its last event has another revision. */
   async #tombstone({ id, revision }: EndedDelivery): Promise<boolean> {
     const { timings } = this.#options;
     for (let attempt = 0; ; attempt++) {

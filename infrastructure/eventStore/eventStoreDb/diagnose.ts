@@ -1,5 +1,5 @@
-// What could be wrong with EventStoreDB, in plain words (README.md), for `doctor`: the version and nodes of the server, what its user
-// may do, and its clock. On connections of its own, so that it also finds out why a log can't be opened.
+// Checks EventStoreDB for `doctor` (README.md): the server's version and nodes, the user's rights, and the clock. It uses its own
+// connections, so that it also finds out why a log can't be opened.
 
 import { status } from '@grpc/grpc-js';
 import { APPEND_BYTES_MAX } from '../../../application/ports/eventStore.ts';
@@ -11,12 +11,12 @@ import { appendProbe, clusterNodes, serverVersion } from './probes.ts';
 import { Reader } from './reader.ts';
 import { type ConnectionSettings, readConnectionString, TIMINGS, type Timings } from './settings.ts';
 
-/** What was found out about the server. */
+/** A finding about the server. */
 export interface Diagnosis {
-  /** What was looked at, in a few words. */
+  /** Name of the check. */
   readonly check: string;
   readonly isGood: boolean;
-  /** What was seen; when it is bad, also what to do. */
+  /** The finding; if it is bad, also the remedy. */
   readonly says: string;
 }
 
@@ -30,7 +30,7 @@ type Check = (world: World) => Promise<Diagnosis>;
 const good = (check: string, says: string): Diagnosis => ({ check, isGood: true, says });
 const bad = (check: string, says: string): Diagnosis => ({ check, isGood: false, says });
 
-/** The status of the call that failed first; undefined when it was no call. */
+/** Returns the status of the call that failed first, or undefined if the error came from no call. */
 const statusOf = (error: unknown): number | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };
@@ -39,7 +39,7 @@ const statusOf = (error: unknown): number | undefined => {
   return undefined;
 };
 
-// What the server says of itself.
+// The server's version and nodes.
 
 const OLDEST_VERSION = '22.10';
 const LICENSED_VERSION = '24.10';
@@ -88,9 +88,9 @@ const nodes: Check = async ({ connection }) => {
   return good(check, `${all.length} of ${all.length} alive, ${leader.address} leads`);
 };
 
-// What the server lets us do, and when it thinks it is.
+// The user's rights, and the server's clock.
 
-/** The one event in it is replaced by the next one: `$maxCount` is 1. */
+/** Holds one event, which the next one replaces: `$maxCount` is 1. */
 const CLOCK_STREAM = 'quita_store-clock';
 const SKEW_MS_MAX = 1_000;
 
@@ -119,7 +119,7 @@ const judged = async (
   }
 };
 
-/** As the adapter does it, at the start and whenever somebody asks for the head. */
+/** Reads as the adapter does at the start and for the head. */
 const reading: Check = (world) =>
   judged(
     'event store access',
@@ -133,12 +133,12 @@ const reading: Check = (world) =>
 
 const MAY_NOT_WRITE = 'may not write: give it the right in the default ACL for streams';
 
-/** Of the node that leads, which stamps an event with its own time. */
+/** Checks the leader's clock: the leader stamps an event with its own time. */
 const clock: Check = (world) =>
   judged('event store clock', world, MAY_NOT_WRITE, async () => {
     const { connection, reader } = world;
     const metadata = { stream: `$$${CLOCK_STREAM}`, type: '$metadata', data: '{"$maxCount":1}' };
-    await appendProbe(connection, { ...metadata, expected: -1 }); // not written when it is there already
+    await appendProbe(connection, { ...metadata, expected: -1 }); // not written if it already exists
     const beforeMs = Date.now();
     const probe = { stream: CLOCK_STREAM, expected: 'any', type: 'ClockRead', data: '{}' } as const;
     const revision = await appendProbe(connection, probe);
@@ -159,7 +159,7 @@ const clock: Check = (world) =>
         );
   });
 
-/** An append as large as any of ours, at a revision that the stream will never have: all is checked and nothing is written. */
+/** Sends an append of the largest size, at a revision that the stream never has: the server checks it and writes nothing. */
 const size: Check = (world) =>
   judged('event store appends', world, MAY_NOT_WRITE, async () => {
     const data = JSON.stringify('x'.repeat(APPEND_BYTES_MAX - '""{}'.length));
@@ -186,7 +186,7 @@ const CHECKS: readonly { readonly name: string; readonly check: Check }[] = [
   { name: 'event store appends', check: size },
 ];
 
-/** Writes one event into a stream that keeps one. Throws BadConnectionString; whatever else goes wrong is a finding. */
+/** Checks the server. Writes one event to a stream that keeps one. Throws BadConnectionString; any other problem is a finding. */
 export const diagnoseEventStoreDb = async (
   connectionString: string,
   timings: Timings = TIMINGS,

@@ -1,5 +1,5 @@
-// The entry of this folder, and all that the rest of the program knows of it. README.md says how it works inside.
-// The client package is loaded by those who use it, 87 ms of CPU: programs whose log is kept in Postgres never do.
+// The only entry of this folder; README.md describes its internals. The client package (87 ms of CPU) is loaded only when used: programs
+// whose log is in PostgreSQL never load it.
 
 export type { Diagnosis } from './diagnose.ts';
 export { BadConnectionString, type ConnectionSettings, readConnectionString } from './settings.ts';

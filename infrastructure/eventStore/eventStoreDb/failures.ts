@@ -1,4 +1,4 @@
-// The one place where an error of the server or of the connection is translated into what it means for the caller.
+// Translates errors of the server and the connection into their meaning for the caller.
 import { type ServiceError, status } from '@grpc/grpc-js';
 
 export interface Endpoint {
@@ -7,16 +7,16 @@ export interface Endpoint {
 }
 
 /**
- * `notSent`: nothing was written, and another try may succeed. `outcomeUnknown`: it may or may not have been written. `refused`:
- * nothing was written, and another try soon fails alike (access, version). `invalid`: the same request fails for ever. `streamDeleted`:
- * the stream was, for good. `wrongRevision`: it does not end where the request says.
+ * `notSent`: nothing was written, and a retry may succeed. `outcomeUnknown`: the append may have been written. `refused`: nothing was
+ * written, and a retry would soon fail in the same way (access, version). `invalid`: the same request always fails. `streamDeleted`: the
+ * stream was deleted permanently. `wrongRevision`: the stream's last revision is not the expected one.
  */
 type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid' | 'streamDeleted' | 'wrongRevision';
 
 export class StoreFailure extends Error {
   override name = 'StoreFailure';
   readonly kind: FailureKind;
-  /** Whom to ask instead, when the node said that it does not lead. */
+  /** The leader, if the node reported that it does not lead; else null. */
   readonly leader: Endpoint | null;
 
   constructor(kind: FailureKind, message: string, options: { cause?: unknown; leader?: Endpoint } = {}) {
@@ -26,7 +26,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** For withTimeout: what was waited for had not begun to be written. */
+/** Returns the failure for withTimeout when nothing had been sent yet. */
 export const notSentWithin = (ms: number, what: string) => (): StoreFailure =>
   new StoreFailure('notSent', `${what} within ${Math.round(ms)} ms`);
 
@@ -35,7 +35,7 @@ const isServiceError = (error: unknown): error is ServiceError =>
 
 const trailer = (error: ServiceError, key: string): string => error.metadata?.get(key)[0]?.toString() ?? '';
 
-/** Exceptions that the server names in a trailer; the others are judged by their status. */
+/** Exceptions that the server names in a trailer; other errors are classified by their status. */
 const BY_EXCEPTION: Readonly<Record<string, FailureKind>> = {
   'not-leader': 'notSent',
   'access-denied': 'refused',
@@ -51,11 +51,11 @@ const BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
   [status.INVALID_ARGUMENT, 'invalid'],
 ]);
 
-/** The position to begin at is that of no record. Servers up to 23.10 say so with UNKNOWN, newer ones with INVALID_ARGUMENT. */
+/** Whether no record has the starting position. Servers up to 23.10 report this as UNKNOWN, newer ones as INVALID_ARGUMENT. */
 export const isUnknownPosition = ({ cause }: StoreFailure): boolean =>
   isServiceError(cause) && /invalid ?position/i.test(cause.details);
 
-/** `sent`: the request had left when it failed, so that everything not known to be refused is in doubt: busy, cut, reset, timed out. */
+/** Translates an error. `sent`: the request had left, so unless it was rejected, its outcome is unknown (busy, cut, reset, timed out). */
 export const translated = (error: unknown, sent: boolean): StoreFailure => {
   if (error instanceof StoreFailure) return error;
   const fallback = sent ? 'outcomeUnknown' : 'notSent';

@@ -1,5 +1,5 @@
-// What this process remembers of the log, and how it finds out that the log is another one: the server was restored to an older state.
-// Compared with the leader before the first append over a new connection, and before every subscription call.
+// This process's knowledge of the log, and the detection that the server was restored to an older state. It is compared with the leader
+// before the first append over a new connection, and before every subscription call.
 import type { Position } from '../../../application/ports/eventStore.ts';
 import { KnownHead, Listeners } from '../knownLog.ts';
 import type { Reader } from './reader.ts';
@@ -11,15 +11,15 @@ interface Landmark {
 
 export class LogMemory {
   readonly head: KnownHead<Position | null>;
-  /** How often the log turned out to be an older one. */
+  /** Number of times that the log was found to be older. */
   restores = 0;
-  /** The newest event whose id is known here. */
+  /** The newest event with a known id. */
   #landmark: Landmark | null = null;
   readonly #reader: Pick<Reader, 'newest' | 'idAt'>;
   readonly #prefixes: readonly string[];
   readonly #restored: Listeners<Position | null>;
 
-  /** `prefixes`: of the streams whose newest position is the head. */
+  /** `prefixes`: prefixes of the streams whose newest position is the head. */
   constructor(reader: Pick<Reader, 'newest' | 'idAt'>, prefixes: readonly string[], onError: (error: Error) => void) {
     this.#reader = reader;
     this.#prefixes = prefixes;
@@ -27,25 +27,25 @@ export class LogMemory {
     this.head = new KnownHead<Position | null>(null, (error) => onError(error as Error));
   }
 
-  /** Asks the server for the head. Throws EventStoreUnavailable. */
+  /** Reads the head from the server. Throws EventStoreUnavailable. */
   async readHead(): Promise<Position | null> {
     const position = await this.#reader.newest(this.#prefixes);
     this.head.learn(position);
     return position;
   }
 
-  /** An event of the streams that the head counts. */
+  /** Records an event of the streams that count for the head. */
   saw(position: Position, id: string): void {
     if (this.#landmark === null || position > this.#landmark.position) this.#landmark = { position, id };
     this.head.learn(position);
   }
 
-  /** Called with the head whenever what is remembered of the log is no longer to be trusted. Returns the undo. */
+  /** Calls the listener with the head when the log was replaced. Returns a function that removes the listener. */
   onRestored(listener: (head: Position | null) => void): () => void {
     return this.#restored.add(listener);
   }
 
-  /** Throws EventStoreUnavailable. */
+  /** Checks the log against this memory. Throws EventStoreUnavailable. */
   async check(): Promise<void> {
     const { known } = this.head;
     if (known === null) return; // nothing to compare
@@ -55,7 +55,7 @@ export class LogMemory {
       this.#reader.newest(this.#prefixes),
       landmark === null ? null : this.#reader.idAt(landmark.position),
     ]);
-    if (restores !== this.restores) return; // found out meanwhile
+    if (restores !== this.restores) return; // detected in the meantime
     const isOlder = newest === null || newest < known || (idThere !== null && idThere !== landmark?.id);
     if (!isOlder) return this.head.learn(newest);
     this.restores++;

@@ -1,4 +1,4 @@
-// The log in EventStoreDB, to be copied from or into.
+// The log in EventStoreDB as source or target of a copy.
 
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
@@ -20,7 +20,7 @@ const DELETED_AT_ONCE = 64;
 const inOneStream = (before: RecordedEvent, event: RecordedEvent): boolean =>
   before.stream === event.stream && before.revision + 1 === event.revision;
 
-/** The same event with its first time in its metadata. */
+/** Returns an append of the events, with their original times in their metadata. */
 const asAppend = (run: readonly RecordedEvent[]): CheckedAppend => {
   const { stream, revision } = run[0] as RecordedEvent;
   if (!CATEGORIES.some((category) => category === readStreamName(stream).category))
@@ -60,7 +60,7 @@ export const openMigratableEventStoreDbLog = async (
     state: async () => (await readState(reader)).state,
     setState: (use) => writeState(reader, appender, use),
     async write(events, onWritten) {
-      // One after the other: nothing promises that appends in flight together are written in the order in which they were sent.
+      // One at a time, because the order of concurrent appends is not guaranteed.
       for (const run of runsOf(events, inOneStream)) {
         const append = asAppend(run);
         const result = await appender.append(append);

@@ -1,10 +1,10 @@
-// EventStoreDB stamps each event with the time at which it was written there. An event that was copied from another log keeps its first
-// time in its metadata, under a key of the adapter's own, always the last one, so that taking it out again gives the original text
-// byte for byte. No key of ours has this name, and inside a string of JSON its quotes would be escaped.
+// EventStoreDB stamps each event with the time at which it was written there. An event copied from another log keeps its original time in
+// its metadata, under the adapter's own key. The key is always the last one, so that removing it restores the original text byte for
+// byte. No other key has this name, and inside a JSON string its quotes would be escaped.
 
 const KEY = 'quita_recordedAt';
 const KEPT = new RegExp(`,?"${KEY}":"(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z)"\\}$`);
-/** How a text ends that may hold it. */
+/** The end of a text that may contain the key. */
 const END = 'Z"}';
 /** No longer than `,"quita_recordedAt":"2026-11-21T12:00:00.000Z"}`. */
 const LENGTH_MAX = KEY.length + 31;
@@ -16,7 +16,7 @@ export const withOriginalTimestamp = (metadata: string, recordedAt: string): str
 };
 
 interface OriginalTimestamp {
-  /** As it was before the time was added. */
+  /** The original metadata, without the added time. */
   readonly metadata: string;
   /** null: the event was first written here. */
   readonly recordedAt: string | null;

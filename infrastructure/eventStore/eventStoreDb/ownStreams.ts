@@ -1,6 +1,5 @@
-// What the adapter keeps in the log itself, in streams of a category that no stream of the domain can have:
-// - the log's identity, written once by whoever comes first; it lives and dies with the log, so that a checkpoint of another log is
-//   recognised;
+// Data that the adapter keeps in the log itself, in streams of a category that the domain can't use:
+// - the log's identity, written once by the first process, so that a checkpoint of another log is detected;
 // - the log's state (in use, sealed, moved, a copy): the last event counts;
 // - the day before which deliveries were deleted (deletion.ts): the last event counts.
 import { randomUUID } from 'node:crypto';
@@ -38,7 +37,7 @@ export const OWN_CATEGORY = 'quita_store';
 export const STATE_STREAM = `${OWN_CATEGORY}-state`;
 const PAGE_EVENTS = 100;
 
-/** What the stream says up to a revision; -1: it was never written, which is the case of most logs. */
+/** The state up to a revision of the stream; -1 if it was never written, as in most logs. */
 export interface KnownState {
   readonly state: LogState;
   readonly revision: number;
@@ -60,7 +59,7 @@ export const readState = async (reader: Reader): Promise<KnownState> => {
   }
 };
 
-/** Throws EventStoreUnavailable, AppendOutcomeUnknown; EventStoreUnavailable also when somebody else changed it meanwhile. */
+/** Throws AppendOutcomeUnknown, or EventStoreUnavailable, also if another program changed the state in the meantime. */
 export const writeState = async (reader: Reader, appender: Appender, state: LogState): Promise<void> => {
   const { revision: expected } = await readState(reader);
   const data = JSON.stringify(state);

@@ -1,5 +1,5 @@
-// A user for Quita alone, made by an administrator: it may write streams as anybody who is logged in, and read $all. It is no
-// administrator, so that whoever gets hold of its password can neither make users nor read or change what is the server's own.
+// Creates, as an administrator, a user for Quita. The user may write streams like any logged-in user, and read $all. It is not an
+// administrator, so its password does not allow creating users, or reading or changing the server's own streams.
 
 import usersService from '@eventstore/db-client/generated/users_grpc_pb.js';
 import users from '@eventstore/db-client/generated/users_pb.js';
@@ -15,15 +15,15 @@ const BUILT_IN = ['admin', 'ops'];
 
 interface OwnUser {
   readonly name: string;
-  /** false: it was there, and has the given password from now on. */
+  /** false: the user existed and now has the given password. */
   readonly isNew: boolean;
-  /** false: $all had rights given by somebody before, and they let the user read it. */
+  /** false: $all already had an ACL, which lets the user read it. */
   readonly rightsAreNew: boolean;
 }
 
 /**
- * Makes the user of `ownUrl`, with the rights of the one of `adminUrl`; repeated, it changes the password and nothing else.
- * Throws BadConnectionString, StoreFailure, a ServiceError, and EventStoreUnavailable when the user may not read $all in the end.
+ * Creates the user of `ownUrl`, logged in as the user of `adminUrl`. A repeat changes only the password.
+ * Throws BadConnectionString, StoreFailure, a ServiceError, or EventStoreUnavailable if the user can't read $all afterwards.
  */
 export const makeOwnUser = async (adminUrl: string, ownUrl: string, timings: Timings = TIMINGS): Promise<OwnUser> => {
   const own = readConnectionString(ownUrl);
@@ -44,11 +44,11 @@ export const makeOwnUser = async (adminUrl: string, ownUrl: string, timings: Tim
   }
 };
 
-/** The trailer tells: its status, FAILED_PRECONDITION, says too little. */
+/** Reads the trailer, because the status FAILED_PRECONDITION is ambiguous. */
 const isConflict = (error: unknown): boolean =>
   (error as Partial<ServiceError>).metadata?.get('exception')[0]?.toString() === 'user-conflict';
 
-/** false: the name was taken; it has the password now. */
+/** Creates the user, or sets its password if it exists. Returns whether it was created. */
 const created = async (connection: Connection, name: string, password: string): Promise<boolean> => {
   const client = new usersService.UsersClient('', credentials.createInsecure(), {
     channelOverride: connection.stub.getChannel(),

@@ -1,5 +1,5 @@
-// Calls that only `doctor` makes: what the server says of itself, and appends that leave nothing behind. The classic Append carries no
-// absolute deadline, so that it works however far the clocks are apart.
+// Calls that only `doctor` makes: server information, and appends that leave no data. The classic Append has no absolute deadline, so it
+// works even if the clocks differ.
 import { randomUUID } from 'node:crypto';
 import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossip from '@eventstore/db-client/generated/gossip_pb.js';
@@ -14,7 +14,7 @@ const CALL_MS = 5_000;
 const { AppendReq } = streams;
 const { LEADER } = gossip.MemberInfo.VNodeState;
 
-/** `expected`: -1: the stream must be empty; 'any': whatever it holds. */
+/** `expected`: -1 for an empty stream, 'any' for no check. */
 interface Probe {
   readonly stream: string;
   readonly expected: number | 'any';
@@ -32,12 +32,12 @@ type Done<T> = (error: ServiceError | null, answer?: T) => void;
 export const called = <T>(call: (done: Done<T>) => void): Promise<T> =>
   new Promise((resolve, reject) => call((error, answer) => (error ? reject(error) : resolve(answer as T))));
 
-/** The same TCP connection: its address and credentials are not looked at again. */
+/** Shares the TCP connection; the address and credentials given here are not used. */
 const sharing = ({ stub }: Connection) =>
   ['', credentials.createInsecure(), { channelOverride: stub.getChannel() }] as const;
 export const soon = () => ({ deadline: Date.now() + CALL_MS });
 
-/** `23.10.0`. Rejects with a ServiceError. */
+/** Returns the server's version, such as `23.10.0`. Rejects with a ServiceError. */
 export const serverVersion = async (connection: Connection): Promise<string> => {
   const client = new serverFeaturesService.ServerFeaturesClient(...sharing(connection));
   const metadata = connection.metadata({ requiresLeader: false });
@@ -47,7 +47,7 @@ export const serverVersion = async (connection: Connection): Promise<string> => 
   return answer.getEventStoreServerVersion();
 };
 
-/** As the asked node knows them. Rejects with a ServiceError. */
+/** Returns the nodes as the connected node knows them. Rejects with a ServiceError. */
 export const clusterNodes = async (connection: Connection): Promise<readonly ClusterNode[]> => {
   const client = new gossipService.GossipClient(...sharing(connection));
   const metadata = connection.metadata({ requiresLeader: false });
@@ -83,7 +83,7 @@ const eventOf = ({ type, data }: Probe): InstanceType<typeof AppendReq> => {
   return request;
 };
 
-/** The revision written, or null when the stream is not at the expected one. Rejects with a ServiceError. */
+/** Returns the written revision, or null if the stream is not at the expected one. Rejects with a ServiceError. */
 export const appendProbe = async (connection: Connection, probe: Probe): Promise<number | null> => {
   const metadata = connection.metadata({ requiresLeader: true });
   const answer = await called<InstanceType<typeof streams.AppendResp>>((done) => {

@@ -1,4 +1,4 @@
-// Reading: pages of streams, and the newest event. Always from the leader, on a connection of their own, never without a timer.
+// Reads pages of streams and the newest event, always from the leader, on a separate connection and with a timeout.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
@@ -15,7 +15,7 @@ interface ReaderOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** A connection for calls that have an end of their own. */
+/** A connection for calls that end by themselves. */
 export class CallConnection implements SharedConnection {
   readonly connection: Connection;
   #running = 0;
@@ -46,8 +46,8 @@ export class CallConnection implements SharedConnection {
 }
 
 /**
- * What `of` finds in the answers of one read, null left out. `silenceMs`: the longest time between two of them. Rejects with whatever the
- * call ends with.
+ * Returns the results of `of` for the answers of one read, without nulls. `silenceMs`: longest time between two answers. Rejects with the
+ * call's error.
  */
 const collect = <T>(
   stream: ClientReadableStream<ReadResponse>,
@@ -74,7 +74,7 @@ const collect = <T>(
         fail(error);
       }
     });
-    stream.on('error', fail); // stays after the end: what follows a cancel is of no interest
+    stream.on('error', fail); // stays after the end, because a cancel emits an error, too
     stream.on('end', () => {
       clearTimeout(timer);
       resolve(found);
@@ -94,7 +94,7 @@ export class Reader {
     );
   }
 
-  /** At most `count` events of the stream from revision `from` on, once; none of one that was deleted. Throws StoreFailure. */
+  /** Returns at most `count` events of the stream from revision `from`, without retries; none if it was deleted. Throws StoreFailure. */
   async page(
     stream: string,
     from: number,
@@ -104,14 +104,14 @@ export class Reader {
     return await this.#once(streamPageRequest(stream, from, count), withinMs, eventOf);
   }
 
-  /** The same, repeated for a while when the server is away. Throws EventStoreUnavailable. */
+  /** Like `page`, with retries while the server is unavailable. Throws EventStoreUnavailable. */
   async pageSoon(stream: string, from: number, count: number): Promise<RecordedEvent[]> {
     return await this.#soon(() => streamPageRequest(stream, from, count), eventOf);
   }
 
   /**
-   * Position of the newest event, or tombstone, of the streams whose names begin so; null when there is none. A tombstone outlives what it
-   * deletes, so that this never goes back. Throws EventStoreUnavailable.
+   * Returns the position of the newest event or tombstone of the streams with these prefixes, or null without one. Tombstones outlive
+   * deleted events, so the position never decreases. Throws EventStoreUnavailable.
    */
   async newest(prefixes: readonly string[]): Promise<Position | null> {
     const [position] = await this.#soon(
@@ -121,7 +121,7 @@ export class Reader {
     return position ?? null;
   }
 
-  /** Id of the record at that position; null when none that can be read stands there. Throws EventStoreUnavailable. */
+  /** Returns the id of the record at that position, or null if no readable record is there. Throws EventStoreUnavailable. */
   async idAt(position: Position): Promise<string | null> {
     const [record] = await this.#soon(() => recordRequest(position), recordOf);
     return record?.position === position ? record.id : null;

@@ -1,18 +1,18 @@
-// EVENTSTORE_URL and the adapter's time-outs. The address is read and judged before anything is dialled: what the client package
-// ignores in silence is refused here by name.
+// EVENTSTORE_URL and the adapter's timeouts. The connection string is validated before any connection. Options that the client package
+// would silently ignore are rejected by name.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ConnectionOptions } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { backoffMs } from '../../waiting.ts';
 
-/** The connection string cannot be meant as it stands. The message never holds the password. */
+/** The connection string is invalid. The message never contains the password. */
 export class BadConnectionString extends Error {
   override name = 'BadConnectionString';
 }
 
 export interface ConnectionSettings {
   readonly hosts: readonly { readonly address: string; readonly port: number }[];
-  /** Ask the nodes who leads: more than one host, or `+discover`. */
+  /** Whether to discover the leader: more than one host, or `+discover`. */
   readonly discover: boolean;
   readonly nodePreference: NonNullable<ConnectionOptions['nodePreference']>;
   readonly maxDiscoverAttempts: number;
@@ -27,7 +27,7 @@ export interface ConnectionSettings {
   readonly connectionName: string;
 }
 
-/** Twice this finds a live subscription that fell silent, well within the 10 s in which work goes on elsewhere. */
+/** A silent live subscription is detected after twice this, well within the 10 s allowed for a takeover. */
 const KEEP_ALIVE_MS = 4_000;
 
 const fileOf = (option: string, path: string | undefined): Buffer | null => {
@@ -36,11 +36,11 @@ const fileOf = (option: string, path: string | undefined): Buffer | null => {
   return readFileSync(path);
 };
 
-/** Kurrent's name for the same protocol, which the client package is too old to know. */
+/** Kurrent's name for the same protocol, which the client package does not support. */
 const KURRENT_NAME = /^kurrentdb(?=(\+discover)?:)/;
 
 type Parser = typeof import('@eventstore/db-client/dist/Client/parseConnectionString.js');
-/** The package comes with the first address, since it takes 88 ms of CPU; by `require`, since whoever reads settings does not wait. */
+/** Loads the package with the first connection string (88 ms of CPU); by `require`, because the caller is synchronous. */
 const clientParser = (): Parser =>
   createRequire(import.meta.url)('@eventstore/db-client/dist/Client/parseConnectionString.js') as Parser;
 
@@ -48,18 +48,18 @@ const parsed = (text: string): ConnectionOptions => {
   try {
     return clientParser().parseConnectionString(text.replace(KURRENT_NAME, 'esdb'));
   } catch {
-    // Its message quotes the string, with the password in it.
+    // The original message quotes the string, including the password.
     throw new BadConnectionString(
       'the connection string is invalid; expected esdb://[user:password@]host:port[,host:port][?option=value&…]',
     );
   }
 };
 
-/** Throws BadConnectionString. */
+/** Returns the settings of a connection string. Throws BadConnectionString. */
 export const readConnectionString = (text: string): ConnectionSettings => {
   if (!/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) {
     throw new BadConnectionString(
-      'the connection string must start with esdb:// (one node or a list) or esdb+discover:// (a cluster); kurrentdb:// and kurrentdb+discover:// are the same',
+      'the connection string must start with esdb:// (one node or a list) or esdb+discover:// (a cluster), or with kurrentdb:// or kurrentdb+discover://',
     );
   }
   if (/[?&]tlsVerifyCert=false/i.test(text)) {
@@ -99,26 +99,26 @@ export const readConnectionString = (text: string): ConnectionSettings => {
   };
 };
 
-/** How long the adapter waits for what, in milliseconds. */
+/** The adapter's timeouts, in milliseconds. */
 export interface Timings {
   /** Finding a node and connecting to it. */
   readonly connectMs: number;
-  /** An append without an answer. At least 3 s: while the first try may still be in flight, the server drops a repeat in silence. */
+  /** Timeout of one append attempt. At least 3 s: while the first try may still be in flight, the server silently drops a repeat. */
   readonly attemptMs: number;
-  /** After this an append that was never sent is refused with EventStoreUnavailable. */
+  /** After this, an append that was never sent fails with EventStoreUnavailable. */
   readonly notSentMs: number;
-  /** After this an append that may be written is given up with AppendOutcomeUnknown. The port promises an answer within 10 s. */
+  /** After this, an append that may be written fails with AppendOutcomeUnknown. The port promises an answer within 10 s. */
   readonly outcomeUnknownMs: number;
-  /** The silence that ends a read, and the whole time after which reading is given up with EventStoreUnavailable. */
+  /** Silence after which one read attempt ends, and total time after which a read fails with EventStoreUnavailable. */
   readonly readMs: number;
   readonly readGiveUpMs: number;
-  /** From asking for a subscription to the server's confirmation. */
+  /** Timeout from the subscription request to the server's confirmation. */
   readonly confirmMs: number;
-  /** Before try number `attempt` (from 0) is repeated. */
+  /** Pause after attempt number `attempt` (from 0). */
   readonly backoffMs: (attempt: number) => number;
 }
 
-/** An append ends within outcomeUnknownMs and one last look (1 s): below the 10 s of the port. */
+/** An append ends within outcomeUnknownMs and one last read (1 s), below the 10 s of the port. */
 export const TIMINGS: Timings = {
   connectMs: 2_000,
   attemptMs: 3_000,

@@ -1,5 +1,5 @@
-// The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches for
-// what other processes append, one for each subscription.
+// The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches the
+// appends of other processes, and one per subscription.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
@@ -28,15 +28,15 @@ import { follow, type LogSources } from './subscription.ts';
 interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`, or the same with `kurrentdb`, with the credentials in it. */
   readonly connectionString: string;
-  /** Told of every fault that is mended inside: lost connections, repeated appends, answers that nobody waits for. */
+  /** Called with every fault that the store recovers from: lost connections, repeated appends, unexpected answers. */
   readonly onError?: (error: Error) => void;
   readonly timings?: Partial<Timings>;
-  /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
+  /** For copying: also opens a log that is sealed, moved, or an unfinished copy. */
   readonly inAnyState?: true;
 }
 
 const STREAM_PAGE_EVENTS = 500;
-/** "All categories" are ours: never a system stream, never those of another program on the same server. */
+/** "All categories" means Quita's: never system streams, nor those of another program on the same server. */
 const OWN_PREFIXES = CATEGORIES.map((category) => `${category}-`);
 const isOwn = (stream: string): boolean => CATEGORIES.some((category) => category === readStreamName(stream).category);
 
@@ -45,7 +45,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const settings = readConnectionString(options.connectionString);
   const timings = { ...TIMINGS, ...options.timings };
   const onError = (error: Error): void => options.onError?.(error);
-  // Reads and appends go to the leader, wherever it moves; subscriptions stay with the nodes that the connection string prefers.
+  // Reads and appends always go to the current leader; subscriptions use the nodes that the connection string prefers.
   const connector = new Connector(settings);
   const reader = new Reader({ connector, timings, onError });
   const memory = new LogMemory(reader, OWN_PREFIXES, onError);
@@ -54,7 +54,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   try {
     const storeId = await identityOf(reader, appender);
     await memory.readHead();
-    // After the head, from which on the state is followed.
+    // Read after the head, because the state is followed from the head on.
     const state = await readState(reader);
     const refusal = options.inAnyState ? null : refusalOf(state.state);
     if (refusal !== null) throw refusal;
@@ -76,14 +76,14 @@ interface Parts {
   readonly log: LogSources;
 }
 
-/** What the process knows of the log beside its events. */
+/** Callbacks for the log's state and availability. */
 interface Watching {
   readonly onState: (state: KnownState) => void;
-  /** null: the log is followed again. */
+  /** Called with null when the log is followed again. */
   readonly onBroken: (error: Error | null) => void;
 }
 
-/** Learns of what any process appends, and of what becomes of the log, until the signal or until the log can't be followed. */
+/** Follows the appends of all processes and the log's state, until the signal aborts or the log can't be followed. */
 const watchOnce = async (log: LogSources, { onState, onBroken }: Watching, signal: AbortSignal): Promise<void> => {
   const { memory } = log;
   const categories = [...CATEGORIES, OWN_CATEGORY];
@@ -92,13 +92,13 @@ const watchOnce = async (log: LogSources, { onState, onBroken }: Watching, signa
     onBroken(null);
     if (batch.kind !== 'events') continue;
     for (const event of batch.events) if (event.stream === STATE_STREAM) onState(stateOf(event));
-    // Not the last event, which may be of the adapter's own.
+    // Not simply the last event, which may be one of the adapter's own.
     const last = batch.events.findLast(({ stream }) => isOwn(stream));
     if (last !== undefined) memory.saw(last.position, last.id);
   }
 };
 
-/** Goes on with a restored log from its head. A server that does not know the position of its head is not trusted. */
+/** Continues with a restored log from its head. A server that does not know the position of its head is not trusted. */
 const watchLog = async (log: LogSources, reader: Reader, watching: Watching, signal: AbortSignal): Promise<void> => {
   const { memory, timings, onError } = log;
   for (let attempt = 0; !signal.aborted; attempt++) {
@@ -114,7 +114,7 @@ const watchLog = async (log: LogSources, reader: Reader, watching: Watching, sig
   }
 };
 
-/** What the log answers; the rest of the port changes it. */
+/** The reading part of the port. */
 type Reads = Omit<EventStore, 'storeId' | 'append' | 'refusal' | 'close'>;
 
 const readsOf = (reader: Reader, log: LogSources, refuseWhenClosed: () => void, ended: AbortSignal): Reads => {
@@ -175,7 +175,7 @@ const startStore = ({
   memory.onRestored(() => {
     appender.abandon();
     deletion.forget();
-    known = { ...known, revision: -2 }; // until it is read again: -1 is a stream that was never written
+    known = { ...known, revision: -2 }; // until it is read again; -1 means a stream that was never written
   });
   const learning: Watching = {
     onState: (state) => {

@@ -1,9 +1,9 @@
-// Following the log through any number of lost connections: each time a new connection and a new subscription from the last position
-// handled, after a pause with jitter.
+// Follows the log through any number of lost connections. After each loss, it opens a new connection and subscription from the last
+// position, after a pause with jitter.
 //
-// Positions that are given out never pass the newest event of our own streams: whoever stores one and compares it with `head` after a
-// restart must find itself at the head, not beyond it, whatever system events and foreign streams the log holds. How far the filter
-// has looked beyond that is remembered here, so that a resubscription does not scan again.
+// Reported positions never pass the newest event of Quita's own streams. A consumer that stores a position and compares it with `head`
+// after a restart must not be beyond the head, even if the log holds system events and foreign streams. The position up to which the
+// filter has read beyond that is remembered here, so that a resubscription does not scan again.
 
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { ClientReadableStream } from '@grpc/grpc-js';
@@ -38,16 +38,16 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Where a subscription stands. */
+/** The progress of a subscription. */
 class Progress {
-  /** The newest position that the consumer has got: everything up to it was given, or is of no category asked for. */
+  /** The newest position that the consumer received: every matching event up to it was delivered. */
   reported: Position | null;
   /** The newest position that the filter has passed. Never behind `reported`. */
   seen: Position | null;
   isLive = false;
-  /** The last event given; before the first one, what stands where the subscription began, learnt with the first proof. */
+  /** The last delivered event. Before the first, the event at the starting position; the first proof adds its id. */
   last: { readonly position: Position; readonly id: string | null } | null;
-  /** How often the log had been restored when it was last proved to be the one that is followed. */
+  /** Number of restores of the log at the last proof. */
   restores: number;
   readonly #categories: ReadonlySet<string>;
 
@@ -59,14 +59,14 @@ class Progress {
     this.#categories = new Set(categories);
   }
 
-  /** What a step of the server means. `head`: the newest known event of ours; `target`: the head when the subscription began. */
+  /** Returns the signals for a step of the server. `head`: Quita's newest known event; `target`: the head when the subscription began. */
   take(step: LogStep, head: Position | null, target: Position | null | undefined): SubscriptionSignal[] {
     const signals: SubscriptionSignal[] = [];
     if (step.kind === 'events') signals.push(...this.#events(step.events));
     if (step.kind === 'checkpoint' || step.kind === 'deleted') this.seen = later(this.seen, step.position);
     if (step.kind === 'fellBehind') this.isLive = false;
     signals.push(...this.#checkpoint(head));
-    // Servers before 23.10 never say that a subscription has caught up: it has when it passed what was there when it began.
+    // Servers before 23.10 never report that a subscription has caught up. It has when it passed the head at its start.
     const passed = target === null || (target !== undefined && this.seen !== null && this.seen >= target);
     if (!this.isLive && (step.kind === 'caughtUp' || (passed && step.kind !== 'fellBehind'))) {
       this.isLive = true;
@@ -96,7 +96,7 @@ class Progress {
   }
 }
 
-/** The log is not the one that was followed. */
+/** The log was replaced by another one. */
 class OtherLog extends StoreFailure {
   readonly found: 'no event' | 'another event';
   constructor(found: OtherLog['found']) {
@@ -105,7 +105,7 @@ class OtherLog extends StoreFailure {
   }
 }
 
-/** Makes sure that the log still has what was given. Throws OtherLog, EventStoreUnavailable. */
+/** Proves that the log still has the delivered events. Throws OtherLog, EventStoreUnavailable. */
 const prove = async ({ memory, reader }: LogSources, { categories }: Following, progress: Progress): Promise<void> => {
   const { reported, last } = progress;
   await memory.check();
@@ -118,14 +118,14 @@ const prove = async ({ memory, reader }: LogSources, { categories }: Following, 
   ]);
   if (newest === null || newest < reported) throw new OtherLog('no event');
   const isOther = id !== null && last !== null && last.id !== null && id !== last.id;
-  // A filter passes positions without reading what stands there: in a restored log nothing tells whether it was the same.
+  // A filter passes positions without reading their events. After a restore, it is unknown whether they were the same.
   const isDoubtful = restores !== progress.restores && reported !== last?.position;
   if (isOther || isDoubtful) throw new OtherLog('another event');
   if (last !== null && last.id === null) progress.last = { position: last.position, id };
   progress.restores = restores;
 };
 
-/** Confirmed, or null when the signal came first: a subscription ends at once, whatever the server does. */
+/** Opens a confirmed subscription. Returns null at once if the signal aborts first. */
 const openStream = async (sources: LogSources, asked: Following, after: Position | null): Promise<LogStream | null> => {
   const { connectMs, confirmMs } = sources.timings;
   const { signal } = asked;
@@ -156,10 +156,10 @@ const openStream = async (sources: LogSources, asked: Following, after: Position
   return null;
 };
 
-/** As often in a row a server must say so: a node that is just being put back in order may not know its own records for a moment. */
+/** Number of successive reports of an unknown position that count: a recovering node may not know its own records for a moment. */
 const UNKNOWN_POSITIONS_MAX = 3;
 
-/** Ends without an error when the signal is given. Throws UnknownPosition, and nothing else of the server's. */
+/** Follows the log. Ends without an error when the signal aborts. Throws UnknownPosition, but no other server errors. */
 export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
   const { signal } = asked;
   const progress = new Progress(asked, sources.memory.restores);
@@ -187,7 +187,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
   }
 }
 
-/** One subscription, until it fails or the signal is given. */
+/** Runs one subscription until it fails or the signal aborts. */
 async function* once(
   sources: LogSources,
   asked: Following,
@@ -206,7 +206,7 @@ async function* once(
       target = head;
       wake();
     },
-    () => undefined, // newer servers say it themselves
+    () => undefined, // newer servers report it themselves
   );
   const hasLooked = (): boolean => progress.seen !== progress.reported;
   const undo = memory.head.onHead(() => {
@@ -236,17 +236,17 @@ const withoutDeleted = async (
   return events.length === 0 ? { kind: 'checkpoint', position } : { kind: 'events', events, position };
 };
 
-// One subscription call, pulled: at most what the consumer asks for leaves the connection's buffers, and the server waits behind them.
+// One subscription call, read by pulling: only requested events leave the connection's buffers, which makes the server wait.
 
 type Mark =
   | { readonly kind: 'checkpoint'; readonly position: Position }
-  /** A stream was deleted, which stands in the log like an event: the last of several. */
+  /** A stream was deleted, which the log records like an event. Of several in a row, the last. */
   | { readonly kind: 'deleted'; readonly position: Position }
   | { readonly kind: 'caughtUp' }
   | { readonly kind: 'fellBehind' };
 type Item = Mark | { readonly kind: 'event'; readonly event: RecordedEvent };
 
-/** `woken`: nothing came, but `wake` was called. */
+/** `woken`: nothing arrived, but `wake` was called. */
 type LogStep =
   | Mark
   | { readonly kind: 'events'; readonly events: readonly RecordedEvent[] }
@@ -258,7 +258,7 @@ class LogStream {
   #failure: StoreFailure | null = null;
   #woken = false;
   #resume: () => void = () => undefined;
-  /** Taken from the stream and not given yet. */
+  /** Read from the stream and not delivered yet. */
   #held: Item | null = null;
 
   constructor(connection: Connection, after: Position | null, prefixes: readonly string[]) {
@@ -269,7 +269,7 @@ class LogStream {
     );
     this.#stream.on('readable', () => this.#resume());
     this.#stream.on('error', (error) => this.#fail(translated(error, false)));
-    // Whoever ends the subscription by itself says so with the status OK: for a subscription even that is a failure.
+    // A server that ends the subscription sends status OK. For a subscription that is a failure, too.
     this.#stream.on('end', () => this.#fail(new StoreFailure('notSent', 'the server ended the subscription')));
   }
 
@@ -285,7 +285,7 @@ class LogStream {
       if (response === null) await this.#more();
   }
 
-  /** What comes next; a batch ends when it is full or when a turn of the event loop brought nothing. Rejects with a StoreFailure. */
+  /** Returns the next step. A batch ends when it is full, or when a turn of the event loop brought nothing. Rejects with a StoreFailure. */
   async next(batchSize: number): Promise<LogStep> {
     for (this.#held ??= this.#pull(); this.#held === null && !this.#woken; this.#held ??= this.#pull())
       await this.#more();
@@ -316,7 +316,7 @@ class LogStream {
     return last;
   }
 
-  /** `next` gives `woken` as soon as there is nothing else to give. */
+  /** Makes `next` return `woken` as soon as nothing else is available. */
   wake(): void {
     this.#woken = true;
     this.#resume();
@@ -340,7 +340,7 @@ class LogStream {
     return this.#pull();
   }
 
-  /** Until something may be there. */
+  /** Waits until something may have arrived. */
   async #more(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Deleting deliveries from the log: in the transaction that removes their rows, under the lock of the appends (ADR 0008).
+// Deletes deliveries from the log, in the transaction that removes their rows and under the append lock (ADR 0008).
 import type { DeletesDeliveries, EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
 import type { DeliveryId } from '../../../domain/kernel/ids.ts';
 

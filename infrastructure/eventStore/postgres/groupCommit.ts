@@ -1,8 +1,8 @@
-// Group commit. The appends of all requests of this process wait in one queue and go to the database together: one call of
-// event_store.append (migration 0001_event_log), one transaction, one commit for up to 256 of them.
+// Group commit. The appends of all requests of this process wait in one queue and are sent to the database together: up to 256 of them in
+// one call of event_store.append (migration 0001_event_log), one transaction and one commit.
 //
-// From top to bottom: an append on its way to its one answer; the queue, which decides what goes together and when somebody has waited
-// long enough; the flusher, which sends a flush, repeats it while its outcome is unknown, and answers every member.
+// From top to bottom: a pending append; the queue, which decides which appends go together and when one has waited too long; the flusher,
+// which sends a flush, repeats it while its outcome is unknown, and answers every member.
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import {
@@ -30,21 +30,21 @@ import {
   withQueryTimeout,
 } from './session.ts';
 
-/** An append that was not sent, or is known to be rolled back, is refused after this time: soon, instead of being queued for long. */
+/** An append that was not sent, or was rolled back, fails after this time instead of waiting longer in the queue. */
 const NOT_SENT_MS_MAX = 5_000;
-/** An append that may be written is given up after this time: the port promises an answer within 10 s. */
+/** An append with an unknown outcome is given up after this time, because the port promises an answer within 10 s. */
 const OUTCOME_UNKNOWN_MS_MAX = 9_000;
-/** What an event weighs in a flush beside its JSON: id, type, offsets, lengths. */
+/** Size of an event in a flush beside its JSON: id, type, offsets, lengths. */
 const EVENT_OVERHEAD_BYTES = 100;
 
-/** An append from the call until its one answer. */
+/** An append that waits for its answer. */
 export class PendingAppend {
   readonly append: CheckedAppend;
   readonly bytes: number;
   readonly result: Promise<AppendResult>;
-  /** An attempt was sent whose end is unknown. It stays true until an answer comes. */
+  /** Whether an attempt with an unknown outcome was sent. It stays true until an answer arrives. */
   mayBeWritten = false;
-  /** The last failure on the way, for the error's `cause`. */
+  /** The last failure of an attempt, for the error's `cause`. */
   cause: unknown = undefined;
   readonly #askedAtMs = performance.now();
   #settled = false;
@@ -74,7 +74,7 @@ export class PendingAppend {
     this.#reject(error);
   }
 
-  /** Rejects with the error that says what is known of the outcome. */
+  /** Rejects with the error for the known state: unknown outcome, or not written. */
   giveUp(): void {
     this.#settled = true;
     const options = { cause: this.cause };
@@ -93,13 +93,13 @@ export class PendingAppend {
 
 const FLUSH_APPENDS_MAX = 256;
 const FLUSH_BYTES_MAX = 4_000_000;
-/** How far one flush looks past appends that must wait because their stream is in it already. */
+/** Number of appends that a flush examines. Some must wait because the flush already has an append of their stream. */
 const FLUSH_LOOKAHEAD = 4 * FLUSH_APPENDS_MAX;
-/** Beyond this the process would run out of memory before the database catches up. */
+/** With a longer queue, the process could run out of memory before the database catches up. */
 const QUEUE_BYTES_MAX = 64_000_000;
 const SWEEP_EVERY_MS = 250;
 
-/** Settles every member that is not settled yet, or leaves it to its deadline. Never rejects. */
+/** Answers every unsettled member, or leaves it to its deadline. Never rejects. */
 type Flush = (members: readonly PendingAppend[]) => Promise<void>;
 
 export class AppendQueue {
@@ -116,7 +116,7 @@ export class AppendQueue {
     this.#flush = flush;
   }
 
-  /** Rejects as the port says, within 10 s. */
+  /** Appends events. Settles within 10 s; rejects as the port specifies. */
   add(append: CheckedAppend): Promise<AppendResult> {
     const pending = new PendingAppend(append);
     if (this.#waitingBytes + pending.bytes > QUEUE_BYTES_MAX) {
@@ -137,7 +137,7 @@ export class AppendQueue {
     return pending.result;
   }
 
-  /** Answers all that waits or is in flight: it was decided on a log that is not there any more. */
+  /** Gives up all waiting and running appends, because they were decided on a log that no longer exists. */
   giveUpAll(cause: Error): void {
     for (const pending of [...this.#inFlight, ...this.#waiting]) {
       if (pending.settled) continue;
@@ -154,8 +154,8 @@ export class AppendQueue {
   }
 
   /**
-   * The flush begins when this turn of the event loop is over: no delay, but the appends of all requests that were read from
-   * their sockets in the same turn, or woken by the same flush, go together.
+   * Starts the flush at the end of this turn of the event loop. This adds no delay, but the appends of all requests that arrived in
+   * the same turn, or were woken by the same flush, go together.
    */
   #schedule(): void {
     if (this.#scheduled || this.#running) return;
@@ -178,7 +178,7 @@ export class AppendQueue {
     else for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** The next flush, in order of asking; at most one append a stream, because the second one's revision depends on the first. */
+  /** Takes the next flush, in order of arrival, with at most one append per stream: a second one's revision depends on the first. */
   #take(): PendingAppend[] {
     const taken: PendingAppend[] = [];
     const left: PendingAppend[] = [];
@@ -202,7 +202,7 @@ export class AppendQueue {
     return taken;
   }
 
-  /** Answers whoever has waited long enough. A member in flight that is answered here is left out of the flush's next attempt. */
+  /** Gives up overdue appends. A running one is left out of the flush's next attempt. */
   #sweep(): void {
     for (const pending of this.#inFlight) if (!pending.settled && pending.isOverdue()) pending.giveUp();
     for (const pending of this.#waiting) if (pending.isOverdue()) pending.giveUp();
@@ -214,10 +214,10 @@ export class AppendQueue {
 interface FlusherOptions {
   readonly connectionString: string;
   readonly watch: SessionWatch;
-  /** Events of an acknowledged flush, at the places `first`, `first + 1`, … Called before the appends are answered. */
+  /** Called with the events of an acknowledged flush, at the places `first`, `first + 1`, …, before the appends are answered. */
   readonly onWritten: (first: number, events: readonly RecordedEvent[]) => void;
   readonly onError: (error: unknown) => void;
-  /** Of each new connection, before anything is sent over it. */
+  /** Checks each new connection before it is used. */
   readonly check: (session: pg.Client) => Promise<void>;
 }
 
@@ -233,7 +233,7 @@ export class Flusher {
     );
   }
 
-  /** Returns when every member is answered: by the database, or by its deadline, which the queue watches. Never rejects. */
+  /** Resolves when every member is answered, by the database or by its deadline, which the queue watches. Never rejects. */
   async flush(members: readonly PendingAppend[]): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       const open = members.filter((member) => !member.settled);
@@ -243,7 +243,7 @@ export class Flusher {
       for (const member of open) member.cause = failure;
       this.#options.onError(failure);
       if (!isTransient(failure)) return await this.#oneByOne(open, failure);
-      // Now, while it is known that nothing was written: another attempt would put the outcome in doubt again.
+      // Checked now, while it is certain that nothing was written. Another attempt would make the outcome uncertain again.
       for (const member of open) if (!member.settled && member.isOverdue()) member.giveUp();
       await pause(backoffMs(attempt));
     }
@@ -259,7 +259,7 @@ export class Flusher {
     this.#session = null;
   }
 
-  /** One attempt; null when it was answered. */
+  /** Makes one attempt. Returns its failure, or null if it was answered. */
   async #try(members: readonly PendingAppend[]): Promise<unknown> {
     let session: pg.Client;
     try {
@@ -267,7 +267,7 @@ export class Flusher {
     } catch (error) {
       return error; // nothing was sent
     }
-    // Connecting took time: an append that was answered meanwhile as not written must not be sent any more.
+    // An append that was given up as not written while connecting must not be sent.
     const open = members.filter((member) => !member.settled);
     if (open.length === 0) return null;
     const mayBeWrittenBefore = new Set(open.filter((member) => member.mayBeWritten));
@@ -287,7 +287,7 @@ export class Flusher {
     return null;
   }
 
-  /** The server refuses something in this flush that the checks let through: only the append at fault may fail. */
+  /** Sends the members one by one, because the server rejected a flush and only the invalid append may fail. */
   async #oneByOne(members: readonly PendingAppend[], failure: unknown): Promise<void> {
     if (members.length > 1) {
       for (const member of members) await this.flush([member]);
@@ -337,7 +337,7 @@ export class Flusher {
   }
 }
 
-/** What a flush may hold up, and for how long. A stronger synchronous_commit than `on` is left as it is. */
+/** Settings of the writing session. A synchronous_commit stronger than `on` is kept. */
 export const WRITER_SETTINGS = [
   `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'`,
   `SET default_transaction_isolation = 'read committed'`,
@@ -346,9 +346,9 @@ export const WRITER_SETTINGS = [
   `SET idle_session_timeout = 0`,
 ].join('; ');
 
-// --- One call of event_store.append: a whole flush to the database, and its answer ---
+// --- One call of event_store.append: sends a whole flush and reads its answer ---
 
-/** Above the session's statement_timeout, so that a living server answers first and its answer says that nothing was written. */
+/** Longer than the session's statement_timeout, so that a live server answers first and reports that nothing was written. */
 const ANSWER_MS_MAX = 5_500;
 
 const CALL = {
@@ -357,7 +357,7 @@ const CALL = {
   rowMode: 'array',
 } as const;
 
-/** What became of one append. `place` and `revision` are those of its last event; of a conflict, `revision` is the stream's head. */
+/** Outcome of one append. `place` and `revision` are those of its last event; for a conflict, `revision` is the stream's head. */
 export interface Outcome {
   readonly kind: 'written' | 'repeated' | 'conflict';
   readonly revision: number;
@@ -366,7 +366,7 @@ export interface Outcome {
 }
 type Row = [kind: Outcome['kind'], revision: string, place: string | null, recordedAtMs: string];
 
-/** One round trip, one transaction, one outcome a member, in order. Rejects with pg's error, or after 5.5 s of silence. */
+/** Appends in one round trip and transaction. Returns one outcome per member, in order. Rejects with pg's error, or after 5.5 s. */
 export const callAppend = async (client: pg.Client, members: readonly CheckedAppend[]): Promise<Outcome[]> => {
   const values = parameters(members);
   const { rows } = await withQueryTimeout(client, client.query<Row>({ ...CALL, values }), ANSWER_MS_MAX);
@@ -379,7 +379,7 @@ export const callAppend = async (client: pg.Client, members: readonly CheckedApp
   }));
 };
 
-/** The parameters of event_store.append: of each member its stream, expected revision and size; of each event its member and offset. */
+/** Returns the parameters of event_store.append: per member its stream, expected revision and size; per event its member and offset. */
 const parameters = (members: readonly CheckedAppend[]): Buffer[] => {
   const events = members.flatMap((member) => member.events);
   const sum = (bytesOf: (member: CheckedAppend) => number) => members.reduce((bytes, one) => bytes + bytesOf(one), 0);

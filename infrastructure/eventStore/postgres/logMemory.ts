@@ -1,6 +1,6 @@
-// What this process remembers of the log, and how it finds out that the log is another one: PostgreSQL was restored to an older state, or a
-// standby took over that had not received everything. A live connection can't be switched to another state, so each new one is
-// checked before it is used. Appends and pages cost nothing more.
+// This process's knowledge of the log, and the detection of a replaced log: PostgreSQL was restored to an older state, or a standby took
+// over that had not received everything. A live connection can't change to another state, so only new connections are checked before
+// use. Appends and reads cost nothing more.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -10,14 +10,14 @@ import { backoffMs } from '../../waiting.ts';
 import { KnownHead, Listeners } from '../knownLog.ts';
 import { closeSession, NEWEST_TEXT, openSession, sqlStateOf, withQueryTimeout } from './session.ts';
 
-/** The newest place that is known; 0 while the log is empty. */
+/** The newest known place; 0 while the log is empty. */
 export class HeadWatch extends KnownHead<number> {
-  /** No number at all (a foreign NOTIFY) changes nothing either. */
+  /** Also ignores values that are not numbers (a foreign NOTIFY). */
   override learn(place: number): void {
     if (Number.isSafeInteger(place)) super.learn(place);
   }
 
-  /** Resolves when the head is beyond that place, when the time is up, or when the signal is given. Never rejects. */
+  /** Resolves when the head is beyond that place, after the timeout, or on the signal. Never rejects. */
   async wait(beyond: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.known > beyond || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -44,28 +44,28 @@ export interface Landmark {
 
 type Ask = <R extends unknown[]>(query: pg.QueryArrayConfig) => Promise<{ readonly rows: R[] }>;
 
-/** Identity of the server and its timeline, which a promoted standby and a restored backup change. A standby has no timeline of its own. */
+/** Identity of the server and its timeline, which changes with a promoted standby and a restored backup. A standby has no own timeline. */
 const SERVER = `(SELECT system_identifier::text FROM pg_control_system()) || ' ' || coalesce(
   CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END, 'standby')`;
 
-/** $1 a place. The newest place and id, the id at $1, the server. */
+/** $1 a place. Returns the newest place and id, the id at $1, and the server. */
 const checkText = (server: string): string => `SELECT newest.position, newest.id,
     (SELECT e.id FROM event_store.events e WHERE e.position = $1), ${server}
   FROM (SELECT) one LEFT JOIN (${NEWEST_TEXT}) newest ON true`;
 
 type CheckRow = [place: string | null, id: string | null, idThere: string | null, server: string | null];
 
-/** The server has no such function, or does not let this role call it. */
+/** The server lacks the function, or this role may not call it. */
 const NOT_AVAILABLE = new Set(['42501', '42883', '0A000']);
 
 export class LogMemory {
   readonly recent = new RecentEvents();
   readonly head: HeadWatch;
-  /** New connections so far. A reader of an earlier one checks that the log still has what it read. */
+  /** Number of new connections so far. A reader of an earlier one checks that the log still has the events it read. */
   connections = 0;
-  /** How often the log turned out to be an older one. */
+  /** Number of times that the log was found to be older. */
   restores = 0;
-  /** The newest event whose id is known here. */
+  /** The newest event with a known id. */
   #landmark: Landmark | null = null;
   #server: string | null = null;
   #isServerKnown = true;
@@ -76,7 +76,7 @@ export class LogMemory {
     this.head = new HeadWatch(0, onError);
   }
 
-  /** Events of an acknowledged flush, at the places `first`, `first + 1`, … */
+  /** Records the events of an acknowledged flush, at the places `first`, `first + 1`, … */
   wrote(first: number, events: readonly RecordedEvent[]): void {
     const place = first + events.length - 1;
     this.recent.add(first, events);
@@ -88,12 +88,12 @@ export class LogMemory {
     if (this.#landmark === null || landmark.place > this.#landmark.place) this.#landmark = landmark;
   }
 
-  /** Called with the head whenever what is remembered of the log is no longer to be trusted. Returns the undo. */
+  /** Calls the listener with the head when the log was replaced. Returns a function that removes the listener. */
   onRestored(listener: (head: number) => void): () => void {
     return this.#restored.add(listener);
   }
 
-  /** To be awaited on each new connection before it is used. Rejects with the connection's error. */
+  /** Checks the log. Await it on each new connection before use. Rejects with the connection's error. */
   async check(ask: Ask): Promise<void> {
     const { known } = this.head;
     const landmark = this.#landmark;
@@ -101,7 +101,7 @@ export class LogMemory {
     const [place, id, idThere, server] = await this.#ask(ask, landmark?.place ?? 0);
     const newest = Number(place ?? 0);
     this.connections++;
-    if (restores !== this.restores) return; // another connection found it out meanwhile
+    if (restores !== this.restores) return; // another connection detected it in the meantime
     const isOlder =
       newest < known || (landmark !== null && (newest < landmark.place || (idThere ?? landmark.id) !== landmark.id));
     const isElsewhere = this.#server !== null && server !== null && server !== this.#server;
@@ -132,8 +132,7 @@ export class LogMemory {
   }
 }
 
-// --- The last events that this process wrote: a live subscription takes them from here, not from the database. Every subscription gets the
-// same objects ---
+// --- The last events that this process wrote. Live subscriptions take them from here, not from the database, and share the objects ---
 
 interface RecentEventsBounds {
   readonly eventsMax: number;
@@ -142,19 +141,19 @@ interface RecentEventsBounds {
 }
 const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
 
-/** Older ones may have been deleted (ADR 0008): no delivery is before it is a day old. */
+/** Older events may have been deleted (ADR 0008): deliveries are deleted only after a day. */
 const AGE_MS_MAX = 3_600_000;
 
 const lengthOf = (event: RecordedEvent): number => event.data.length + event.metadata.length;
 
 /**
- * One run of events without a hole. When another process wrote in between, the run starts anew behind the hole: a reader before it
- * finds its next place missing here and asks the database.
+ * One run of events without gaps. If another process wrote in between, the run restarts after the gap. A reader before the gap does not
+ * find its next place here and queries the database.
  */
 export class RecentEvents {
   readonly #bounds: RecentEventsBounds;
   #events: RecordedEvent[] = [];
-  /** Index of the oldest event still offered; those before it await compaction. */
+  /** Index of the oldest available event; those before it await compaction. */
   #begin = 0;
   #length = 0;
   /** Place of the last event. */
@@ -164,7 +163,7 @@ export class RecentEvents {
     this.#bounds = bounds;
   }
 
-  /** Events of one flush that the database has acknowledged as committed, at the places `first`, `first + 1`, … Older ones are ignored. */
+  /** Adds the events of a committed flush, at the places `first`, `first + 1`, … Ignores older ones. */
   add(first: number, events: readonly RecordedEvent[]): void {
     if (events.length === 0 || first <= this.#last) return;
     if (first !== this.#last + 1) this.#forget();
@@ -176,7 +175,7 @@ export class RecentEvents {
     this.#trim();
   }
 
-  /** The events directly behind that place, at most `limit`; null when the first of them is not here, or is old. */
+  /** Returns at most `limit` events directly after that place, or null if the first of them is missing or old. */
   after(place: number, limit: number): readonly RecordedEvent[] | null {
     const count = this.#events.length - this.#begin;
     const oldest = this.#last - count + 1;
@@ -186,7 +185,7 @@ export class RecentEvents {
     return this.#events.slice(from, from + limit);
   }
 
-  /** Forgets everything: what was written is not in the log any more. */
+  /** Forgets all events, because the log may no longer hold them. */
   clear(): void {
     this.#forget();
     this.#last = 0;
@@ -210,29 +209,29 @@ export class RecentEvents {
   }
 }
 
-// --- What other processes append: LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection ---
+// --- Appends of other processes: LISTEN, and a query of the head every second, because a NOTIFY may be lost with the connection ---
 
 interface HeadAnnouncementsOptions {
   readonly connectionString: string;
   readonly watch: SessionWatch;
   readonly head: HeadWatch;
-  /** Of each new connection, before it is used. */
+  /** Checks each new connection before it is used. */
   readonly check: (session: pg.Client) => Promise<void>;
-  /** Called with what each look finds. */
+  /** Called with the result of each query of the head. */
   readonly onLook: (place: number, id: string) => void;
   /**
-   * Whether that server process writes for us: its notices come before its answers, and whoever was woken by one would read from the
-   * database what the answer is about to put into the tail.
+   * Whether that server process belongs to this process's writer. Its notices arrive before its answers, so a listener that they woke would
+   * read events from the database that the answer is about to add to RecentEvents.
    */
   readonly isOwnWriter: (serverProcess: number) => boolean;
   readonly onError: (error: unknown) => void;
-  /** Ends it. */
+  /** Ends the listening. */
   readonly signal: AbortSignal;
 }
 
 const LOOK_EVERY_MS = 1_000;
 const ANSWER_MS_MAX = 3_000;
-/** No row: the log is empty. */
+/** Returns no row if the log is empty. */
 const NEWEST = {
   name: 'newest',
   text: NEWEST_TEXT,
@@ -243,7 +242,7 @@ const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 };
 
-/** Returns when the connection is lost (by rejecting) or the signal is given. */
+/** Listens until the signal aborts. Rejects when the connection is lost. */
 const listen = async (
   session: pg.Client,
   { head, isOwnWriter, onLook, signal }: HeadAnnouncementsOptions,
@@ -262,7 +261,7 @@ const listen = async (
   }
 };
 
-/** Runs until the signal, through any number of lost connections. Never rejects. */
+/** Runs until the signal aborts, and reconnects after every loss. Never rejects. */
 export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions): Promise<void> => {
   const { connectionString, watch, check, onError, signal } = options;
   for (let attempt = 0; !signal.aborted; attempt++) {

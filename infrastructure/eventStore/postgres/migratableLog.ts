@@ -1,4 +1,4 @@
-// The Postgres log, to be copied from or into.
+// The PostgreSQL log as source or target of a copy.
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
@@ -11,21 +11,21 @@ import { Reader } from './reader.ts';
 import { closeSession, openSession } from './session.ts';
 import { openPostgresEventStore } from './store.ts';
 
-/** The lock of event_store.append: who holds it is the only writer. */
+/** The lock of event_store.append: its holder is the only writer. */
 const LOCK = 'SELECT pg_advisory_xact_lock(5860930411590117)';
 
 const DELETED_AT_ONCE = 1_000;
 
 const SET_STATE = 'UPDATE event_store.store SET use = $1, other_id = $2, other_address = $3';
 
-/** Positions go on from the head in the order of the arrays. The head is read by a statement after the lock (0001_event_log). */
+/** Positions continue from the head in the order of the arrays. The head is read by a statement after the lock (0001_event_log). */
 const COPY = `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
   SELECT head.place + n.number, n.revision, n.recorded_at::timestamptz, n.id, n.stream, n.type, n.data, n.metadata
   FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head,
     unnest($1::text[], $2::bigint[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[])
       WITH ORDINALITY n(stream, revision, recorded_at, id, type, data, metadata, number)`;
 
-/** All or nothing. */
+/** Runs the statements in one transaction, under the append lock. */
 const underLock = async (session: pg.Client, statements: readonly pg.QueryConfig[]): Promise<void> => {
   await session.query('BEGIN');
   try {
@@ -56,7 +56,7 @@ const addressOf = (connectionString: string): string => {
   return `postgres://${host}${pathname}`;
 };
 
-/** Of a migrated database. Throws EventStoreUnavailable. */
+/** Opens the log in a migrated database. Throws EventStoreUnavailable. */
 export const openMigratablePostgresLog = async (
   connectionString: string,
   onError: (error: unknown) => void,

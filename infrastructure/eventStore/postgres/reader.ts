@@ -1,4 +1,4 @@
-// All reads of the Postgres log: a small pool, one statement a page, a few tries when the connection is lost.
+// All reads of the PostgreSQL log: a small pool, one statement per page, and retries if the connection is lost.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -14,16 +14,16 @@ import { IN_USE, type LogState } from '../logState.ts';
 import { checkCategories } from '../subscribeOptions.ts';
 import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
 
-// --- Positions: 1, 2, 3 … in commit order, shown as 19 digits so that text order is log order ---
+// --- Positions: 1, 2, 3 … in commit order, written with 19 digits so that text order is log order ---
 
 /** As many digits as the largest bigint has. */
 const DIGITS = 19;
 const FORM = /^\d{19}$/;
 
-/** `place` ≥ 1, a safe integer: 9·10¹⁵ events are beyond any log. */
+/** Returns the position of a place. `place` is a safe integer of at least 1; no log reaches 9·10¹⁵ events. */
 export const positionOf = (place: number): Position => String(place).padStart(DIGITS, '0') as Position;
 
-/** The place of a position of this adapter; 0 for null, which stands before the first event. Throws RangeError on any other text. */
+/** Returns the place of a position of this adapter; 0 for null, which is before the first event. Throws RangeError for any other text. */
 export const placeOf = (position: Position | null): number => {
   if (position === null) return 0;
   const place = FORM.test(position) ? Number(position) : Number.NaN;
@@ -33,24 +33,24 @@ export const placeOf = (position: Position | null): number => {
 
 export const positionOrNull = (place: number): Position | null => (place === 0 ? null : positionOf(place));
 
-// --- A subscription's categories, as SQL and as a test in memory. Both must agree with the generated column `category` ---
+// --- A subscription's categories, as SQL and as a test in memory. Both must match the generated column `category` ---
 
 export interface CategoryFilter {
-  /** Names a prepared statement: equal for equal filters. */
+  /** Part of the prepared statement's name: equal for equal filters. */
   readonly key: string;
-  /** Literals of an IN list. Literals, not a parameter: only then does the planner see that the partial index applies. */
+  /** Items of an IN list, as literals: with a parameter, the planner would not see that the partial index applies. */
   readonly literals: string;
-  /** How many positions one page may pass over; null where an index leads straight to the next match. */
+  /** How many positions one page may scan; null if an index leads directly to the next match. */
   readonly windowPlaces: number | null;
   readonly matches: (stream: string) => boolean;
 }
 
-/** Those of the index `events_of_rare_categories`. */
+/** Categories of the index `events_of_rare_categories`. */
 const RARE: ReadonlySet<string> = new Set(RARE_CATEGORIES);
-/** Some 20 ms of scanning: the statement stays short however rare the matches are. */
+/** About 20 ms of scanning, so that the statement stays short even if matches are rare. */
 const WINDOW_PLACES = 20_000;
 
-/** null stays null: all categories. Throws RangeError on a name that no stream can have, or on none at all. */
+/** Returns the filter, or null for null (all categories). Throws RangeError for an invalid name or an empty list. */
 export const categoryFilter = (categories: readonly string[] | null): CategoryFilter | null => {
   if (categories === null) return null;
   const names = checkCategories(categories);
@@ -68,28 +68,28 @@ export const categoryFilter = (categories: readonly string[] | null): CategoryFi
 interface ReaderOptions {
   readonly connectionString: string;
   readonly watch: SessionWatch;
-  /** Connections at most. */
+  /** Most connections. */
   readonly poolSize: number;
   readonly onError: (error: unknown) => void;
-  /** Of each new connection, before it is used. */
+  /** Checks each new connection before it is used. */
   readonly check?: (session: pg.ClientBase) => Promise<void>;
 }
 
-/** Events of one query, and how far in the log they reach. */
+/** Events of one query, and the place up to which it read the log. */
 export interface LogPage {
   readonly events: readonly RecordedEvent[];
-  /** Every event of the filter up to this place was given by this page or stands before it. */
+  /** Every matching event up to this place is in this page or before it. */
   readonly upTo: number;
-  /** Nothing stood behind `upTo` when the page was read. */
+  /** Whether `upTo` was the head when the page was read. */
   readonly atHead: boolean;
 }
 
-/** Events of a stream that one read gives at most. */
+/** Most events per read of a stream. */
 export const STREAM_PAGE_EVENTS = 500;
 const STATEMENT_MS_MAX = 5_000;
-/** Above the statement's own limit, so that only a silent server is cut off by it. */
+/** Longer than the statement's own limit, so that it cuts off only a silent server. */
 const ANSWER_MS_MAX = 6_000;
-/** A read whose connection is lost is tried again for so long: a server that restarts is back by then. */
+/** A read whose connection is lost is retried for this long, in which a server can restart. */
 const RETRY_MS_MAX = 3_000;
 const CLOSE_MS_MAX = 1_000;
 
@@ -106,7 +106,7 @@ type Row = [
 
 type StoreRow = [storeId: string, state: LogState['kind'], otherId: string, otherAddress: string];
 
-/** `2026-11-21 11:39:07.1+00`, in UTC with 0 to 3 decimals, as ISO 8601 with milliseconds. */
+/** Converts `2026-11-21 11:39:07.1+00` (UTC, 0 to 3 decimals) to ISO 8601 with milliseconds. */
 const isoTime = (at: string): string => `${at.slice(0, 10)}T${at.slice(11, 19)}.${at.slice(20, -3).padEnd(3, '0')}Z`;
 
 const recordedEvent = ([place, stream, revision, id, type, data, metadata, at]: Row): RecordedEvent => ({
@@ -144,7 +144,7 @@ export class Reader {
     this.#connections = new PoolConnections(this.#pool, watch);
   }
 
-  /** Returns identity and state of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
+  /** Returns the log's identity and state. Throws EventStoreUnavailable, also if the migrations have not run. */
   async store(): Promise<{ readonly storeId: string; readonly state: LogState }> {
     const [row] = await this.#rows<StoreRow>({ name: 'store', text: STORE_TEXT, values: [] });
     if (row === undefined) throw new EventStoreUnavailable('the event store has no identity: was it migrated?');
@@ -152,20 +152,20 @@ export class Reader {
     return { storeId, state: kind === 'inUse' ? IN_USE : { kind, other: { storeId: otherId, address } } };
   }
 
-  /** Place of the newest event; 0 when the log is empty. */
+  /** Returns the place of the newest event, or 0 if the log is empty. */
   async head(): Promise<number> {
     const [row] = await this.#rows<[string]>({ name: 'head', text: HEAD_TEXT, values: [] });
     return Number(row![0]);
   }
 
-  /** The head, and the id of the event at that place; null: there is none. */
+  /** Returns the head, and the id of the event at `place`, or null if that place is empty. */
   async lookAt(place: number): Promise<{ readonly head: number; readonly id: string | null }> {
     const [row] = await this.#rows<[string, string | null]>({ name: 'look', text: LOOK_TEXT, values: [place] });
     const [head, id] = row!;
     return { head: Number(head), id };
   }
 
-  /** At most STREAM_PAGE_EVENTS events of a stream from a revision on. */
+  /** Returns at most STREAM_PAGE_EVENTS events of a stream, from revision `from`. */
   streamPage(stream: string, from: number): Promise<readonly RecordedEvent[]> {
     return this.#streams.read(stream, from);
   }
@@ -188,16 +188,16 @@ export class Reader {
   }
 
   /**
-   * At most `limit` events of the log behind a place.
+   * Returns at most `limit` events of the log after a place.
    *
-   * No event can be skipped: positions are given under the append lock, which is held until the commit, so a snapshot that shows
-   * position n shows every position below n. "Seen up to n" therefore stays true for ever.
+   * No event can be skipped. Positions are assigned under the append lock, which is held until the commit, so a snapshot that shows
+   * position n shows every position below n.
    */
   async logPage(after: number, filter: CategoryFilter | null, limit: number): Promise<LogPage> {
     return filter === null ? await this.#wholePage(after, limit) : await this.#filteredPage(after, filter, limit);
   }
 
-  /** Waits a second for reads in flight, then cuts them. */
+  /** Waits a second for running reads, then cuts their connections. */
   async close(): Promise<void> {
     await whenLate(this.#connections.end(), CLOSE_MS_MAX, () => this.#connections.cut());
   }
@@ -229,7 +229,7 @@ export class Reader {
     return { events: matches.map(recordedEvent), upTo, atHead: upTo >= head };
   }
 
-  /** Tries again while the fault is the connection's, then EventStoreUnavailable: after 3 s, or 9 s when the server is silent. */
+  /** Retries connection failures. Throws EventStoreUnavailable after 3 s, or after 9 s if the server is silent. */
   async #rows<R extends unknown[]>(query: { name: string; text: string; values: unknown[] }): Promise<R[]> {
     const giveUpAtMs = performance.now() + RETRY_MS_MAX;
     for (let attempt = 0; ; attempt++) {
@@ -246,8 +246,8 @@ export class Reader {
   }
 }
 
-// Reads of streams that are asked for at the same time go to the database together: a job reads twenty streams, and a statement each
-// would cost more than everything else about them.
+// Concurrent reads of streams are sent to the database together: a job reads twenty streams, and one statement per stream would cost more
+// than all its other work.
 
 export interface StreamRead {
   readonly stream: string;
@@ -255,7 +255,7 @@ export interface StreamRead {
   readonly from: number;
 }
 
-/** The events of each read, in the order of the reads. */
+/** Returns the events of each read, in the order of the reads. */
 type ReadTogether = (reads: readonly StreamRead[]) => Promise<readonly (readonly RecordedEvent[])[]>;
 
 interface Waiting extends StreamRead {
@@ -263,9 +263,9 @@ interface Waiting extends StreamRead {
   readonly reject: (error: unknown) => void;
 }
 
-/** Streams of one statement: each may give a whole page. */
+/** Most streams per statement; each may return a whole page. */
 const TOGETHER_MAX = 32;
-/** One connection is left for whoever follows the log. */
+/** Most concurrent statements. One connection stays free for subscriptions. */
 const STATEMENTS_MAX = 2;
 
 export class StreamReads {
@@ -278,7 +278,7 @@ export class StreamReads {
     this.#readTogether = readTogether;
   }
 
-  /** Rejects with what the statement rejects with. */
+  /** Reads a stream. Rejects with the statement's error. */
   read(stream: string, from: number): Promise<readonly RecordedEvent[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ stream, from, resolve, reject });
@@ -286,7 +286,7 @@ export class StreamReads {
     });
   }
 
-  /** When this turn of the event loop is over: no delay, but all that is asked for in the same turn goes together. */
+  /** Sends at the end of this turn of the event loop. This adds no delay, but combines all reads of the same turn. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -311,14 +311,14 @@ export class StreamReads {
       settle = ({ reject }) => reject(error);
     }
     this.#underWay--;
-    // The database reads the next streams while those who waited for these work on them.
+    // The database reads the next streams while the callers process these.
     this.#send();
     reads.forEach(settle);
   }
 }
 
-// The reading SQL of the event store. Limits and categories are literals: a plan for an unknown limit may prefer to sort the whole
-// table, and only literal categories show the planner that the partial index applies.
+// The queries of the event store. Limits and categories are literals: a plan for an unknown limit may sort the whole table, and only
+// literal categories show the planner that the partial index applies.
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
@@ -330,11 +330,11 @@ const LOOK_TEXT = `SELECT coalesce(max(position), 0), (SELECT e.id FROM event_st
 
 const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.store';
 
-/** $1 stream, $2 first revision, $3 events at most. */
+/** $1 stream, $2 first revision, $3 limit. */
 export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.of_stream($1)
   WHERE revision >= $2 ORDER BY revision LIMIT $3`;
 
-/** $1 streams, $2 first revisions, $3 events of a stream at most. A row: the number of the stream in $1, from 1, and an event. */
+/** $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. */
 export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
   FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted(stream, first, number)
   CROSS JOIN LATERAL (
@@ -348,8 +348,8 @@ export const wholePageText = (limit: number): string => `SELECT ${COLUMNS} FROM 
   WHERE position > $1 ORDER BY position LIMIT ${limit}`;
 
 /**
- * $1 exclusive position. Rows are the head and then an event's columns, which are null in one row when nothing matches. Page and head
- * come from one statement, so from one snapshot: what lies between the last match and the head holds no match.
+ * $1 exclusive position. A row holds the head and an event's columns; if nothing matches, one row has null columns. Page and head come
+ * from one statement and thus one snapshot, so there is no match between the last match and the head.
  */
 export const filteredPageText = ({ literals, windowPlaces }: CategoryFilter, limit: number): string => {
   const window = windowPlaces === null ? '' : `AND position <= $1 + ${windowPlaces}`;

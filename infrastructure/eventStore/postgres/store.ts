@@ -1,4 +1,4 @@
-// The event store port on Postgres (architecture §5). At most 2 + poolSize connections: appends, announcements, reads.
+// The event store port on PostgreSQL (architecture §5). It uses at most 2 + poolSize connections: appends, announcements, reads.
 import type pg from 'pg';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
@@ -23,17 +23,17 @@ interface PostgresEventStoreOptions {
   readonly connectionString: string;
   /** Connections for reads, 1 to 3. Default 3. */
   readonly poolSize?: number;
-  /** Told of every fault that is mended inside (lost connections, repeated flushes). */
+  /** Called with every fault that the store recovers from (lost connections, repeated flushes). */
   readonly onError?: (error: Error) => void;
-  /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
+  /** For copying: also opens a log that is sealed, moved, or an unfinished copy. */
   readonly inAnyState?: true;
-  /** Shared with whoever else has connections to this database; default: one of its own. */
+  /** Watch shared with other users of this database. Default: its own. */
   readonly watch?: SessionWatch;
 }
 
 const POOL_SIZE_MAX = 3;
 
-/** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read, LogNotInUse when it must not be. */
+/** Opens the log in a migrated database. Throws EventStoreUnavailable if it can't be read, LogNotInUse if it must not be used. */
 export async function openPostgresEventStore(
   options: PostgresEventStoreOptions,
 ): Promise<EventStore & DeletesDeliveries> {
@@ -68,7 +68,7 @@ interface Parts {
   readonly memory: LogMemory;
 }
 
-/** What the log answers; the rest of the port changes it. */
+/** The reading part of the port. */
 type Reads = Omit<EventStore, 'storeId' | 'append' | 'close'>;
 
 const readsOf = ({ reader, memory, onError }: Parts, refuseWhenClosed: () => void, ended: AbortSignal): Reads => {

@@ -1,5 +1,5 @@
-// Following the log: from memory where this process wrote the events itself, else page by page from the database. Pull-based: nothing
-// is read ahead but the one page that is fetched while the consumer works on the page before it.
+// Follows the log: from memory if this process wrote the events, otherwise page by page from the database. It is pull-based: only one page
+// is read ahead, while the consumer processes the page before it.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SubscriptionSignal, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { backoffMs, raceAbort } from '../../waiting.ts';
@@ -22,18 +22,18 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** A filter that gave nothing for so many positions, or for so long while the log grew, says how far it is. */
+/** After this many positions, or this long, without a match, a filter reports a checkpoint if the log grew. */
 const CHECKPOINT_PLACES = 1_000;
 const CHECKPOINT_MS = 5_000;
-/** How long a live subscription waits without being woken before it looks by itself. */
+/** How often a live subscription reads the log without being woken. */
 const LOOK_EVERY_MS = 1_000;
 
-/** `fellBehind`: a whole page and more was missing, or the connection had to be mended. */
+/** `fellBehind`: more than a page was missing, or a read failed before. */
 interface Fetched {
   readonly page: LogPage;
   readonly fellBehind: boolean;
 }
-/** The page that is fetched while the consumer works. */
+/** The page that is read while the consumer works. */
 type Ahead = Promise<Fetched | null> | null;
 
 interface Sources {
@@ -41,13 +41,13 @@ interface Sources {
   readonly memory: Pick<LogMemory, 'connections' | 'restores'>;
 }
 
-/** Where a subscription stands, and whether the log still has what it read: asked again after every new connection, never for a page. */
+/** A subscription's position, and the proof that the log still has the events it read. It is checked after every new connection. */
 export class Footing {
-  /** Everything up to this place was read, or is of no category asked for. */
+  /** Every matching event up to this place was read. */
   at: number;
-  /** The last event that was read; of the place at which the subscription began the id is learnt with the first proof. */
+  /** The last event read. At the start it is the starting place; the first proof adds that event's id. */
   #last: { readonly place: number; readonly id: string | null };
-  /** Over how many connections it is proved; -1: not yet. */
+  /** Number of connections at the last proof; -1 before the first. */
   #connections = -1;
   #restores: number;
   readonly #sources: Sources;
@@ -65,7 +65,7 @@ export class Footing {
     this.at = upTo;
   }
 
-  /** No connection was opened since the proof, so that all reads since then were of the same log. */
+  /** Whether no connection was opened since the proof, so that all reads since then were of the same log. */
   get isProved(): boolean {
     return this.#connections === this.#sources.memory.connections;
   }
@@ -74,12 +74,12 @@ export class Footing {
   async prove(): Promise<void> {
     const { reader, memory } = this.#sources;
     const { place, id } = this.#last;
-    // Counted before the question: if that opens a connection, it is asked once more.
+    // Read before the query: if the query opens a connection, the proof is repeated.
     const { connections, restores } = memory;
     const found = await reader.lookAt(place);
     if (found.head < this.at) throw restoredLog(positionOf(this.at), 'no event');
     const isOther = id !== null && found.id !== null && found.id !== id;
-    // A filter passes places without reading what stands there: behind a restored log nothing tells whether it was the same.
+    // A filter passes places without reading their events. After a restore, it is unknown whether they were the same.
     const isDoubtful = restores !== this.#restores && place !== this.at;
     if (isOther || isDoubtful) throw restoredLog(positionOf(this.at), 'another event');
     if (id === null) this.#last = { place, id: found.id };
@@ -98,7 +98,7 @@ const fromMemory = (
 ): LogPage | null => {
   const events = recent.after(after, batchSize);
   if (events === null) return null;
-  // The remembered run has no hole, so that the places are counted, not read.
+  // The remembered run has no gaps, so the place follows from the number of events.
   const upTo = after + events.length;
   return {
     events: filter === null ? events : events.filter((event) => filter.matches(event.stream)),
@@ -107,7 +107,7 @@ const fromMemory = (
   };
 };
 
-/** Tries for ever; null when the signal came first. Never rejects. */
+/** Reads a page, with unlimited retries. Returns null if the signal aborts first. Never rejects. */
 const fromLog = async (sources: LogSources, after: number, following: Following): Promise<Fetched | null> => {
   const { signal } = following;
   for (let attempt = 0; !signal.aborted; attempt++) {
@@ -123,7 +123,7 @@ const fromLog = async (sources: LogSources, after: number, following: Following)
   return null;
 };
 
-/** Makes sure that the log still has what was read of it; false when the signal came first. Throws UnknownPosition. */
+/** Proves that the log still has the events read. Returns false if the signal aborts first. Throws UnknownPosition. */
 const proved = async ({ onError }: LogSources, footing: Footing, signal: AbortSignal): Promise<boolean> => {
   for (let attempt = 0; !signal.aborted && !footing.isProved; attempt++) {
     try {
@@ -137,7 +137,7 @@ const proved = async ({ onError }: LogSources, footing: Footing, signal: AbortSi
   return !signal.aborted;
 };
 
-/** What stands directly behind that place, once; null when the signal came first. */
+/** Returns the page directly after that place, or null if the signal aborts first. */
 const nextPage = async (
   sources: LogSources,
   after: number,
@@ -149,10 +149,10 @@ const nextPage = async (
   return await raceAbort(ahead ?? fromLog(sources, after, following), following.signal);
 };
 
-/** Ends without an error when the signal is given. Throws UnknownPosition, and nothing of the database's. */
+/** Follows the log. Ends without an error when the signal aborts. Throws UnknownPosition, but no database errors. */
 export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
   const { head, recent } = sources.memory;
-  const left = new AbortController(); // given when the consumer breaks off: nothing may go on reading for it
+  const left = new AbortController(); // aborted when the consumer stops, so that no read continues for it
   const following = { ...asked, signal: AbortSignal.any([asked.signal, left.signal]) };
   const { signal } = following;
   const footing = new Footing(sources, following.after);
@@ -165,14 +165,14 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
 
   try {
     while (true) {
-      if (!footing.isProved) ahead = null; // it may have been read from another log
+      if (!footing.isProved) ahead = null; // it may be from another log
       if (!(await proved(sources, footing, signal))) return;
       const { known } = head;
       const fetched = await nextPage(sources, footing.at, following, ahead);
       if (fetched === null || signal.aborted) return;
       const { page, fellBehind } = fetched;
       live &&= !fellBehind;
-      if (!footing.isProved) continue; // nor is this page taken
+      if (!footing.isProved) continue; // this page may be from another log, too
       footing.move(page);
       const { at } = footing;
       ahead = page.atHead || recent.after(at, 1) !== null ? null : fromLog(sources, at, following);
@@ -191,7 +191,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
         report();
         yield { kind: 'caughtUp', position: positionOrNull(at) };
       }
-      // Known before the page was read, so the page showed it, unless the log was restored to an older state meanwhile.
+      // `known` was read before the page, so the page includes it, unless the log was restored to an older state in the meantime.
       await head.wait(Math.max(at, known), LOOK_EVERY_MS, signal);
     }
   } finally {

@@ -1,5 +1,5 @@
-// The sandbox bank: the outside world of test mode. It keeps its books durably in a schema of its own, and is reached only through
-// the provider port and its notifications (architecture §7). Provider trouble is asked for by a charge's metadata (rule X6).
+// The sandbox bank: the provider of test mode. It keeps its books durably in its own schema, and is used only through the provider port
+// and its notifications (architecture §7). A charge's metadata can request provider failures (rule X6).
 import type {
   InstrumentRef,
   InstrumentRequest,
@@ -19,7 +19,7 @@ import { sandboxAcquirerInstrument, sandboxInstrument } from './instruments.ts';
 import { findRefund, takeRefund } from './refunds.ts';
 import { standardStatus } from './status.ts';
 
-/** How long `slow` takes to answer. */
+/** Delay of the trouble `slow`. */
 const SLOW_MS = 2_000;
 
 type Trouble = 'timeout' | 'unavailable' | 'rejected' | 'slow' | null;
@@ -38,9 +38,9 @@ const issuedOf = (request: InstrumentRequest): Issued => {
 interface SandboxBankNeeds {
   readonly db: SqlPool;
   readonly wait: (ms: number) => Promise<void>;
-  /** Whether refunds of the account are paid without anybody asking for it (X3). */
+  /** Whether the account's refunds are confirmed automatically (X3). */
   readonly confirmsRefunds: (account: AccountId) => Promise<boolean>;
-  /** Time of the account's test mode. */
+  /** Current time of the account's test mode. */
   readonly now: (account: AccountId) => Promise<Timestamp>;
 }
 
@@ -64,7 +64,7 @@ export class SandboxBank implements PaymentProvider {
       return { kind: 'refused', reason: 'The sandbox provider rejected the charge.', providerErrorCode: 'rejected' };
     if (trouble === 'slow') await this.#needs.wait(SLOW_MS);
     const issued = await this.#booked(request, 'coalesce(i.expires_at, excluded.expires_at)');
-    // The bank made it, and its answer is lost on the way.
+    // The bank issued it, but its answer is lost.
     return trouble === 'timeout' ? { kind: 'unknown' } : { kind: 'issued', issued };
   }
 
@@ -72,7 +72,7 @@ export class SandboxBank implements PaymentProvider {
     return { kind: 'issued', issued: await this.#booked(request, 'greatest(i.expires_at, excluded.expires_at)') };
   }
 
-  /** The instrument with the expiry that is in the books; `whenThere`: what that becomes where there was one. */
+  /** Books an instrument and returns it with its stored expiry. `whenThere`: SQL of the expiry if the instrument already exists. */
   async #booked(request: InstrumentRequest, whenThere: string): Promise<Issued> {
     const { rows } = await this.#needs.db.query<{ expires_ms: number }>(
       `INSERT INTO sandbox_bank.instruments AS i (account_id, txid, method, expires_at) VALUES ($1, $2, $3, $4)
@@ -121,7 +121,7 @@ export class SandboxBank implements PaymentProvider {
     return { kind: 'known', value: await findPayment(this.#needs.db, accountId, providerPaymentId) };
   }
 
-  /** It names every payer it knows: of one that it does not name it can say nothing. */
+  /** Compares the payer's tax id, or returns `unknown` if the bank does not know the payer. */
   async checkPayer(
     { accountId }: Tenant,
     pix: { readonly endToEndId: string; readonly expectedTaxId: string },

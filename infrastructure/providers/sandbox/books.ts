@@ -1,4 +1,4 @@
-// What the sandbox bank reads in its books.
+// Queries of the sandbox bank's books.
 import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';

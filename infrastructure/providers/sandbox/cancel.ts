@@ -1,15 +1,15 @@
-// Cancelling an instrument against paying it: whichever comes first in the sandbox bank's books, the other one learns of it.
+// Cancels instruments. A cancellation and a payment at the same time are serialised; the later one sees the earlier.
 import type { InstrumentRef } from '../../../application/ports/paymentProvider.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 
 const keyOf = ({ accountId, txid }: Pick<InstrumentRef, 'accountId' | 'txid'>): string =>
   `sandbox instruments ${accountId} ${txid}`;
 
-/** Held by a payment until it is in the books: nothing of the txid is cancelled meanwhile. Of what came before it is seen after. */
+/** Lock that a payment holds until it is booked, so that no instrument of the txid is cancelled meanwhile. Earlier changes are visible. */
 export const lockForPaying = (tx: Sql, ref: Pick<InstrumentRef, 'accountId' | 'txid'>) =>
   tx.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [keyOf(ref)]);
 
-/** What was paid and not given back stays paid; a cancelled instrument takes nothing any more. */
+/** Cancels an instrument, which then accepts no payment. Returns 'paid' and changes nothing if a payment was not returned. */
 export const cancelInstrument = (db: SqlPool, ref: InstrumentRef): Promise<'cancelled' | 'paid'> =>
   db.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(ref)]);

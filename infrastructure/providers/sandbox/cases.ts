@@ -1,4 +1,4 @@
-// Disputes in the books of the sandbox bank: opened and ruled by the sandbox routes (X2, X4), read by the gateway through the port.
+// Disputes in the sandbox bank's books. The sandbox routes open and decide them (X2, X4); the gateway reads them through the port.
 import type { ProviderCase, Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { BankRuling } from '../../../domain/dispute/decisions.ts';
@@ -7,12 +7,11 @@ import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 
-/** Names a notification about a case: each report has its own. */
+/** Returns the reference of a notification about a case; each report has its own. */
 export const caseReference = (providerCaseId: string, report: number): string => `case:${report}:${providerCaseId}`;
 
 /**
- * Returns false when a case of that name is in the books, or another one of the charge with the same `ordinal` (null: reported without
- * asking whether it can be taken).
+ * Books a case. Returns false if a case with that id exists, or another case of the charge with the same `ordinal` (null: not checked).
  */
 export const bookCase = async (
   tx: Sql,
@@ -45,7 +44,7 @@ export const bookCase = async (
   return rowCount === 1;
 };
 
-/** Returns the number of the report; null when it is not the `expected` one, because another came first. */
+/** Books a ruling. Returns the number of the report, or null if it is not the `expected` one because another came first. */
 export const bookRuling = async (
   tx: Sql,
   { accountId }: Tenant,

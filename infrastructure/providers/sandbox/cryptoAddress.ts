@@ -1,4 +1,4 @@
-// Addresses that every wallet takes as well-formed and that nobody has a key to: made from bytes, not from a public key.
+// Crypto addresses that every wallet accepts as well-formed but that have no key: they are built from bytes, not from a public key.
 import { createHash } from 'node:crypto';
 import { base58, bech32, createBase58check } from '@scure/base';
 
@@ -23,8 +23,8 @@ export const segwitV0Address = (prefix: 'bc' | 'tb', program: Uint8Array): strin
 };
 
 /**
- * The address of 32 bytes: BTC as P2WPKH (`bc1q…`, BIP-173) and USDT on TRON (`T…`) from the first 20 of them, USDC on Solana
- * from all. RangeError for another number of bytes or another currency.
+ * Returns an address for 32 bytes: BTC as P2WPKH (`bc1q…`, BIP-173) and USDT on TRON (`T…`) use the first 20, USDC on Solana all.
+ * Throws RangeError for another number of bytes or another currency.
  */
 export const cryptoAddress = (currency: string, bytes: Uint8Array): CryptoAddress => {
   if (bytes.length !== BYTES) throw new RangeError(`an address is made of ${BYTES} bytes, not ${bytes.length}`);

@@ -1,5 +1,5 @@
-// The sandbox's instruments: real-looking, with codes and check digits that hold (rule P3). Everything
-// comes from the request and is the same each time it is asked, so that the sandbox needs no book of them.
+// The sandbox's instruments: realistic, with valid codes and check digits (rule P3). They depend only on the request, so the same request
+// always gives the same instrument, and the sandbox need not store them.
 
 import { createHash } from 'node:crypto';
 import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';
@@ -21,7 +21,7 @@ export type AcquirerInstrumentRequest = Omit<
   readonly method: AcquirerInstrument['method'];
 };
 
-/** The last codes of their ranges: no real bank and no real collector is meant. */
+/** The last codes of their ranges, which no real bank or collector uses. */
 const SANDBOX_BANK = '999';
 const SANDBOX_ENTITY = '99999';
 
@@ -29,8 +29,8 @@ const digitsOf = (bytes: Uint8Array, count: number): string =>
   (BigInt(`0x${Buffer.from(bytes).toString('hex')}`) % 10n ** BigInt(count)).toString().padStart(count, '0');
 
 /**
- * The instrument of one method, the same for the same request. RangeError for what a checked request never holds: a currency that
- * the method doesn't take (P1), more than a boleto or a Multibanco reference can hold (I4), MBWAY without a phone number (P2).
+ * Returns the instrument of one method, always the same for the same request. Throws RangeError for values that a validated request never
+ * holds: an unsupported currency (P1), an amount too large for a boleto or Multibanco reference (I4), MBWAY without a phone number (P2).
  */
 export const sandboxAcquirerInstrument = (request: AcquirerInstrumentRequest): AcquirerInstrument => {
   const { method, txid, currency, expiresAt } = request;
@@ -83,9 +83,9 @@ const cryptoOf = ({ amount, currency }: AcquirerInstrumentRequest, bytes: Uint8A
   currency,
 });
 
-// --- The Pix code: dynamic, on the gateway's own host, so that every test charge has a code that reads like a real one ---
+// --- The Pix code: dynamic, on the gateway's own host, so that every test charge has a realistic code ---
 
-/** A dynamic URL has at most 77 characters: the part of the host that must fit leaves this many. */
+/** Longest dynamic URL, in characters. */
 const LOCATION_MAX = 77;
 
 export const sandboxInstrument = (request: InstrumentRequest): PixInstrument => ({
@@ -100,7 +100,7 @@ export const sandboxInstrument = (request: InstrumentRequest): PixInstrument => 
   expiresAt: request.expiresAt,
 });
 
-/** `host/pix/<txid>`; a host without a dot, or one too long, is not one that a bank's app accepts: then a name of the sandbox. */
+/** Returns `host/pix/<txid>`. Banks' apps reject hosts without a dot and long ones; then the sandbox's own host name is used. */
 const locationOf = ({ baseUrl, txid }: InstrumentRequest): string => {
   const host = new URL(baseUrl).host;
   const location = `${host}/pix/${txid}`;

@@ -1,4 +1,4 @@
-// Payers and acquirers of the sandbox: what they do is booked and the gateway is notified in the same transaction, so that no notification
+// Payers and acquirers of the sandbox. Their actions are booked, and the gateway is notified, in one transaction, so that no notification
 // is lost.
 import type { AcquirerFact, Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
@@ -81,7 +81,7 @@ const book = async (tx: Sql, { accountId }: Tenant, txid: string, incoming: Inco
   return rowCount === 1;
 };
 
-/** Returns the number of the fact; null when the same one was booked before. */
+/** Books a fact. Returns its number, or null if the same fact was already booked. */
 const note = async (
   tx: Sql,
   { accountId }: Tenant,
@@ -99,6 +99,6 @@ const note = async (
   return rows[0]?.number ?? null;
 };
 
-/** As a provider would call back (pix.md): amounts are decimal strings there, the payer an extension. */
+/** Returns a provider's callback (pix.md): amounts are decimal strings, and the payer is an extension. */
 const callbackOf = (txid: string, { providerPaymentId: endToEndId, amount, paidAt }: IncomingPayment): string =>
   JSON.stringify({ pix: [{ endToEndId, txid, valor: amountText(amount), horario: paidAt }] });

@@ -1,4 +1,4 @@
-// Refunds in the books of the sandbox bank: taken at once, decided when it is asked for the first time, or by the sandbox routes (X3).
+// Refunds in the sandbox bank's books: accepted at once, decided at the first status query or by the sandbox routes (X3).
 import { createHash } from 'node:crypto';
 import type { Known } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
@@ -10,7 +10,7 @@ import type { RefundOrder, RefundOutcome } from '../../../domain/refund/refund.t
 
 type KnownOutcome = Exclude<RefundOutcome, { kind: 'unknown' }>;
 
-/** Takes the refund; taken before: what became of it. */
+/** Accepts a refund. If it was already accepted, returns its current outcome. */
 export const takeRefund = async (db: Sql, order: RefundOrder): Promise<RefundOutcome> => {
   const { accountId, refundId, providerPaymentId, strategy, destination, amount } = order;
   await db.query(
@@ -21,7 +21,7 @@ export const takeRefund = async (db: Sql, order: RefundOrder): Promise<RefundOut
   return (await readRefund(db, order)) ?? { kind: 'unknown' };
 };
 
-/** `decidedAt`: one that is still worked on is paid then, as its time has come; null: it waits to be decided. */
+/** Returns a refund's outcome. `decidedAt`: a refund in processing is paid at this time; null: it stays in processing. */
 export const findRefund = async (
   db: Sql,
   order: RefundOrder,
@@ -31,7 +31,7 @@ export const findRefund = async (
   return { kind: 'known', value: await readRefund(db, order) };
 };
 
-/** `failure` null: paid. Not there, or decided before: false, nothing changes. `late`: pays even what was refused. */
+/** Decides a refund; `failure` null confirms it. Returns false if it is unknown or already decided. `late` also decides refused ones. */
 export const decideRefund = async (
   db: Sql,
   { accountId, refundId }: Pick<RefundOrder, 'accountId' | 'refundId'>,
@@ -49,7 +49,7 @@ export const decideRefund = async (
   return rowCount === 1;
 };
 
-/** What became of it; null: it is worked on, or was never taken. */
+/** Returns the decision on a refund, or null if it is in processing or unknown. */
 export const decidedStatus = async (
   db: Sql,
   account: AccountId,
@@ -59,7 +59,7 @@ export const decidedStatus = async (
   return (await db.query<{ status: 'confirmed' | 'refused' }>(text, [account, refundId])).rows[0]?.status ?? null;
 };
 
-/** What the books say of money that goes out. */
+/** A row of outgoing money in the books. */
 export interface OutgoingRow {
   readonly status: 'processing' | 'confirmed' | 'refused';
   readonly reason: string | null;
@@ -77,7 +77,7 @@ const readRefund = async (db: Sql, { accountId, refundId }: RefundOrder): Promis
   return row === undefined ? null : outcomeOf(row);
 };
 
-/** As the network names money that goes out: a Pix-out is a payment, a devolution a return (pix.md, Ids). A card's reversal has neither. */
+/** Returns the network's ids of outgoing money: a Pix-out is a payment, a devolution a return (pix.md, Ids). Card reversals have none. */
 export const networkIdsOf = (id: string, at: Timestamp) => {
   const suffix = createHash('sha256').update(id).digest('hex').slice(0, 11);
   const parts = { ispb: SANDBOX_ISPB, at, suffix };

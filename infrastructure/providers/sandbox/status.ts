@@ -1,4 +1,4 @@
-// What the sandbox says of an instrument, in the words of the standard API (pix.md).
+// The status of an instrument in the format of the standard API (pix.md).
 import type { InstrumentRequest, ProviderStatus } from '../../../application/ports/paymentProvider.ts';
 import { secondsBetween } from '../../../domain/kernel/time.ts';
 import { amountText } from '../../../domain/pix/brCode.ts';

@@ -52,11 +52,11 @@ describe('npm run migrate-events', function suite() {
       ],
       [
         ['--to', 'postgres://x'],
-        /^quita: --to must be an EventStoreDB connection string: the address of EventStoreDB begins with esdb:/,
+        /^quita: --to must be an EventStoreDB connection string: the connection string must start with esdb:/,
       ],
       [
         ['--from', 'http://x'],
-        /^quita: --from must be an EventStoreDB connection string: the address of EventStoreDB begins with esdb:/,
+        /^quita: --from must be an EventStoreDB connection string: the connection string must start with esdb:/,
       ],
     ];
     for (const [words, line] of wrong) {

@@ -70,22 +70,22 @@ describe('the connection string of EventStoreDB', () => {
     ])
       expect(readConnectionString(`kurrentdb${rest}`)).to.deep.equal(readConnectionString(`esdb${rest}`));
     for (const text of ['kurrentdb', 'kurrentdb:', 'kurrentdb2://a:1', 'kurrentdb+discovery://a:1'])
-      expect(complaint(text), text).to.include('begins with esdb://');
+      expect(complaint(text), text).to.include('must start with esdb://');
     expect(complaint('kurrentdb://admin:secret-word@localhost:2113?tls')).to.not.include('secret-word');
   });
 
   it('is refused by name where the client would ignore it or go wrong', () => {
     for (const [text, says] of [
-      ['postgres://localhost', 'begins with esdb://'],
-      ['esdb://', 'not a connection string'],
-      ['esdb://localhost:2113?tls', 'not a connection string'],
+      ['postgres://localhost', 'must start with esdb://'],
+      ['esdb://', 'is invalid'],
+      ['esdb://localhost:2113?tls', 'is invalid'],
       ['esdb://localhost:2113?tlsVerifyCert=false', 'tlsCAFile'],
       ['esdb://localhost:2113?tls=true&TLSVERIFYCERT=false', 'tlsCAFile'],
       ['esdb://localhost:2113?throwOnAppendFailure=false', 'throwOnAppendFailure'],
       ['esdb://localhost:2113?keepAliveInterval=-1', 'keepAliveInterval'],
       ['esdb://localhost:2113?keepAliveTimeout=-1', 'keepAliveInterval'],
       ['esdb://localhost:2113?tlsCAFile=/no/such/file', '/no/such/file'],
-      [`esdb://localhost:2113?userCertFile=${CERTIFICATE}`, 'go together'],
+      [`esdb://localhost:2113?userCertFile=${CERTIFICATE}`, 'must be set together'],
     ] as const) {
       expect(complaint(text), text).to.include(says);
     }

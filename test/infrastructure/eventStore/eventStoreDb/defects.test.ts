@@ -93,7 +93,7 @@ describe('defects of the EventStoreDB client', () => {
       const store = await open(PATIENT);
       server.answerTwice();
       await store.append(newStream(), -1, [newEvent()]);
-      await reports.until('which nobody waits for any more');
+      await reports.until('after it was given up');
       expect(await store.append(newStream(), -1, [newEvent()])).to.deep.include(written);
       expect(reports.messages).to.have.length(1);
     });
