@@ -62,8 +62,8 @@ describe('parking', () => {
   for (const [what, over, error] of [
     ['of an unknown type', { type: 'Nonsense' }, 'MalformedEvent: Nonsense: expected a known event type'],
     ['of a bad shape', { type: 'ChargeCreated' }, 'MalformedEvent: ChargeCreated.amount: expected minor units'],
-    ['that is not JSON', { data: '{"name": Joana}' }, 'MalformedEvent: ChargeExpired: SyntaxError while it was read'],
-    ['without metadata', { metadata: '{bad}' }, 'MalformedEvent: ChargeExpired: SyntaxError while it was read'],
+    ['that is not JSON', { data: '{"name": Joana}' }, 'MalformedEvent: ChargeExpired: SyntaxError while decoding'],
+    ['without metadata', { metadata: '{bad}' }, 'MalformedEvent: ChargeExpired: SyntaxError while decoding'],
     [
       'of a version to come',
       { metadata: METADATA.replace('1}', '9}') },
