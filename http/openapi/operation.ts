@@ -21,7 +21,7 @@ const pathParameters = ({ params }: Route): readonly Json[] =>
   }));
 
 /** Leaves out parameters that a list knows only to reject them (see `neverAccepted`). */
-const isAccepted = ([, { expects }]: readonly [string, QueryRule]): boolean => !expects.startsWith('left out');
+const isAccepted = ([, { expects }]: readonly [string, QueryRule]): boolean => !expects.startsWith('omitted');
 
 const queryParameters = ({ query }: Route): readonly Json[] =>
   Object.entries(query)
