@@ -240,7 +240,7 @@ describe('cancelling a payment', () => {
     expect(await events(id)).to.deep.equal(['ChargeCreated', 'ChargeCancelRequested', 'ChargeCancelled']);
   });
 
-  it('of a card that is being processed: the acquirer then rejects it', async () => {
+  it('of a card that is being processed; a later authorization has no effect', async () => {
     const id = await newPayment({ amount: 500, paymentMethods: ['CREDIT_CARD'] });
     await untilStatus(id, 'WAITING_PAYMENT');
     expect((await gateway.post(`/v1/sandbox/payments/${id}/processing`, {}, shop)).status).to.equal(200);
