@@ -88,8 +88,8 @@ describe('doctor on EventStoreDB', () => {
     const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     expect(await isRightKeyring(pool, new SecretsKeyring([key]))).to.equal(true);
     await pool.close();
-    expect(await said(key)).to.deep.equal([0, true, 'it opens what is sealed in the database']);
-    const wrong = 'SECRETS_KEY is not the key that this database’s secrets were sealed with';
+    expect(await said(key)).to.deep.equal([0, true, 'it opens the secrets in the database']);
+    const wrong = 'SECRETS_KEY is not the key that sealed this database’s secrets';
     expect(await said(other)).to.deep.equal([1, false, wrong]);
   });
 

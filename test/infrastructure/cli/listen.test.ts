@@ -187,7 +187,9 @@ describe('npm run listen', function suite() {
       await until((line) => line.includes('payment.completed'));
       await flush();
     });
-    expect(printed[0]).to.match(/^Listening at http:\/\/127\.0\.0\.1:\d+\/webhooks as we_\w{26}; Ctrl-C ends it\.$/);
+    expect(printed[0]).to.match(
+      /^Listening at http:\/\/127\.0\.0\.1:\d+\/webhooks as we_\w{26}\. Press Ctrl-C to stop\.$/,
+    );
     const paid = printed.find((line) => line.includes('charge.paid'));
     expect(paid).to.match(
       new RegExp(
@@ -251,10 +253,10 @@ describe('npm run listen', function suite() {
       const error = await run({ DATA_DIR: dataDir }, { 'forward-to': text });
       expect(error, text).to.be.instanceOf(UsageError);
       expect(error?.message).to.equal(
-        `--forward-to must be an http or https address, like http://127.0.0.1:8080/webhooks, not "${text}"`,
+        `--forward-to must be an http or https URL, like http://127.0.0.1:8080/webhooks, not "${text}"`,
       );
     }
     const none = await run({ DATA_DIR: '/nowhere/at/all' }, {});
-    expect(none?.message).to.match(/^there is no demo account in .*demo\.json: start it first with npm start$/);
+    expect(none?.message).to.match(/^no demo account in .*demo\.json: run npm start first$/);
   });
 });
