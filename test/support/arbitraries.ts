@@ -1,4 +1,4 @@
-// Arbitrary events of every type, each field free within its shape: for laws that must hold whatever the history.
+// Arbitrary events of every type with arbitrary fields, for laws that must hold for any history.
 
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
@@ -32,7 +32,7 @@ import { CASE_DATA } from './caseArbitraries.ts';
 
 export { anyAmount, anyText, anyTime };
 
-/** As it comes out of a body: JSON, with keys of any kind. */
+/** JSON as in a request body, with arbitrary keys. */
 const metadata = fc
   .dictionary(anyText, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as { [key: string]: Json });
@@ -44,7 +44,7 @@ const customer: fc.Arbitrary<Customer> = fc.record({
   email: optional,
   phone: optional,
 });
-/** Few end-to-end ids, so that histories meet them again. */
+/** A few end-to-end ids, so that histories repeat them. */
 const providerPaymentId = fc.constantFrom('E1', 'E2', 'E3');
 const incoming: fc.Arbitrary<IncomingPayment> = fc.record({
   method,
@@ -85,7 +85,7 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
   disputeNotifications: fc.boolean(),
 });
-/** Few, so that events of one history are about the same case. */
+/** A few case ids, so that the events of a history concern the same case. */
 const caseId = fc.constantFrom('1dspt000000000000000000000' as MedCaseId, '1dspt000000000000000000001' as MedCaseId);
 const bound = { provider: anyText, reference: anyText, expiresAt: anyTime };
 const instrument: fc.Arbitrary<AcquirerInstrument> = fc.oneof(
@@ -102,11 +102,11 @@ const instrument: fc.Arbitrary<AcquirerInstrument> = fc.oneof(
     currency: anyText,
   }),
 );
-/** Few refund ids, so that histories meet them again. */
+/** A few refund ids, so that histories repeat them. */
 const refundId = fc.constantFrom('r1' as RefundId, 'r2' as RefundId);
 const refundFee = { fee: share, feePaidBy: fc.constantFrom('merchant' as const, 'platform' as const) };
 const strategy = fc.constantFrom('devolution' as const, 'cashout' as const, 'reversal' as const);
-/** What the first event of a delivery's stream names. */
+/** The data in the first event of a delivery's stream. */
 const delivery = orNull(
   fc.record({
     stream: fc.oneof(rawId<PaymentId>().map(PAYMENT.stream), rawId<RefundId>().map(REFUND.stream)),
@@ -124,7 +124,7 @@ const moved = { amount: anyAmount, currency: anyText, at: anyTime };
 const payoutMoved = { amount: anyAmount, fee: share, currency: fc.constant('BRL' as const), at: anyTime };
 
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
-/** One entry an event type: the compiler asks for it when a type is added. */
+/** One entry per event type. The compiler requires an entry for every new type. */
 export const ANY_DATA: DataOf = {
   ChargeCreated: fc.record({
     paymentId: rawId<PaymentId>(),
@@ -423,6 +423,6 @@ export const ANY_DATA: DataOf = {
   }),
 };
 
-/** An arbitrary event of one of these types. */
+/** Returns an arbitrary event of one of these types. */
 export const anyEventOf = <C extends Category>(types: readonly string[]): fc.Arbitrary<EventOf[C]> =>
   fc.oneof(...types.map((type) => ANY_DATA[type as AnyEvent['type']].map((data) => ({ type, data }) as EventOf[C])));

@@ -1,4 +1,4 @@
-// Arbitrary values that events of every kind are made of.
+// Arbitrary values for the fields of events.
 import fc from 'fast-check';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';

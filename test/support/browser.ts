@@ -1,4 +1,4 @@
-// Debian's Chromium, and what axe finds in it.
+// Debian's Chromium, and the accessibility problems that axe finds.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
@@ -7,11 +7,11 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 const CHROMIUM = '/usr/bin/chromium';
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** As root, Chromium has no sandbox; a container's /dev/shm is small. */
+/** Chromium has no sandbox as root, and /dev/shm of a container is small. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
-/** A phone and a desk, by day and by night. Nothing moves: axe measures colours. */
+/** A phone and a desktop, each in light and dark. Animations are off, because axe measures colours. */
 export const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = (['light', 'dark'] as const).flatMap(
   (colorScheme) =>
     ([390, 1280] as const).map((width) => [
@@ -20,25 +20,25 @@ export const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = (['l
     ]),
 );
 
-/** Opens pages that note what the browser complains of: errors of scripts, and what the content security policy forbids. */
+/** Opens pages and records the browser's complaints: script errors and violations of the Content-Security-Policy. */
 export const openPage = async (context: BrowserContext): Promise<{ page: Page; complaints: readonly string[] }> => {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (line) => {
-    // A status of 4xx is an answer like any other.
+    // A 4xx status is a valid answer.
     if (line.type() === 'error' && !line.text().startsWith('Failed to load resource')) complaints.push(line.text());
   });
   return { page, complaints };
 };
 
-/** Returns what any rule of axe finds, best practices included: `rule: selector`. */
+/** Returns all violations that axe finds, best practices included, as `rule: selector`. */
 export const findings = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<AxeResults>('axe.run()');
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 };
 
-/** Returns by how many pixels the page is wider than the window. */
+/** Returns the number of pixels by which the page is wider than the window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');

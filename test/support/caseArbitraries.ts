@@ -1,4 +1,4 @@
-// Arbitrary data of the events of dispute cases.
+// Arbitrary data for events of dispute cases.
 import fc from 'fast-check';
 import { CASE_TYPES, NEVER_BECAUSE, OWED_BECAUSE } from '../../domain/dispute/medCase.ts';
 import type { AccountId, EvidenceId, MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// The operator's command line inside the test process, on the database of a running gateway.
+// The operator's CLI in the test process, on the database of a running gateway.
 import { COMMANDS } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 
@@ -6,15 +6,15 @@ export interface CliRun<T> {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** What `--json` printed; undefined when the words do not ask for it or it failed. */
+  /** The output of `--json`, or undefined if the command doesn't request it or failed. */
   readonly json: T;
 }
 
-/** Words as an operator types them: `held list --json`. */
+/** Runs a command as an operator types it: `held list --json`. */
 export const runWords = <T = Record<string, unknown>>(databaseUrl: string, ...words: string[]): Promise<CliRun<T>> =>
   runWordsIn<T>({ DATABASE_URL: databaseUrl }, ...words);
 
-/** The same in another environment. */
+/** Runs the CLI in another environment. */
 export const runWordsIn = async <T = Record<string, unknown>>(
   env: Readonly<Record<string, string>>,
   ...words: string[]

@@ -1,4 +1,4 @@
-// Schemas of answers, compiled strictly: an unknown keyword is an error.
+// Compiles response schemas strictly: an unknown keyword is an error.
 import { Ajv, type ValidateFunction } from 'ajv';
 
 const ajv = new Ajv({

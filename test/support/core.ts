@@ -1,4 +1,4 @@
-// The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
+// The application core on a real PostgreSQL event store, with a clock and a provider that the test controls.
 
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
@@ -21,18 +21,18 @@ import { migratedDatabase } from '../world/postgres.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 
 interface Spies {
-  /** Before each append of the commands: it may throw instead. */
+  /** Called before each append of the commands. May throw instead. */
   beforeAppend: ((stream: StreamName, events: readonly NewEvent[]) => Promise<void>) | null;
-  /** After each append that the store answered: it may throw the answer away. */
+  /** Called after each append that the store answered. May throw to lose the answer. */
   afterAppend: (() => Promise<void>) | null;
-  /** With each stream that the commands read. */
+  /** Called with each stream that the commands read. */
   onRead: ((stream: StreamName) => void) | null;
 }
 
 export interface Core {
-  /** The real one: what it holds is the truth. */
+  /** The real store, without spies. */
   readonly store: EventStore;
-  /** What happens on the way from the commands to the store. */
+  /** Hooks between the commands and the store. */
   readonly spies: Spies;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
@@ -41,15 +41,15 @@ export interface Core {
   readonly account: OpenAccount;
   /** Commands of another process on the same log. */
   anotherProcess(): CommandHandler;
-  /** The same, with the spies. */
+  /** The same commands, with the spies. */
   newProcess(): CommandHandler;
   eventsOf(stream: StreamName): Promise<readonly AnyEvent[]>;
-  /** A charge with its pay code, of the samples' terms; `over` changes them. */
+  /** Creates a charge with a pay code by the samples' terms, changed by `over`. */
   openCharge(over?: Parameters<typeof terms>[0], expiresAt?: Timestamp): Promise<PaymentId>;
   close(): Promise<void>;
 }
 
-/** From the stored bytes, past every cache. */
+/** Reads the stored bytes and bypasses all caches. */
 const stored = async (recorded: RecordedEvent): Promise<AnyEvent> => {
   const [decoded] = await new JsonEventCodec().decode([recorded]);
   if (decoded === undefined || decoded instanceof UnreadableEvent) throw decoded?.reason ?? new Error('nothing');

@@ -1,4 +1,4 @@
-// Mocha’s dots for people, with the files that took longest; and two numbers in a file for test/run.ts.
+// Prints mocha's dots and the slowest files, and writes two numbers to a file for test/run.ts.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import mocha from 'mocha';

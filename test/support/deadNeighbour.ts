@@ -1,25 +1,25 @@
-// One account pays with webhookUrls of dead hosts, while another one has an endpoint that answers: how long that one waits for its events.
+// Measures how long one account waits for its events while another one pays with webhookUrls of dead hosts.
 import { DeadHosts } from '../world/deadHosts.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import { Receiver } from '../world/receiver.ts';
 
 interface DeadNeighbourReport {
-  /** From sending the request that creates the payment to the webhook about it, ascending. */
+  /** Milliseconds from the request that creates a payment to its webhook, ascending. */
   readonly tookMs: readonly number[];
-  /** Of the dead hosts: messages, and how many of these were tried. */
+  /** For the dead hosts: the number of messages, and of those that were attempted. */
   readonly messages: number;
   readonly tried: number;
-  /** Connections to hosts that take them and never answer. */
+  /** Connections to hosts that accept them and never answer. */
   readonly held: number;
 }
 
 const AT_ONCE = 16;
 const PATIENCE_MS = 60_000;
 
-/** Takes samples in the order and at the time that it likes: `sample` resolves with the milliseconds of one. */
+/** Takes samples in its own order and time. `sample` resolves with the milliseconds of one sample. */
 type Sampling = (sample: () => Promise<number>) => Promise<readonly number[]>;
 
-/** Each sample is a payment of the living account, and one more of the other's, so that there are always first attempts. */
+/** Each sample pays once for each account, so that the other account always has first attempts. */
 export const playDeadNeighbour = async (hosts: number, sampling: Sampling): Promise<DeadNeighbourReport> => {
   const dataDir = await newDataDir();
   const program = await new Program({ dataDir, port: await freePort() }).ready();

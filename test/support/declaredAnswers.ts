@@ -1,4 +1,4 @@
-// Every answer that a test gets is one that the OpenAPI document declares: a body of its status's schema, or a code of its operation.
+// Checks that the OpenAPI document declares every response in tests: a body of its status's schema, or an error code of its operation.
 
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
@@ -18,11 +18,11 @@ interface Declared {
   readonly route: Route;
   readonly pattern: RegExp;
   readonly codes: ReadonlySet<ErrorCode>;
-  /** By status; compiled when first asked for. */
+  /** By status; compiled on first use. */
   readonly validators: Map<number, ReturnType<typeof compileResponse>>;
 }
 
-// A literal path is in the table before the one whose parameter it would be.
+// Literal paths precede paths with a parameter that would match them.
 const DECLARED: readonly Declared[] = ROUTES.map((route) => ({
   route,
   pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -30,7 +30,7 @@ const DECLARED: readonly Declared[] = ROUTES.map((route) => ({
   validators: new Map(),
 }));
 
-/** The route that answers; undefined for what is no operation of the table (other methods, unknown paths). */
+/** Returns the route that answers, or undefined if the table has none (other methods, unknown paths). */
 export const routeOf = (method: string, path: string): Declared | undefined => {
   const bare = path.split('?')[0] as string;
   const there = DECLARED.filter(({ pattern }) => pattern.test(bare));
@@ -50,7 +50,7 @@ const contentTypesOf = (response: ResponseRule): readonly string[] => {
   return response.kind === 'page' ? ['text/html'] : response.kind === 'eventStream' ? ['text/event-stream'] : [];
 };
 
-/** Fails when the answer is not one that the operation declares. */
+/** Fails if the operation doesn't declare the response. */
 export const expectDeclared = (method: string, path: string, reply: Answer): void => {
   const declared = routeOf(method, path);
   if (declared === undefined) return;
@@ -64,7 +64,7 @@ export const expectDeclared = (method: string, path: string, reply: Answer): voi
   }
   const validate = validatorOf(declared, reply.status);
   if (validate === undefined) {
-    // A browser's page names its code in the header alone.
+    // An HTML error page has its code only in the header.
     const [, linked] = /#(.+)>/.exec(reply.headers.get('link') ?? '') ?? [];
     const code = ((reply.body as { error?: { code?: string } })?.error?.code ?? linked) as ErrorCode;
     expect([...codes], told).to.include(code);

@@ -1,4 +1,4 @@
-/** Freezes a value with all that it holds: whoever mutates it throws (modules are strict). Returns the value. */
+/** Freezes a value at every depth, so that mutations throw (modules are strict). Returns the value. */
 export const deepFreeze = <T>(value: T): T => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -1,4 +1,4 @@
-// Given/when/then for deciders: exact, ordered, deep equality of the events and the reply (architecture §11).
+// Given/when/then for deciders: exact, ordered, deep equality of events and reply (architecture §11).
 import { expect } from 'chai';
 import { type Decided, type Decider, type Decision, fold } from '../../domain/kernel/decider.ts';
 import { type ErrorCode, isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -9,21 +9,21 @@ export interface Given<State, Event> {
   when<Reply>(decision: Decision<State, Event, Reply>): When<State, Event, Reply>;
 }
 export interface When<State, Event, Reply> {
-  /** The events in order, then the reply: all of them and nothing else. */
+  /** Expects exactly these events in order, then the reply. */
   then(...expected: readonly [...Event[], Reply]): Then<State, Event, Reply>;
-  /** Refused with this code and this `param` (none when it is left out), and nothing is written. */
+  /** Expects a rejection with this code and `param` (none if omitted), and no events. */
   rejected(code: ErrorCode, param?: string): void;
-  /** A broken invariant: the decision throws with this message. */
+  /** Expects the decision to throw with this message: a broken invariant. */
   throws(message: RegExp): void;
 }
 export interface Then<State, Event, Reply> {
-  /** The same decision once more, on what it wrote: no events, and this reply. */
+  /** Repeats the decision on its result: no events, and this reply. */
   again(reply: Reply): Then<State, Event, Reply>;
-  /** Goes on from what the decision wrote. */
+  /** Continues from the decision's result. */
   and(): Given<State, Event>;
 }
 
-/** The state after `events`. Everything handed to a decision is frozen, so that one that mutates throws. */
+/** Returns the state after `events`. All input of a decision is frozen, so that mutations throw. */
 export const given = <State, Event>(decider: Decider<State, Event>, ...events: NoInfer<Event>[]): Given<State, Event> =>
   from(decider, deepFreeze(fold(decider, deepFreeze(events))));
 

@@ -1,4 +1,4 @@
-// A deployment whose keys change under load: a projector, a worker and two API processes, one of which hears no notification of the
+// A deployment whose keys change under load: a projector, a worker and two API processes. One API process gets no notifications from the
 // database.
 import { randomBytes } from 'node:crypto';
 import { type DeafProxy, startDeafProxy } from '../world/deafProxy.ts';
@@ -10,14 +10,14 @@ const OWNER = { email: 'ana@example.com', password: 'uma senha muito boa' };
 
 export interface KeyDeployment {
   readonly dataDir: string;
-  /** Of the command line beside it. */
+  /** Environment of the CLI. */
   readonly env: Readonly<Record<string, string>>;
   readonly hearing: Program;
   readonly deaf: Program;
   readonly proxy: DeafProxy;
-  /** Of an owner. */
+  /** Token of an owner. */
   readonly authorization: string;
-  /** Stops all of it, whatever state it is in. */
+  /** Stops all processes in any state. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export const frozenBy = ({ baseUrl, process }: Program): Frozen => ({
   thaw: () => void process.kill('SIGCONT'),
 });
 
-/** On an empty database with room for 80 connections. */
+/** Needs an empty database that allows 80 connections. */
 export const startKeyDeployment = async (databaseUrl: string): Promise<KeyDeployment> => {
   const proxy = await startDeafProxy(databaseUrl);
   const dataDir = await newDataDir();
@@ -38,7 +38,7 @@ export const startKeyDeployment = async (databaseUrl: string): Promise<KeyDeploy
     await removeDataDir(dataDir);
   };
   const start = async (role: RoleName, url = databaseUrl): Promise<Program> => {
-    // One public URL: a session of one is a session of the other.
+    // One public URL, so that a session is valid at both processes.
     const env = { DATABASE_URL: url, SECRETS_KEY, PUBLIC_URL: 'https://quita.example', TRUST_PROXY: '1' };
     const program = new Program({ dataDir, port: await freePort(), env, role });
     running.push(program);

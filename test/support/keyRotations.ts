@@ -1,7 +1,7 @@
-// Keys that are rotated and revoked while many connections use them at several processes: what each request with an old or a new key got.
+// Rotates and revokes keys while many connections use them at several processes. Records the response of each request by key.
 import { Agent } from 'undici';
 
-/** A process that stands still while a key ends, and goes on afterwards. */
+/** A process that is paused while a key ends, and continues afterwards. */
 export interface Frozen {
   readonly baseUrl: string;
   freeze(): void;
@@ -9,24 +9,24 @@ export interface Frozen {
 }
 
 interface KeyLoad {
-  /** Of the processes; each has its share of the connections, and of the rotations. */
+  /** Base URLs of the processes. Each gets its share of the connections and of the rotations. */
   readonly baseUrls: readonly string[];
-  /** One of them that is frozen during each rotation and revocation, which the others answer meanwhile. */
+  /** The process that is frozen during each rotation and revocation, which the others answer. */
   readonly frozen?: Frozen;
   readonly connections: number;
-  /** Each is a rotation of the key that is in use, and the revocation of a spare one. */
+  /** Number of rounds. Each rotates the key in use and revokes a spare one. */
   readonly rounds: number;
-  /** Of an owner. */
+  /** Token of an owner. */
   readonly authorization: string;
 }
 
 export interface KeyLoadResult {
   readonly requests: number;
-  /** Requests that began after the answer that their key was rotated away or revoked, by status. */
+  /** By status, the requests that began after the response that rotated away or revoked their key. */
   readonly withDead: Readonly<Record<number, number>>;
-  /** Requests that began after the answer with their new key and ended before it was to be replaced, by status. */
+  /** By status, the requests with a new key that began after its response and ended before its replacement. */
   readonly withLive: Readonly<Record<number, number>>;
-  /** What answers of 500 and more said, each once. */
+  /** Distinct messages of responses with status 500 or more. */
   readonly faults: readonly string[];
   /** Milliseconds of each rotation and revocation. */
   readonly tookMs: readonly number[];
@@ -35,15 +35,15 @@ export interface KeyLoadResult {
 interface Key {
   readonly id: string;
   readonly cleartext: string;
-  /** `ending` while it is being rotated or revoked: then both answers are right. */
+  /** `ending` while it is being rotated or revoked, when both responses are valid. */
   state: 'live' | 'ending' | 'dead';
 }
 
-/** Dead keys that are still tried. */
+/** Number of dead keys that are still tried. */
 const DEAD_TRIED = 8;
-/** Requests with a dead key that wait for a process when it goes on. */
+/** Number of requests with a dead key that wait for a process to continue. */
 const LATE_REQUESTS = 8;
-/** From one freeze to the next. A process that is late in two samples in a row, of 100 ms each, takes itself for overloaded. */
+/** Pause between two freezes. A process that lags in two successive samples of 100 ms considers itself overloaded. */
 const ON_TIME_MS = 500;
 
 export const rotateUnderLoad = async ({
@@ -79,7 +79,7 @@ export const rotateUnderLoad = async ({
   });
   const get = async (origin: string, apikey: string): Promise<number> => {
     const path = '/v1/sandbox/clock';
-    // Of a client of its own: dead keys from one address would soon be refused unread.
+    // Uses a separate client address, because dead keys from one address would soon be rejected unread.
     const client = `10.${(requests >> 16) & 255}.${(requests >> 8) & 255}.${requests & 255}`;
     requests++;
     const headers = { apikey, 'x-forwarded-for': client };
@@ -129,7 +129,7 @@ export const rotateUnderLoad = async ({
     live = [old, spare];
     const fresh = await end(old, async () => keyOf(await manage(round, 'POST', `/v1/api-keys/${old.id}/rotate`)));
     live = [fresh, spare];
-    // Every process takes it up before it is revoked.
+    // Waits until every process knows the key before it is revoked.
     await Promise.all(baseUrls.map((origin) => get(origin, spare.cleartext)));
     await end(spare, () => manage(round + 1, 'DELETE', `/v1/api-keys/${spare.id}`));
     live = [fresh];

@@ -1,5 +1,4 @@
-// 40 clients create and pay while the whole process group is killed with kill -9, again and again. What must hold afterwards is in
-// the returned report, to be asserted by whoever calls it.
+// 40 clients create and pay while the whole process group is repeatedly killed with SIGKILL. The caller asserts the returned report.
 import { randomBytes } from 'node:crypto';
 import { add, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -9,7 +8,7 @@ import { KillableGateway } from '../world/killableGateway.ts';
 import { Receiver, typeOf } from '../world/receiver.ts';
 
 const CLIENTS = 40;
-/** For each round: what takes longer fails by itself, below the time-out of its test, so that nothing goes on beside later ones. */
+/** Time limit per round, below the time-out of its test, so that nothing continues during later tests. */
 const GIVE_UP_MS = 60_000;
 
 interface Acknowledged {
@@ -23,11 +22,11 @@ interface Acknowledged {
 export interface KillReport {
   readonly charges: number;
   readonly kills: number;
-  /** Answers to repeats of a request that was acknowledged, which differ from the first one. */
+  /** Responses to repeats of an acknowledged request that differ from the first response. */
   readonly otherReplays: readonly string[];
-  /** Acknowledged charges that are not paid by their own Pix. */
+  /** Acknowledged charges that were not paid by their own Pix. */
   readonly unpaid: readonly string[];
-  /** Of `charge.created` and `charge.paid`. */
+  /** Missing events `charge.created` and `charge.paid`. */
   readonly undelivered: readonly string[];
   readonly wallet: { readonly available: number; readonly expected: number };
   readonly verify: { readonly differences: readonly unknown[] };

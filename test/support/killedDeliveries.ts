@@ -1,5 +1,5 @@
-// Charges of 40 clients, created, paid and told of to one endpoint, while the whole process group is killed with kill -9 at random points
-// of the deliveries. What must hold afterwards is in the returned report, to be asserted by whoever calls it.
+// 40 clients create and pay charges with one endpoint, while the whole process group is killed with SIGKILL at random points of the
+// deliveries. The caller asserts the returned report.
 import { randomBytes } from 'node:crypto';
 import { CountingReceiver } from '../world/countingReceiver.ts';
 import { KillableGateway } from '../world/killableGateway.ts';
@@ -7,21 +7,21 @@ import { KillableGateway } from '../world/killableGateway.ts';
 const CLIENTS = 40;
 const GIVE_UP_MS = 60_000;
 
-/** What an endpoint of `*` is told of a charge that is created and paid. */
+/** Events that an endpoint of `*` gets for a charge that is created and paid. */
 const MESSAGES = ['charge.created', 'payment.created', 'charge.paid', 'payment.completed', 'payment.status_changed'];
 
 export interface DeliveriesReport {
   readonly deliveries: number;
-  /** After how many deliveries it was killed. */
+  /** Number of deliveries after which it was killed. */
   readonly killedAt: readonly number[];
   readonly missing: readonly string[];
-  /** Deliveries that came under more than one `X-Acme-Delivery-Id`, or under a `webhook-id` of another. */
+  /** Deliveries with more than one `X-Acme-Delivery-Id`, or with the `webhook-id` of another one. */
   readonly doubled: number;
-  /** Requests beyond the first of a delivery. */
+  /** Requests after the first one of each delivery. */
   readonly duplicates: number;
-  /** Of these, those with another event id or another body than the first. */
+  /** Those of them whose event id or body differs from the first request. */
   readonly changed: readonly string[];
-  /** By the API: of each status, how many. */
+  /** Number of deliveries by status, as the API reports them. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly differences: readonly unknown[];
 }

@@ -1,4 +1,4 @@
-// A database with one read model whose projector a test plays itself.
+// A database with one read model whose projector a test controls.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -8,7 +8,7 @@ import { liveSchema, type Projection } from '../../projections/engine/projection
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { migratedDatabase } from '../world/postgres.ts';
 
-/** What a read model takes of an event. */
+/** A read model's handling of an event. */
 export type Taken = Pick<LoggedEvent, 'account' | 'mode' | 'position'> & {
   readonly category: string;
   readonly stream: string;
@@ -19,9 +19,9 @@ export type Taken = Pick<LoggedEvent, 'account' | 'mode' | 'position'> & {
 
 export interface LawDatabase {
   readonly pool: SqlPool;
-  /** Takes the events and moves the checkpoint, as a projector does. */
+  /** Applies the events and moves the checkpoint, as a projector does. */
   project(events: readonly Taken[], to: string): Promise<void>;
-  /** Of the wallet, by account of the ledger. */
+  /** Balances of the wallet by ledger account. */
   balances(account: AccountId): Promise<{ readonly [ledgerAccount: string]: number }>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ const threadCpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-/** Returns, with what the act resolves to, the CPU in ms of the event loop's longest turn meanwhile: of this thread, whatever others do. */
+/** Returns the act's result and the CPU in ms of this thread's longest event loop turn meanwhile, regardless of other processes. */
 export const longestTurnOf = async <T>(act: () => Promise<T>): Promise<{ result: T; longestMs: number }> => {
   let [isOver, longestMs, before] = [false, 0, threadCpuMs()];
   const look = (): void => {
@@ -23,10 +23,10 @@ export const longestTurnOf = async <T>(act: () => Promise<T>): Promise<{ result:
 
 const ROUNDS = 20;
 const WORK = JSON.stringify(Array.from({ length: 4_000 }, (_, n) => ({ [`key ${n}`]: [n, 'a value', null] })));
-/** What all rounds took on the machine on which bounds in CPU were set. */
+/** CPU that all rounds took on the machine where the CPU bounds were set. */
 const WORK_MS = 65;
 
-/** Returns how much CPU of this machine, as fast as it is now, so many ms of that one are: never less. */
+/** Converts ms of CPU on that machine to this machine at its present speed; never less. */
 export const cpuMsHere = (ms: number): number => {
   const before = threadCpuMs();
   for (let round = 0; round < ROUNDS; round++) JSON.stringify(JSON.parse(WORK));

@@ -1,4 +1,4 @@
-// What a terminal checks of a Multibanco reference.
+// Validates a Multibanco reference as a terminal does.
 import type { Minor } from '../../domain/kernel/money.ts';
 import { multibancoReference } from '../../domain/methods/multibanco.ts';
 
@@ -6,7 +6,7 @@ const ENTITY = /^[0-9]{5}$/;
 const REFERENCE = /^[0-9]{9}$/;
 const AMOUNT_MAX = 99_999_999;
 
-/** Whether a terminal would take it: shapes, bounds and check digits. The amount is in euro cents. */
+/** Returns whether a terminal would accept it: shapes, bounds and check digits. The amount is in euro cents. */
 export const isMultibancoReference = (entity: string, reference: string, amount: Minor): boolean =>
   ENTITY.test(entity) &&
   REFERENCE.test(reference) &&

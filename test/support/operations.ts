@@ -1,4 +1,4 @@
-// Reactions to order, and a queue that remembers what it was given.
+// Reactions for tests, and a queue that records its jobs.
 
 import { CAPABILITIES } from '../../application/capabilities.ts';
 import { jobsOf } from '../../application/core/capabilityList.ts';
@@ -23,7 +23,7 @@ export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Ti
 
 export const jobOf = jobOfTimers(jobsOf(CAPABILITIES).map(({ kind }) => kind));
 
-/** An event that matters only by its type and subject. */
+/** An event of which only type and subject matter. */
 export const logged = (type: string, data: object = {}, more: Partial<LoggedEvent> = {}): LoggedEvent =>
   ({
     category: 'payment',

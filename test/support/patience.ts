@@ -1,10 +1,10 @@
-// A gateway that waits longer than in production before it says that something does not show yet.
+// A gateway that waits longer than in production before it reports that an effect doesn't show yet.
 import type { Gateway } from '../../infrastructure/boot/gateway.ts';
 
-/** Longer than any machine stands still. */
+/** Longer than any machine is paused. */
 const PATIENCE_MS = 30_000;
 
-/** Has it wait so long for what is to show in reads, to be delivered, or to be worked off, while it is patient. */
+/** While patient, the gateway waits this long for effects in reads, deliveries and jobs. */
 export const makePatient = ({ services, projected, reacted }: Gateway, isPatient: () => boolean): void => {
   const patience = (ms: number): number => (isPatient() ? Math.max(ms, PATIENCE_MS) : ms);
   for (const progress of [projected, reacted]) {

@@ -1,4 +1,4 @@
-// Random histories of payments, each made by decisions as the program makes them, in any order and with repeats: for laws.
+// Random payment histories for laws. Each is made by real decisions, in any order and with repeats.
 import fc from 'fast-check';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
@@ -31,7 +31,7 @@ import {
 } from './samples.ts';
 
 const CASES = [CASE_ID, '1dspt000000000000000000001' as MedCaseId];
-/** What the payment is told when a case of it ends. */
+/** The payment's input when one of its cases ends. */
 const caseEnded = (
   caseId: MedCaseId,
   result: 'agreed' | 'disagreed' | 'withdrawn',
@@ -70,7 +70,7 @@ const method = fc.constantFrom(...METHODS);
 /** Up to four days after the creation: before and after every expiry and hold. */
 const when = fc.nat({ max: 4 * 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
 const soon = fc.nat({ max: 7_200 }).map((seconds) => addSeconds(CREATED_AT, seconds));
-/** As a bank says it, whose clock may be behind ours. */
+/** A time from a bank, whose clock may be behind Quita's. */
 const paidSoon = fc.integer({ min: -600, max: 7_200 }).map((seconds) => addSeconds(CREATED_AT, seconds));
 const amount = fc.oneof(
   { weight: 3, arbitrary: fc.constant(12_345) },
@@ -115,7 +115,7 @@ const issue = fc
   .map(([all, at]): Step => ({ name: `issue ${JSON.stringify(all)}`, decide: recordIssuances(all, at) }));
 
 const refundId = fc.constantFrom('rf1', 'rf2', 'rf3').map((id) => id as RefundId);
-/** The fingerprint follows from the content, as in the program. */
+/** The fingerprint derives from the content, as in the program. */
 const wish = fc
   .record({
     refundId,
@@ -234,7 +234,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(...STEPS);
 const OPENING: Step = { name: 'issue all', decide: recordIssuances(Object.values(ISSUANCES), CREATED_AT) };
 const paying = settle.filter(({ name }) => name.includes('12345'));
 const steps = (maxLength: number): fc.Arbitrary<Step[]> => fc.array(step, { maxLength });
-/** Most histories have every instrument from the start, many are paid then: half of the steps would be idle otherwise. */
+/** Most histories have all instruments from the start, and many are paid then. Otherwise half of the steps would have no effect. */
 export const histories: fc.Arbitrary<[isLocked: boolean, steps: Step[]]> = fc.tuple(
   fc.boolean(),
   fc.oneof(
@@ -244,7 +244,7 @@ export const histories: fc.Arbitrary<[isLocked: boolean, steps: Step[]]> = fc.tu
   ),
 );
 
-/** Runs the steps on a payment, each on what the ones before wrote; a refused one writes nothing. `observe` sees every step. */
+/** Runs the steps on a payment, each on the result of the earlier ones. A rejected step writes nothing. `observe` gets every step. */
 export const run = (
   isLocked: boolean,
   all: readonly Step[],

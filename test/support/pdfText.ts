@@ -1,7 +1,7 @@
-// Reads back what pdfkit wrote: the text that a reader can select, the rectangles, the document's own data.
+// Reads PDFs that pdfkit wrote: selectable text, rectangles, and the document's metadata.
 import { inflateSync } from 'node:zlib';
 
-/** The streams of the document, unpacked, one after the other: the page's drawing operators. */
+/** Returns the document's streams, unpacked and concatenated: the page's drawing operators. */
 const drawing = (pdf: Buffer): string => {
   const parts: string[] = [];
   const text = pdf.toString('latin1');
@@ -15,13 +15,13 @@ const drawing = (pdf: Buffer): string => {
 const windows1252 = new TextDecoder('windows-1252');
 
 interface PdfLine {
-  /** Points from the left and from the upper edge of the page to the line's beginning and base line. */
+  /** Start of the line's base line, in points from the left and the top of the page. */
   readonly x: number;
   readonly y: number;
   readonly text: string;
 }
 
-/** Each drawn line, in the order of drawing. */
+/** Returns the drawn lines, in the order of drawing. */
 export const pdfLines = (pdf: Buffer): readonly PdfLine[] =>
   [...drawing(pdf).matchAll(/1 0 0 1 (\S+) (\S+) Tm\n.*?\[(.*?)\] TJ/gs)].map(([, x, y, shown]) => ({
     x: Number(x),
@@ -40,7 +40,7 @@ interface PdfRectangle {
   readonly height: number;
 }
 
-/** Rectangles in points, y from the upper edge of the page. */
+/** Returns the rectangles in points; y is from the top of the page. */
 export const pdfRectangles = (pdf: Buffer): readonly PdfRectangle[] =>
   [...drawing(pdf).matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm)].map(([, ...numbers]) => {
     const [x = 0, y = 0, width = 0, height = 0] = numbers.map(Number);

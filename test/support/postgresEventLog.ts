@@ -1,4 +1,4 @@
-// The Postgres event store as the conformance suite wants it: a fresh database a log, its connections cut by the server.
+// The PostgreSQL event store for the conformance suite: a new database per log, with connections that the server can cut.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { EventStore } from '../../application/ports/eventStore.ts';
@@ -10,7 +10,7 @@ import { loseFacts } from './lostFacts.ts';
 
 export interface PostgresEventLog extends LogUnderTest {
   readonly connectionString: string;
-  /** A connection of the test's own: never cut. */
+  /** The test's own connection, which is never cut. */
   readonly sql: pg.Client;
 }
 

@@ -1,4 +1,4 @@
-// Everything that is logged, once of each kind, and what process managers can answer to it.
+// A log with every kind of event, and the possible responses of process managers to it.
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
@@ -60,7 +60,7 @@ export const REVISION = 7;
 export const ENDPOINT = '1endpoint00000000000000000';
 const EVIDENCE = '3evidence00000000000000000';
 export const DELIVERY = '2delivery00000000000000000';
-/** Of a case, and a day before it. */
+/** Times of a case, and a day before it. */
 export const [DEADLINE, DAY_BEFORE] = ['2026-11-24T15:00:00.000Z', '2026-11-23T15:00:00.000Z'];
 export const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
 
@@ -90,10 +90,10 @@ export const logged = (category: Category, event: unknown, mode = 'test'): Logge
   }) as unknown as LoggedEvent;
 
 const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
-/** By process: its answers to what is logged under a name. */
+/** Responses of each process to the events under a name. */
 export type Answers = { readonly [process: string]: { readonly [name: string]: readonly object[] } };
 
-/** What it answers, twice. */
+/** Returns the process's responses, computed twice. */
 export const reactions = (
   process: ProcessManager,
   event: LoggedEvent,
@@ -109,7 +109,7 @@ const NO_DATABASE: Sql = {
     throw new Error('no database');
   },
 };
-/** Has the effects done that are among the reactions; each must be declared. */
+/** Performs the effects among the reactions. Each must be declared. */
 export const haveEffectsDone = async <Parts>(
   declared: { readonly [name: string]: (parts: Parts) => EffectHandler },
   parts: Parts,
@@ -119,7 +119,7 @@ export const haveEffectsDone = async <Parts>(
     if (reaction.kind === 'effect') await declared[reaction.effect]!(parts)([reaction.about], NO_DATABASE);
 };
 
-/** `key`: what the payload names comes first in it. */
+/** `key`: the payload's property that comes first. */
 export const timer = (kind: string, key: string, dueAt: string, group: string | null = null, mode = 'test') => ({
   kind: 'timer',
   timer: { account: ACCOUNT_ID, mode, kind, key, payload: payloadOf(kind, key), group, dueAt, ...onlyLater(kind) },
@@ -156,7 +156,7 @@ const sandboxChanged = (autoConfirmRefunds: boolean) => ({
   data: { sandbox: { autoConfirmRefunds, autoConfirmPayouts: autoConfirmRefunds }, at: CREATED_AT },
 });
 
-/** Everything that is logged, once of each kind, with a name. */
+/** All kinds of events, each with a name. */
 export const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge created': logged('payment', created()),
   'payment created': logged('payment', created({ api: 'payments' })),

@@ -1,4 +1,4 @@
-// Every regular expression in the product's source, and inputs that are pumped to make it backtrack.
+// All regular expressions in the product's source, and inputs that try to make them backtrack.
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tokenizer } from 'acorn';
@@ -6,12 +6,12 @@ import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { Route } from '../../http/kernel/route.ts';
 
 export interface Found {
-  /** Where it is, and its text. */
+  /** Its location and text. */
   readonly name: string;
   readonly expression: RegExp;
 }
 
-/** Literals of one file; those that are put together at run time are not among them. */
+/** The literals in one file. Expressions built at run time are not included. */
 export const expressionsIn = (path: string, root: URL): readonly Found[] => {
   const code = stripTypeScriptTypes(readFileSync(new URL(path, root), 'utf8'));
   return [...tokenizer(code, { ecmaVersion: 'latest', sourceType: 'module' })]
@@ -27,7 +27,7 @@ const patternsIn = (schema: JsonSchema): readonly string[] => [
   ...Object.values(schema.properties ?? {}).flatMap(patternsIn),
   ...(schema.items === undefined ? [] : patternsIn(schema.items)),
 ];
-/** As ajv compiles the patterns of bodies. */
+/** Patterns as ajv compiles them for bodies. */
 export const expressionsOf = (routes: readonly Route[]): readonly Found[] =>
   routes.flatMap(({ operationId, body }) =>
     body.kind === 'json'
@@ -38,13 +38,13 @@ export const expressionsOf = (routes: readonly Route[]): readonly Found[] =>
       : [],
   );
 
-/** One of what classes of characters stand for. */
+/** One character for each character class. */
 const ANYBODY = ['a', '0', ' ', '.', '-', '/', '\\', '"', '@', ':', '\n', 'é'];
 const MISFITS = ['', '\u0000'];
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
-/** Runs of characters that stand for themselves, as in `eyJ`. */
+/** Runs of literal characters, as in `eyJ`. */
 const literalsIn = ({ source }: RegExp): readonly string[] =>
   unique(
     source.replaceAll(/\\[pPu]\{[^}]*\}|\\[a-zA-Z]|\(\?<?[:=!]|\[\^?/g, ' ').match(/[\w@%/"'`~#&=<>!,;-]+/g) ?? [],
@@ -58,7 +58,7 @@ interface Pumped {
 export const textOf = ({ prefix, unit, suffix }: Pumped, length: number): string =>
   prefix + unit.repeat(Math.ceil(length / unit.length)) + suffix;
 
-/** Units of one or two pieces, of the expression's own and of all kinds, behind what the expression may begin with. */
+/** Units of one or two pieces, from the expression and of all kinds, each after a possible beginning of the expression. */
 export const pumpedFor = (expression: RegExp): readonly Pumped[] => {
   const literals = literalsIn(expression).slice(0, 6);
   const pieces = unique([...literals, ...literals.map((text) => text.charAt(0)), ...ANYBODY]);

@@ -1,4 +1,4 @@
-// One payment and its surroundings, as tests of the domain tell stories about it. Every part can be changed where a test needs it.
+// A sample payment and its surroundings for tests of the domain. Tests can change every part.
 
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
@@ -19,7 +19,7 @@ import type { RefundTerms } from '../../domain/transaction/refunds.ts';
 import type { Settlement } from '../../domain/transaction/transaction.ts';
 import { parseTimestamp } from './timestamp.ts';
 
-/** An instant of the day on which the samples happen: `at('13:00:00')`. */
+/** Returns an instant on the day of the samples: `at('13:00:00')`. */
 export const at = (time: string): Timestamp => parseTimestamp(`2026-11-21T${time}.000Z`);
 
 export const PAYMENT_ID = '0123456789abcdefghjkmnpqrs' as PaymentId;
@@ -28,7 +28,7 @@ export const CASE_ID = '1dspt000000000000000000000' as MedCaseId;
 export const TXID = '00112233445566778899aabbccddeeff';
 export const END_TO_END_ID = 'E9999900420261121130500000000001';
 export const OTHER_END_TO_END_ID = 'E9999900420261121130600000000002';
-/** The fictitious payers of the sandbox: the first is the one that the samples lock to. */
+/** The fictitious payers of the sandbox. The samples lock to the first one. */
 export const LOCKED_TO = '99991111140';
 export const SOMEBODY_ELSE = '99992222263';
 
@@ -111,7 +111,7 @@ export const processing = (method: PaymentMethod = 'CREDIT_CARD', when: Timestam
   type: 'TransactionProcessing',
   data: { method, at: when },
 });
-/** Declined by the acquirer; `isFinal` when no other method is left. */
+/** Declined by the acquirer. `isFinal` if no other method remains. */
 export const refused = (method: PaymentMethod, isFinal: boolean, when: Timestamp = at('13:04:30')): PaymentEvent => ({
   type: 'TransactionRefused',
   data: { method, reason: 'insufficient funds', providerErrorCode: 'declined', isFinal, at: when },
@@ -128,7 +128,7 @@ export const settled = (over: Partial<Settlement> = {}): PaymentEvent => ({
     ...over,
   },
 });
-/** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for two days. */
+/** M1: 2.5 % + 30 and 1 % of 123.45, rounded half up. M2: held for two days. */
 export const settledByCard = (over: Partial<Settlement> = {}): PaymentEvent =>
   settled({
     incoming: incoming({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' }),
@@ -171,7 +171,7 @@ export const returned = (providerPaymentId = END_TO_END_ID, amount = 12_345, whe
   type: 'TransactionPaymentReturned',
   data: { providerPaymentId, amount: toMinor(amount), currency: 'BRL', at: when },
 });
-/** The provider refuses to send it back. */
+/** The provider refuses to return it. */
 export const returnRefused = (
   over: { providerPaymentId?: string; amount?: number; reason?: string } = {},
 ): PaymentEvent => ({
@@ -202,7 +202,7 @@ export const OTHER_REFUND_ID = '00000000000000000000000rf2' as RefundId;
 export const REFUND_REQUESTED_AT = at('15:00:00');
 export const REFUNDED_AT = at('15:00:02');
 
-/** What a cash-out of all that was paid asks for, its fee borne by the platform. */
+/** The order of a full cash-out refund, with the fee paid by the platform. */
 export const refundTerms = (over: Partial<RefundTerms> = {}): RefundTerms => ({
   refundId: REFUND_ID,
   amount: toMinor(12_345),
@@ -224,7 +224,7 @@ const ofRefund = (over: OfRefund) => {
   const { refundId, amount, currency, fee, feePaidBy } = refundTerms(over);
   return { refundId, amount, currency, fee, feePaidBy };
 };
-/** Paid by a Pix of the platform's, when `endToEndId` is not null. */
+/** Paid by a Pix from the platform if `endToEndId` is not null. */
 export const refundCompleted = (over: OfRefund = {}, endToEndId: string | null = 'E-out-1'): PaymentEvent => ({
   type: 'TransactionRefundCompleted',
   data: { ...ofRefund(over), endToEndId, at: REFUNDED_AT },
@@ -246,7 +246,7 @@ export const disputeOpened = (kind: DisputeRecord['kind'] = 'CHARGEBACK', amount
     at: at('16:00:00'),
   },
 });
-/** What the provider says of the samples' dispute. */
+/** A provider's report on the samples' dispute. */
 export const ALLEGATION: Allegation = {
   method: 'scam',
   reason: 'fraud',
@@ -266,5 +266,5 @@ export const resendRequested = (ofRevision: number, number: number, isWanted = t
   data: { ofRevision, number, isWanted, at: at('17:00:00') },
 });
 
-/** The payment after these events; the first one must create it. */
+/** Returns the payment after these events. The first one must create it. */
 export const paymentAfter = (...events: PaymentEvent[]): ExistingPayment => assertExists(fold(payment, events));

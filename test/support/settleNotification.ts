@@ -1,4 +1,4 @@
-// A stored notification of any kind worked off as in the product, whatever stands in for the rest of it.
+// Settles a stored notification of any kind as in the product, with replacements for the rest of the program.
 import { handleNotification, type Settler, takeFact, takePayment } from '../../application/payments/settle.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';

@@ -1,6 +1,6 @@
 import { isTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 
-/** Throws RangeError when the text is not an instant as Quita writes it. */
+/** Throws RangeError if the text is not an instant in Quita's format. */
 export const parseTimestamp = (text: string): Timestamp => {
   if (!isTimestamp(text)) throw new RangeError(`not a timestamp: ${text}`);
   return text;

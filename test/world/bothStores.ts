@@ -1,7 +1,7 @@
-// A suite that must hold wherever the log is: on PostgreSQL, and on the EventStoreDB test server.
+// Runs a suite on both event stores: PostgreSQL and the EventStoreDB test server.
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 
-/** Runs the suite once on each event store. `log`, asked from its first hook on, returns what the suite opens its gateways with. */
+/** Runs the suite once on each event store. `log` returns the options for its gateways; call it from hooks and tests only. */
 export const onBothStores = (name: string, suite: (log: () => { readonly eventStoreUrl?: string }) => void): void => {
   for (const store of ['PostgreSQL', 'EventStoreDB'])
     describe(`${name}, with the log in ${store}`, () => {
@@ -10,7 +10,7 @@ export const onBothStores = (name: string, suite: (log: () => { readonly eventSt
         if (store === 'EventStoreDB') server = await EventStoreDbServer.start();
       });
       suite(() => (server === null ? {} : { eventStoreUrl: server.connectionString }));
-      // Behind the hooks of the suite, which close its gateways.
+      // Runs after the hooks of the suite, which close its gateways.
       after(() => server?.stop());
     });
 };

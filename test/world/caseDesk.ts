@@ -24,7 +24,7 @@ export class CaseDesk {
     this.merchant = desk.merchant;
   }
 
-  /** An account of its own, with an endpoint that nobody listens at: its messages are looked at in the list of deliveries. */
+  /** Opens a new account with an endpoint that refuses connections. Tests read its messages in the list of deliveries. */
   static async open(gateway: TestGateway): Promise<CaseDesk> {
     const desk = await RefundDesk.open(gateway);
     await desk.merchant.register('http://127.0.0.1:1024/', ['med_case.created', 'med_case.updated', 'med.resolved']);
@@ -67,7 +67,7 @@ export class CaseDesk {
     return this.good(`/v1/sandbox/med/cases/${id}/review`, { approve });
   }
 
-  /** Three cases for an operator: two outcomes to be reviewed, and an amount that is not the charge's. */
+  /** Opens three cases that wait for an operator: two outcomes to review, and one amount that differs from the charge's. */
   async waiting(): Promise<{ readonly [of in 'approved' | 'refused' | 'mismatch']: MedCaseView }> {
     const approved = await this.dispute(await this.paid());
     const refused = await this.dispute(await this.paid());
@@ -88,7 +88,7 @@ export class CaseDesk {
     return (await this.merchant.get<Body>(`/v1/payments/${rawIdOf(id)}`)).body['status'];
   }
 
-  /** What webhooks tell so far, oldest first. */
+  /** Waits for `count` webhook messages and returns them, oldest first. */
   async messages(count: number): Promise<readonly Message[]> {
     const all = await this.merchant.untilDeliveries((data) => data.length >= count);
     return all
@@ -96,7 +96,7 @@ export class CaseDesk {
       .map(({ type, data: { object } }) => ({ type, object }))
       .toReversed();
   }
-  /** Their types, in alphabetical order: those of one instant have no order. */
+  /** Returns their types in alphabetical order, because messages of one instant have no fixed order. */
   async types(count: number): Promise<readonly string[]> {
     return (await this.messages(count)).map(({ type }) => type).toSorted();
   }

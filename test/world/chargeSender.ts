@@ -1,4 +1,4 @@
-// Sending bodies to both creation routes, and what must hold when one is refused.
+// Sends bodies to both creation routes, and checks rejections.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { newKey, type Reply, type TestGateway } from './gateway.ts';
@@ -16,7 +16,7 @@ export const chargeSender = (opened: () => TestGateway) => {
       headers: { 'content-type': 'application/json' },
     });
 
-  /** Refused with this, nothing written, and the key still free (K5). */
+  /** Expects a rejection with this code, no written event, and a reusable idempotency key (K5). */
   const refuses = async (
     body: unknown,
     code: ErrorCode,

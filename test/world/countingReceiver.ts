@@ -1,4 +1,4 @@
-// The receiver of countingReceiverProcess.ts, as the test that started it talks to it.
+// The client of countingReceiverProcess.ts in the test that started it.
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -9,11 +9,11 @@ export interface Arrivals {
   readonly deliveries: number;
   /** Distinct `webhook-id`s. */
   readonly eventIds: number;
-  /** Requests beyond the first of a delivery. */
+  /** Requests after the first one of each delivery. */
   readonly duplicates: number;
-  /** Duplicates with another event id or another body than the first. */
+  /** Duplicates whose event id or body differs from the first request. */
   readonly changed: readonly string[];
-  /** `<event> <id of the payment>`, of each delivery. */
+  /** `<event> <payment id>` of each delivery. */
   readonly events: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export class CountingReceiver {
     return new CountingReceiver(`http://127.0.0.1:${port}/hook`, child);
   }
 
-  /** Resolves when so many distinct deliveries have come. One may wait at a time. */
+  /** Resolves when this number of distinct deliveries has arrived. Only one call may wait at a time. */
   async reached(deliveries: number): Promise<void> {
     await this.#ask({ tellAt: deliveries });
   }

@@ -1,4 +1,4 @@
-// A webhook receiver as a process of its own: takes everything, and knows of each delivery how often it came and whether it was the same.
+// A webhook receiver in its own process. It accepts everything, counts each delivery, and detects duplicates that differ.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const changed: string[] = [];
 let duplicates = 0;
 let tellAt = Number.POSITIVE_INFINITY;
 
-/** The public ids of a charge and of its transaction differ in their prefix only. */
+/** Returns the event and the raw payment id: the ids of a charge and its transaction differ only in their prefix. */
 const nameOf = (body: Body): string =>
   'type' in body
     ? `${body.type} ${body.data.object.id.slice('ch_'.length)}`

@@ -1,5 +1,5 @@
-// Hosts on loopback, each with an address of its own, that are dead in one of three ways: they refuse a connection, they take it and
-// never answer, or nothing comes back at all, as from an address that no router knows.
+// Dead hosts on loopback, each with its own address. They fail in one of three ways: they refuse connections, accept them and never answer,
+// or drop all packets, like an unroutable address.
 import { type ChildProcess, fork } from 'node:child_process';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -36,12 +36,12 @@ export class DeadHosts {
     return new DeadHosts(ports, silent, swallowing, sockets);
   }
 
-  /** Of the nth host, 0 ≤ n < 60,000. Its way to be dead follows from n. */
+  /** Returns the URL of the nth host, 0 ≤ n < 60,000. `n` determines how it fails. */
   url(n: number): string {
     return `http://127.1.${Math.floor(n / 250)}.${(n % 250) + 1}:${this.#ports[n % this.#ports.length]}/hook`;
   }
 
-  /** How many connections the silent ones hold or held. */
+  /** The number of connections that silent hosts have accepted. */
   get held(): number {
     return this.#sockets.size - FILLING;
   }

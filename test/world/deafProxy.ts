@@ -1,18 +1,18 @@
-// A proxy to PostgreSQL that swallows every notification: the process behind it hears of nothing, and reads and writes as ever.
+// A proxy to PostgreSQL that drops all notifications and passes everything else.
 import { startTcpProxy } from './tcpProxy.ts';
 
 export interface DeafProxy {
   readonly connectionString: string;
-  /** Notifications that did not pass. */
+  /** The number of dropped notifications. */
   readonly swallowed: number;
   close(): Promise<void>;
 }
 
 const NOTIFICATION = 'A'.charCodeAt(0);
-/** One byte for the type, four for the length, which counts itself. */
+/** One byte for the type, and four for the length, which includes itself. */
 const HEAD_BYTES = 5;
 
-/** Passes on whole messages of the server but notifications. */
+/** Passes on the server's messages, except notifications. */
 const withoutNotifications = (pass: (bytes: Buffer) => void, onSwallowed: () => void): ((bytes: Buffer) => void) => {
   let pending = Buffer.alloc(0);
   return (bytes) => {

@@ -1,11 +1,11 @@
-// A delivery, and what comes of its attempts.
+// A sample delivery and results of its attempts.
 
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { AttemptResult, Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { CREATED_AT, PAYMENT_ID } from '../support/samples.ts';
 
-/** The endpoint, which is the target too. */
+/** The endpoint's id, which is also the id of the target. */
 export const TARGET = '00000000000000000000000003' as EndpointId;
 
 export const deliveryOf = (over: Partial<Delivery> = {}): Delivery => ({

@@ -1,4 +1,4 @@
-// What must be true of a webhook delivery: its schedule and its signatures, told again, apart from the product; receivers that misbehave.
+// Expected properties of webhook deliveries: schedule and signatures, implemented independently of the product. Also scripts for receivers.
 
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
@@ -9,18 +9,18 @@ import { rawIdOf } from './http.ts';
 import type { Delivery } from './merchant.ts';
 import { type Hit, Receiver, type Script } from './receiver.ts';
 
-/** Attempts of a delivery, and account time in seconds after which all have been made: 208,355 s and 20 %. */
 export const MAX_ATTEMPTS = 15;
+/** Account time, in seconds, in which all attempts are made: more than 208,355 s plus 20 %. */
 export const ALL_RETRIES_SECONDS = 4 * 86_400;
 
-/** What the stream of a delivery says of one attempt that failed. */
+/** A failed attempt in the stream of a delivery. */
 export interface FailedAttempt {
   readonly number: number;
   readonly at: string;
   readonly nextAttemptAt: string | null;
 }
 
-/** The failed attempts of a delivery as its stream holds them, which says no number of the first. */
+/** Returns the failed attempts in a delivery's stream. The first event has no number, so 1 is filled in. */
 export const failedAttempts = async ({ storage }: TestGateway, deliveryId: string): Promise<FailedAttempt[]> => {
   const attempts: FailedAttempt[] = [];
   const stream = WEBHOOK_DELIVERY.stream(rawIdOf(deliveryId) as DeliveryId);
@@ -30,7 +30,7 @@ export const failedAttempts = async ({ storage }: TestGateway, deliveryId: strin
   return attempts;
 };
 
-/** Seconds after attempt n until attempt n + 1 (rule W3), told again, apart from the product. */
+/** Seconds from attempt n to attempt n + 1 (rule W3), independent of the product. */
 export const SCHEDULE_SECONDS: readonly number[] = [
   5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200,
 ];
@@ -39,11 +39,11 @@ export const deliveryIdOf = ({ headers }: Hit): string => String(headers['x-acme
 
 export const secondsFrom = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 1_000;
 
-/** `seconds` within ±20 %. */
+/** Expects `actual` to be `seconds` ± 20 %. */
 export const expectAbout = (actual: number, seconds: number): void =>
   void expect(actual).to.be.within(seconds * 0.8, seconds * 1.2);
 
-/** What a receiver that knows the secret would compute (contract.md Headers on each delivery, rule W1). */
+/** Expects the signatures that a receiver with the secret would compute (contract.md Headers on each delivery, rule W1). */
 export const expectSigned = ({ headers, rawBody }: Hit, secret: string, form: 'canonical' | 'legacy'): void => {
   const hmac = (text: string, encoding: 'hex' | 'base64') =>
     createHmac('sha256', Buffer.from(secret, 'utf8')).update(text, 'utf8').digest(encoding);
@@ -55,7 +55,7 @@ export const expectSigned = ({ headers, rawBody }: Hit, secret: string, form: 'c
   expect(headers['webhook-signature']).to.equal(`v1,${hmac(`${headers['webhook-id']}.${t}.${rawBody}`, 'base64')}`);
 };
 
-/** `count` attempts failed by the stream, each at its due time, which is within the schedule after the one before. */
+/** Expects `count` failed attempts in the stream, each at its due time and within the schedule. Returns them. */
 export const expectSchedule = async (
   gateway: TestGateway,
   { id, createdAt }: Delivery,
@@ -63,7 +63,7 @@ export const expectSchedule = async (
 ): Promise<FailedAttempt[]> => {
   const attempts = await failedAttempts(gateway, id);
   expect(attempts.map(({ number }) => number)).to.deep.equal(Array.from({ length: count }, (_, i) => i + 1));
-  expect(secondsFrom(createdAt, attempts[0]!.at)).to.be.within(0, 30); // at once, as far as the machine goes on
+  expect(secondsFrom(createdAt, attempts[0]!.at)).to.be.within(0, 30); // at once, unless the machine is slow
   for (const [i, attempt] of attempts.slice(1).entries()) {
     expect(attempt.at).to.equal(attempts[i]!.nextAttemptAt);
     expectAbout(secondsFrom(attempts[i]!.at, attempt.at), SCHEDULE_SECONDS[i]!);
@@ -72,7 +72,7 @@ export const expectSchedule = async (
 };
 
 export const refuses: Script = (_hit, res) => void res.writeHead(500).end('no');
-/** Refuses, and is not tried again before: no retry falls due while a slow machine goes on with the test. */
+/** Fails with `Retry-After`, so that no retry falls due during the test on a slow machine. */
 export const refusesFor =
   (seconds: number): Script =>
   (_hit, res) =>
@@ -82,7 +82,7 @@ export const answering =
   (hit, res, n) =>
     void res.writeHead(status(hit, n)).end();
 
-/** A receiver that answers nothing until `open` is called; then 200, or what `status` says. */
+/** A script that holds all responses until `open` is called, then answers with `status`. */
 export const gate = (status = 200): { script: Script; open: () => void } => {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -91,7 +91,7 @@ export const gate = (status = 200): { script: Script; open: () => void } => {
   return { script: (_hit, res) => void opened.then(() => res.writeHead(status).end()), open };
 };
 
-/** Receivers of one test. */
+/** The receivers of one test. */
 export class Receivers {
   readonly #open: Receiver[] = [];
 

@@ -1,4 +1,4 @@
-// The scene of tests about deliveries: one gateway for a suite, and for each of its tests a merchant and receivers of its own.
+// Setup of delivery tests: one gateway per suite, and a new merchant and new receivers for each test.
 import { expect } from 'chai';
 import { Receivers } from './deliveryFacts.ts';
 import type { TestGateway } from './gateway.ts';
@@ -7,9 +7,8 @@ import { Merchant } from './merchant.ts';
 import { StoppableClock } from './stoppableClock.ts';
 
 /**
- * Sets the scene of the `describe` that calls it, before its own hooks: `enter` is called before each test. While its `clock` stands, no
- * retry falls due, however slow the machine is. After each test the clock goes on, receivers are closed, and a fault that the gateway
- * reported fails the test.
+ * Adds the hooks to the calling `describe`, before its own; `enter` runs before each test. While `clock` is stopped, no retry falls due,
+ * however slow the machine is. After each test the clock restarts, receivers close, and the test fails if the gateway reported a fault.
  */
 export const deliveryScene = (
   enter: (gateway: TestGateway, merchant: Awaited<ReturnType<typeof Merchant.open>>, clock: StoppableClock) => void,

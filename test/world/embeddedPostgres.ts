@@ -1,4 +1,4 @@
-// Data directories, owners to be killed, and looks behind the scenes of the embedded database.
+// Helpers for tests of the embedded database: data directories, owner processes that can be killed, and access to its internals.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { appendFile, chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -26,13 +26,13 @@ interface OwnerLine {
 }
 export interface Owner {
   readonly child: ChildProcess;
-  /** The first line said, past or to come, that has `key` and matches. */
+  /** Resolves with the first line, past or future, that has `key` and matches. */
   said<K extends keyof OwnerLine>(key: K, pattern?: RegExp): Promise<NonNullable<OwnerLine[K]>>;
-  /** kill -9, resolved when it is dead. */
+  /** Sends SIGKILL and resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
-/** Runs the owner script in a process group of its own, as `identity` when given. */
+/** Runs the owner script in a new process group, as `identity` if given. */
 const spawnOwner = (dataDir: string, identity: { uid?: number; gid?: number } = {}): Owner => {
   const child = spawn(process.execPath, [OWNER_SCRIPT, dataDir], {
     ...identity,
@@ -77,7 +77,7 @@ const makeFolder = async (): Promise<string> => {
 };
 const removeFolder = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-/** Owners and modes kept, which PostgreSQL insists on. */
+/** Copies a folder with owners and modes, which PostgreSQL checks. */
 const copyFolder = async (from: string, to: string): Promise<void> => {
   await run('cp', ['-a', from, to]);
 };
@@ -93,8 +93,8 @@ export const query = async (connectionString: string, text: string): Promise<Rec
 };
 
 /**
- * A superuser of a running embedded database: of the tests alone, because the program's role is none and nobody else may log in.
- * Lets the program's role into every database, too: by its password, or by `trust`, which saves 2 to 4 ms of CPU a connection.
+ * Connects as a superuser to a running embedded database. Only tests can, because the program's role is not a superuser. Also lets the
+ * program's role into every database, by its password or by `trust`, which saves 2 to 4 ms of CPU per connection.
  */
 export const openToSuperuser = async (
   dataDir: string,
@@ -117,13 +117,13 @@ export const openToSuperuser = async (
 };
 
 export const isRoot = process.getuid?.() === 0;
-/** All that a data directory holds when nothing is half made. */
+/** All files of a data directory without unfinished work. */
 export const COMPLETE = ['postgres', 'postgres.json', 'postgres.lock', 'postgres.log'];
 
 export const isLive = async (pid: number): Promise<boolean> => (await inspectProcess(pid)).state === 'live';
 export const isOver = (pid: number): Promise<boolean> => becomesTrue(async () => !(await isLive(pid)), 10_000);
 
-/** How a start that must fail fails. */
+/** Returns the error of a start. Throws if the start succeeds. */
 export const refusal = async (dataDir: string): Promise<{ code: string; message: string }> => {
   try {
     await (await startEmbeddedPostgres({ dataDir })).stop();
@@ -146,21 +146,21 @@ export const postmasterPidIn = async (dataDir: string): Promise<number> =>
   Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 
 interface EmbeddedPostgresTests {
-  /** Holds everything of the suite. */
+  /** Contains all data directories of the suite. */
   folder: string;
-  /** Of the test: a database with the row 'kept' in table note, stopped. */
+  /** The test's data directory: a stopped database with the row 'kept' in table note. */
   dataDir: string;
-  /** Of the test, from 1. */
+  /** The test's number, from 1. */
   count: number;
   readonly running: EmbeddedPostgres[];
   readonly owners: Owner[];
-  /** In this program; stopped after the test. */
+  /** Starts the database from this process; it is stopped after the test. */
   start(log?: (line: string) => void): Promise<EmbeddedPostgres>;
-  /** In another program; killed after the test. */
+  /** Starts an owner in another process; it is killed after the test. */
   own(identity?: { uid: number; gid: number }): Owner;
 }
 
-/** Hooks of a suite, which give each test a data directory of its own, copied from one that initdb made once. */
+/** Adds hooks that give each test its own data directory, copied from one that initdb created once. */
 export const useEmbeddedPostgres = (): EmbeddedPostgresTests => {
   const t: EmbeddedPostgresTests = {
     folder: '',
@@ -201,7 +201,7 @@ export const useEmbeddedPostgres = (): EmbeddedPostgresTests => {
   return t;
 };
 
-/** An owner killed after its guard, so that nobody shuts the server down. Answers the pid of the guard. */
+/** Kills the guard and then the owner, so that the server keeps running. Returns the guard's pid. */
 export const leaveOrphan = async (t: EmbeddedPostgresTests): Promise<number> => {
   const owner = t.own();
   await owner.said('ready');

@@ -1,6 +1,6 @@
-// A program that owns an embedded database, to be killed: node embeddedPostgresOwner.ts <data directory>
-// Says one JSON object a line: {log}, {ready: {connectionString, adopted}}, {failed: {code, message}}, {signal}.
-// SIGTERM is only reported, so that what a signal to the whole group does to the database can be seen.
+// A program that owns an embedded database, for tests that kill it: node embeddedPostgresOwner.ts <data directory>
+// Prints one JSON object per line: {log}, {ready: {connectionString, adopted}}, {failed: {code, message}}, {signal}.
+// It only reports SIGTERM, so that tests can observe the effect of a signal to the whole group on the database.
 import {
   type EmbeddedPostgresError,
   startEmbeddedPostgres,
@@ -17,7 +17,7 @@ try {
     log: (log) => say({ log }),
   });
   say({ ready: { connectionString, adopted } });
-  process.stdin.resume(); // lives until killed, or until the test goes
+  process.stdin.resume(); // keeps the process alive until it is killed or the test ends
   process.stdin.on('end', () => process.exit(1));
 } catch (error) {
   const { code, message } = error as EmbeddedPostgresError;

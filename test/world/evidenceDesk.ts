@@ -1,4 +1,4 @@
-// One merchant with a disputed charge, who adds files to the case.
+// A merchant with a disputed charge who uploads evidence.
 import { expect } from 'chai';
 import { pngImage } from '../support/images.ts';
 import type { Reply, TestGateway, TestTenant } from './gateway.ts';
@@ -40,7 +40,7 @@ export class EvidenceDesk {
   static async open(gateway: TestGateway): Promise<EvidenceDesk> {
     return EvidenceDesk.#openFor(gateway, await Merchant.open(gateway));
   }
-  /** Another case of the same merchant. */
+  /** Opens another case of the same merchant. */
   another(): Promise<EvidenceDesk> {
     return EvidenceDesk.#openFor(this.#gateway, this.merchant);
   }
@@ -66,7 +66,7 @@ export class EvidenceDesk {
   complete({ id }: Pick<Upload, 'id'>, key = this.merchant.key): Promise<Reply<Evidence>> {
     return this.#gateway.post<Evidence>(`/v1/med/cases/${this.caseId}/evidence/${id}/complete`, undefined, { key });
   }
-  /** A file, granted, sent and confirmed. */
+  /** Requests a grant, uploads the file and completes it. */
   async add(file: Record<string, unknown> = {}, bytes: Buffer = FILE): Promise<Evidence> {
     const upload = await this.grant({ file_size: bytes.length, ...file });
     expect(await put(upload, bytes)).to.equal(200);
@@ -97,7 +97,7 @@ export class EvidenceDesk {
   }
 }
 
-/** Returns the status. */
+/** Uploads the bytes and returns the HTTP status. */
 export const put = async (
   { upload_url: url, upload_headers: headers }: Upload,
   bytes: Buffer,
@@ -105,7 +105,7 @@ export const put = async (
 ): Promise<number> =>
   (await fetch(url, { method: 'PUT', headers: { 'content-type': contentType }, body: new Uint8Array(bytes) })).status;
 
-/** Resolves when an upload to the grant has begun. */
+/** Resolves once an upload to the grant has begun. */
 export const untilUploading = async ({ storage }: TestGateway, { id }: Pick<Upload, 'id'>): Promise<void> => {
   const text = 'SELECT FROM operations.evidence_grants WHERE evidence_id = $1 AND upload IS NOT NULL';
   while ((await storage.operations.query(text, [id.slice('mev_'.length)])).rowCount === 0)

@@ -1,4 +1,4 @@
-// A provider whose books are in memory and whose answers a test can spoil, one by one.
+// A provider in memory. Tests can replace the outcome of single calls.
 import type {
   AcquirerFact,
   InstrumentOutcome,
@@ -19,7 +19,7 @@ import type { IncomingPayment } from '../../domain/transaction/incomingPayment.t
 import { sampleInstrument } from './instruments.ts';
 
 type Method = Exclude<keyof PaymentProvider, 'name' | 'exposesReceipts' | 'issueLocally'>;
-/** What a method may say instead of its usual answer; every method knows `unknown`. */
+/** Possible replacements for a method's usual outcome; every method also allows `unknown`. */
 interface Instead {
   readonly issue: InstrumentOutcome;
   readonly prolong: InstrumentOutcome;
@@ -30,17 +30,17 @@ interface Instead {
 type SpoiltBy<M extends Method> = 'unknown' | (() => Promise<void>) | (M extends keyof Instead ? Instead[M] : never);
 
 const keyOf = ({ txid, method }: InstrumentRef): string => `${txid} ${method}`;
-/** Of calls about a Pix the txid alone, of other methods both. */
+/** Returns the subject of a call: for Pix the txid, for other methods txid and method. */
 const subjectOf = ({ txid, method }: InstrumentRef): string => (method === 'PIX' ? txid : `${txid} ${method}`);
 
 export class FakeProvider implements PaymentProvider, PaymentProviders {
   readonly name = 'fake';
   readonly exposesReceipts = true;
-  /** `<method> <subject>`, in order of the calls. */
+  /** `<method> <subject>` of all calls, in order. */
   readonly calls: string[] = [];
-  /** `<txid> <payment method>` → what was issued. */
+  /** Issued instruments by `<txid> <payment method>`. */
   readonly instruments = new Map<string, Issued>();
-  /** `<txid> <payment method>` of what takes no more money. */
+  /** `<txid> <payment method>` of cancelled instruments. */
   readonly cancelled = new Set<string>();
   /** By txid. */
   readonly incomingPayments = new Map<string, IncomingPayment[]>();
@@ -48,15 +48,15 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   readonly facts = new Map<string, AcquirerFact[]>();
   /** By txid. */
   readonly cases = new Map<string, ProviderCase[]>();
-  /** End-to-end id → what is known of its payer; `unknown` otherwise. */
+  /** Payer checks by end-to-end id; `unknown` if missing. */
   readonly payers = new Map<string, PayerCheck>();
-  /** Return id → what was sent back under it. */
+  /** Returned payments by return id. */
   readonly returns = new Map<string, { providerPaymentId: string; amount: number }>();
-  /** Refund id → what was paid out under it, and what becomes of it. */
+  /** Refunds by refund id, with their outcome. */
   readonly refunds = new Map<string, { order: RefundOrder; outcome: Exclude<RefundOutcome, { kind: 'unknown' }> }>();
-  /** What becomes of refunds asked for from now on. */
+  /** The outcome of new refunds. */
   refundOutcome: Exclude<RefundOutcome, { kind: 'unknown' }> = { kind: 'processing' };
-  /** What the next call of a method does instead of answering. */
+  /** Replacements for the next call of each method. */
   readonly #spoilt = new Map<Method, unknown>();
 
   of(): PaymentProvider {
@@ -66,11 +66,11 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     return null;
   }
 
-  /** The next call of `method`: an outcome of its own, `unknown`, or something to wait for before the usual answer. */
+  /** Sets the next outcome of `method`, or `unknown`, or a function to await before the usual outcome. */
   next<M extends Method>(method: M, instead: SpoiltBy<M>): void {
     this.#spoilt.set(method, instead);
   }
-  /** Nothing happened: no books, no calls, nothing spoilt. */
+  /** Resets all records, calls and replacements. */
   forget(): void {
     this.calls.length = 0;
     for (const book of [this.instruments, this.incomingPayments, this.facts, this.cases, this.payers]) book.clear();
@@ -157,7 +157,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     if (!this.returns.has(returnId)) this.returns.set(returnId, { providerPaymentId, amount });
     return { kind: spoilt === 'unknown' ? 'unknown' : 'accepted' };
   }
-  /** Spoilt by `unknown`, it is done all the same; by an outcome, it is not. */
+  /** With the replacement `unknown` the refund still happens; with an outcome it doesn't. */
   async refund(order: RefundOrder): Promise<RefundOutcome> {
     const spoilt = await this.#called('refund', order.refundId);
     if (spoilt !== null && spoilt !== 'unknown') return spoilt;

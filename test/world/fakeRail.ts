@@ -1,4 +1,4 @@
-// A bank that pays payouts as a test says.
+// A payout rail with outcomes that a test sets.
 import type { PayoutOrder, PayoutRail } from '../../application/ports/payoutRail.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
@@ -6,14 +6,14 @@ import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
 type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
 
 export class FakeRail implements PayoutRail {
-  /** What `pay` answers; the bank has the order afterwards all the same. */
+  /** The outcome that `pay` returns. The bank records the order in any case. */
   answer: PayoutOutcome = { kind: 'processing' };
   /** Whether an unknown answer means that the order never arrived. */
   losesOrders = false;
-  /** Of each order that arrived, by the payout's id. */
+  /** Outcomes of recorded orders by payout id. */
   readonly orders = new Map<string, KnownOutcome>();
   paid = 0;
-  /** Awaited before an order is taken. */
+  /** Awaited before an order is recorded. */
   beforePay: (order: PayoutOrder) => Promise<void> = async () => undefined;
 
   feeOf() {

@@ -1,4 +1,4 @@
-// The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
+// The whole gateway in the test process, with real PostgreSQL, real HTTP on a free port, and a clock that tests can move.
 
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -50,10 +50,10 @@ export interface CallOptions {
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   readonly raw?: string | Buffer;
   readonly idempotencyKey?: string;
-  /** Default: the main listener. */
+  /** Base URL; the main listener by default. */
   readonly at?: string;
 }
 
@@ -65,7 +65,7 @@ const OPERATIONS: Operations = {
   metricsOnLoopback: true,
 };
 
-/** Argon2id at its least. */
+/** The cheapest parameters of Argon2id. */
 const CHEAP: HashParameters = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomBytes(8).toString('hex')}`);
@@ -77,41 +77,41 @@ export interface TestUser {
 }
 
 interface TestGatewayOptions {
-  /** Default: a fresh one. */
+  /** Default: a new database. */
   database?: TestDatabase;
   perMinute?: number;
-  /** Requests a minute of each address without a key; default: none is refused. */
+  /** Requests per minute without a key, per address; unlimited by default. */
   addressPerMinute?: number;
-  /** By which minutes of limits are measured. */
+  /** The clock of rate limits. */
   limitsNow?: () => number;
-  /** Logins a minute of each address; default: none is refused. */
+  /** Logins per minute, per address; unlimited by default. */
   loginsPerMinute?: number;
   overload?: Partial<OverloadOptions>;
   trustProxy?: number | string;
-  /** The first one seals, all of them open. */
+  /** The first key encrypts; all keys decrypt. */
   secretsKeys?: readonly [Buffer, ...Buffer[]];
   isAlone?: boolean;
   roles?: Roles;
   eventStoreUrl?: string;
   clock?: Clock;
   clockFault?: () => string | null;
-  /** Default: it waits longer than the product does, before it says that something does not show yet: the machine may be slow. */
+  /** Default: true. The gateway waits longer for read models than the product does, because the machine may be slow. */
   isPatient?: boolean;
   /** Default: as in the product. */
   startSchedule?: GatewayOptions['startSchedule'];
-  /** Default: hashes that cost next to nothing. */
+  /** Default: the cheapest parameters. */
   passwordParameters?: HashParameters;
-  /** Default: whatever is sent is taken, and lost. */
+  /** Default: accepts and discards all mail. */
   mail?: MailSender;
-  /** Default: a folder of its own, gone with it. */
+  /** Default: a temporary folder. */
   evidence?: Partial<GatewayOptions['evidence']>;
   /** Silent by default. */
   log?: Log;
   /** Default: webhooks of the test mode may go to loopback. */
   webhookAllowPrivate?: boolean;
-  /** Default: only names of this machine are found, wherever the test runs. */
+  /** Default: resolves only names of this machine, so that tests need no network. */
   webhookSender?: GatewayOptions['webhookSender'];
-  /** Default: deliveries are kept whatever the clock says. */
+  /** Default: deliveries are never removed. */
   webhookRetentionDays?: number;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
@@ -120,30 +120,30 @@ interface TestGatewayOptions {
   extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
-  /** Beside the product's. */
+  /** Routes in addition to the product's. */
   moreRoutes?: readonly Route[];
   authenticators?: Admission['authenticators'];
-  /** Default: operators call where everybody does. */
+  /** Default: false; operators use the main listener. */
   hasOpsListener?: boolean;
-  /** As in production; default: no. */
+  /** True in production; false by default. */
   operatorsNeedSecondFactor?: boolean;
-  /** Instead of its own address: what ends up in links is then the same in every run. */
+  /** Replaces the gateway's own address, so that links are the same in every run. */
   publicUrl?: string;
-  /** Account and keys derived from it; default: random ones. */
+  /** Seed of the account and its keys; random by default. */
   tenantSeed?: string;
 }
 
 export class TestGateway {
   readonly baseUrl: string;
-  /** Where operators call: the same, unless they have a listener of their own. */
+  /** Base URL of the operators' listener, or `baseUrl` if there is none. */
   readonly opsUrl: string;
   readonly storage: Storage;
   readonly gateway: Gateway;
   readonly tenant: TestTenant;
-  /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
+  /** Causes of all 5xx responses. Must be empty unless the test expects one. */
   readonly faults: unknown[];
   readonly securityEvents: readonly SecurityEvent[];
-  /** While it is not, what does not show within the product's own time is 202 or 503. */
+  /** If false, requests whose effect doesn't show within the product's own time get 202 or 503. */
   isPatient: boolean;
   readonly #requestLog: RequestLog;
   readonly #close: () => Promise<void>;
@@ -173,20 +173,20 @@ export class TestGateway {
     this.#close = parts.close;
   }
 
-  /** Brings what was asked so far into the request log. */
+  /** Writes all requests so far to the request log. */
   writeRequests(): Promise<void> {
     return this.#requestLog.flush();
   }
 
-  /** Resolves when these read models, or all, show whatever is in the log, by whichever process. Rejects after 30 s. */
+  /** Resolves when these read models, or all, reflect all events in the log, also those of other processes. Rejects after 30 s. */
   async untilProjected(...models: readonly ReadModelName[]): Promise<void> {
     const head = await this.storage.store.head();
-    if (head !== null) this.gateway.projected.sawHead(head); // it may not have heard yet of what another process wrote
+    if (head !== null) this.gateway.projected.sawHead(head); // it may not know of other processes' events yet
     if (!(await this.gateway.projected.caughtUp(30_000, models.length > 0 ? models : undefined)))
       throw new Error(`not at ${head} within 30 s: ${this.gateway.projected.behind()}`);
   }
 
-  /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
+  /** Opens a gateway. A `database` in the options is kept when the gateway closes. */
   static async open(options: TestGatewayOptions = {}): Promise<TestGateway> {
     const database = options.database ?? (await databaseFor(options));
     const server = await listening();
@@ -216,7 +216,7 @@ export class TestGateway {
         ofAddress: { perMinute: options.addressPerMinute ?? 0, loginsPerMinute: options.loginsPerMinute ?? 0 },
         ...(options.limitsNow && { now: options.limitsNow }),
       },
-      // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
+      // The test runs in the same event loop and the machine may be slow, so by default lag doesn't count as overload.
       overload: { lagMsMax: Number.POSITIVE_INFINITY, ...options.overload },
       onSecurityEvent: (event) => securityEvents.push(event),
       ...(options.authenticators && { authenticators: options.authenticators }),
@@ -254,12 +254,12 @@ export class TestGateway {
     });
   }
 
-  /** Another account of the same gateway. */
+  /** Opens another account of the same gateway. */
   newTenant(): Promise<TestTenant> {
     return newTenant(this.gateway);
   }
 
-  /** Adds a user: an OPERATOR to the platform, others to the first tenant's account unless another one is given. */
+  /** Adds a user: an OPERATOR to the platform, others to the first tenant's account by default. */
   async addUser(
     role: Role = 'OWNER',
     { tenant = this.tenant, ...wish }: { tenant?: TestTenant; email?: string; password?: string | null } = {},
@@ -273,7 +273,7 @@ export class TestGateway {
     return { userId: added, email, password: password ?? '' };
   }
 
-  /** Logs a user in: a new one of the role unless one is given. Returns the header of its token. */
+  /** Logs in `user`, or a new user of the role. Returns the header with the token. */
   async logIn(role: Role = 'OWNER', user?: TestUser): Promise<{ readonly authorization: string }> {
     const { email, password } = user ?? (await this.addUser(role));
     const reply = await this.post<{ token: string }>('/v1/auth/login', { email, password }, { key: null });
@@ -285,7 +285,7 @@ export class TestGateway {
     return this.#close();
   }
 
-  /** `key`: default the test key of the first tenant; null: none. Fails when the answer is not one that the OpenAPI document declares. */
+  /** `key` defaults to the first tenant's test key; null sends none. Fails if the OpenAPI document doesn't declare the response. */
   async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
     const key = options.key === undefined ? this.tenant.testKey : options.key;
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -305,7 +305,7 @@ export class TestGateway {
     try {
       body = JSON.parse(text);
     } catch {
-      // not JSON: the text is the body
+      // The body is not JSON.
     }
     const reply = { status: response.status, headers: response.headers, text, body: body as T };
     expectDeclared(method, path, reply);
@@ -330,7 +330,7 @@ export class TestGateway {
   }
 }
 
-/** As a merchant repeats what is 503: the log is away, or a read model behind on a loaded machine. */
+/** Repeats a request until the response is not 503, which happens if the log is unavailable or a read model lags. */
 export const untilServed = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
   let reply = await ask();
   while (reply.status === 503) reply = await ask();
@@ -375,24 +375,24 @@ const gatewayOn = (
     roles: options.roles ?? { serves: true, projects: true, works: true },
   });
 
-/** Makes the read models and the queues, which is half of a first start. */
+/** Creates the read models and the queues, which takes half of the time of a first start. */
 const firstStart = async (connectionString: string): Promise<void> => {
   await migrate(connectionString);
   const storage = await openStorage(connectionString, null, () => undefined);
   const gateway = await gatewayOn(storage, 'http://127.0.0.1', {}, []);
   await untilReadModelsExist(storage.reads, PROJECTIONS);
   await gateway.stop(2_000);
-  await storage.operations.query('DELETE FROM operations.secrets_key_check'); // so that a test may bring its own key
+  await storage.operations.query('DELETE FROM operations.secrets_key_check'); // a test may use its own key
   await storage.close();
 };
-/** Fresh. What has parts of its own, or its log elsewhere, makes its first start itself. */
+/** Returns a new database. It has run a first start, unless the options change its parts or the event store. */
 const databaseFor = ({ eventStoreUrl, extension, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
   eventStoreUrl || extension || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
 
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer({ maxHeaderSize: 16 * 1024 });
-    // A connection that the server closed while the process stood still would be used once more by fetch, and be reset.
+    // Otherwise fetch could reuse a connection that the server closed while the process was paused.
     server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1', () => resolve(server));
   });

@@ -1,21 +1,21 @@
-// Servers that do to a sender of webhooks what servers do: each opens on loopback and answers every request in its own bad way.
+// Misbehaving webhook receivers on loopback. Each answers every request in one faulty way.
 import type { Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { openRawReceiver, openReceiver, type Receiver } from '../infrastructure/webhookSender/receiver.ts';
 import { ELSEWHERE, EXPIRED, type Identity, RECEIVER } from '../support/tls/certificates.ts';
 
-/** What an attempt at it leaves behind. */
+/** The state of a delivery after one attempt. */
 export interface Outcome {
   readonly status: 'DELIVERED' | 'PENDING';
   readonly lastStatusCode: number | null;
-  /** Begins with the stable word of rule W4; null: none. */
+  /** Begins with the stable word of rule W4; null without an error. */
   readonly lastError: RegExp | null;
-  /** undefined: none is shown. */
+  /** Undefined if none is shown. */
   readonly lastResponseBody?: string | RegExp;
 }
 interface Hostile {
   readonly open: () => Promise<Receiver>;
-  /** Of the URL, instead of 127.0.0.1. */
+  /** Host of the URL; 127.0.0.1 by default. */
   readonly host?: string;
   readonly outcome: Outcome;
 }
@@ -33,14 +33,14 @@ const failed = (
 });
 
 const KEPT_BYTES = 4_096;
-/** Decoded. A sender that would decode all of it would hold as much. */
+/** Decoded size. A sender that decoded the whole body would need as much memory. */
 const BOMB_BYTES = 64 * 1_048_576;
 const DRIP_MS = 20;
 
 const raw = (talk: (socket: Socket) => void) => () => openRawReceiver(talk);
-/** A bare answer, sent as it is; the connection stays open. */
+/** Sends the text unchanged and keeps the connection open. */
 const saying = (text: string) => raw((socket) => void socket.write(text));
-/** `head`, and then the same part until nobody reads it. */
+/** Sends `head`, then repeats `part` until the client disconnects. */
 const endless = (head: string, part: string) => {
   const bytes = Buffer.from(part.repeat(Math.ceil(16_384 / part.length)));
   return raw((socket) => {
@@ -52,7 +52,7 @@ const endless = (head: string, part: string) => {
     flood();
   });
 };
-/** `head`, and then a byte again and again. */
+/** Sends `head`, then one byte every DRIP_MS. */
 const dripping = (head: string) =>
   raw((socket) => {
     socket.write(head);
@@ -64,12 +64,12 @@ const answering =
   (statusCode: number, headers: Readonly<Record<string, string | readonly string[]>> = {}, body = '') =>
   () =>
     openReceiver((response) => response.writeHead(statusCode, headers as Record<string, string | string[]>).end(body));
-/** Decoded, zeros would be shown as U+FFFD. */
+/** Digits, because NUL bytes would be shown as U+FFFD. */
 const zeros = Buffer.alloc(BOMB_BYTES, '0');
 const LARGEST_WINDOW = {
   params: { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: BOMB_BYTES },
 };
-/** A small body that decodes to a large one; its end is never sent. */
+/** Sends a small body that decodes to a large one, without its last byte. */
 const bomb =
   (coding: string, bytes: Buffer, statusCode = 200) =>
   () =>
@@ -83,7 +83,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 const KEPT = '0'.repeat(KEPT_BYTES);
 
-/** Receivers that fail, one way each. `deadlineMs`: the sender's. */
+/** Returns receivers by the way in which they fail. `deadlineMs` is the sender's deadline. */
 export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Hostile>> => {
   const silent = new RegExp(`^timeout: no answer within ${deadlineMs} ms$`);
   const incomplete = new RegExp(`^timeout: answer not complete within ${deadlineMs} ms$`);
@@ -188,5 +188,5 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
   };
 };
 
-/** The same one under an https URL. */
+/** Returns the same receiver with an https URL. */
 const overTls = (receiver: Receiver): Receiver => ({ ...receiver, url: receiver.url.replace('http:', 'https:') });

@@ -1,4 +1,4 @@
-// What the tests of the HTTP interface share: exact error bodies, requests that fetch can't send, a look into the log.
+// Helpers for tests of the HTTP API: exact error bodies, requests that fetch can't send, and events in the log.
 
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import type { StreamName } from '../../domain/kernel/event.ts';
 import type { ErrorCode, Problem } from '../../domain/kernel/rejection.ts';
 import { type Reply, TestGateway } from './gateway.ts';
 
-/** A gateway that serves as the program does: only once its read models and reactions have caught up (infrastructure/boot/program.ts). */
+/** Opens a gateway and waits until its read models and reactions have caught up, as the program does (infrastructure/boot/program.ts). */
 export const openReady = async (options: Parameters<typeof TestGateway.open>[0] = {}): Promise<TestGateway> => {
   const gateway = await TestGateway.open(options);
   const { projected, reacted } = gateway.gateway;
@@ -26,7 +26,7 @@ export interface ErrorReply {
   readonly request_id: string;
 }
 
-/** Status and type of the interface's error table (contract.md Errors, rule E1), told again, apart from the product. */
+/** Error types by status (contract.md Errors, rule E1), independent of the product. */
 const TYPES: { readonly [status: number]: string } = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -44,7 +44,7 @@ const TYPES: { readonly [status: number]: string } = {
   503: 'api_error',
 };
 
-/** The whole body: nothing but what the interface names. `param` undefined: there is none. Returns the problems told. */
+/** Expects exactly this error body and its headers. If `param` is undefined, the body has none. Returns the problems in `details`. */
 export const expectError = (
   reply: Reply<unknown>,
   status: number,
@@ -72,7 +72,7 @@ export const expectError = (
 
 export const paramsOf = (details: readonly Problem[]): string[] => details.map((problem) => problem.param);
 
-/** Types of a stream's events, in order. */
+/** Returns the types of a stream's events, in order. */
 export const eventTypes = async ({ storage }: TestGateway, stream: StreamName): Promise<string[]> => {
   const types: string[] = [];
   for await (const event of storage.store.readStream(stream)) types.push(event.type);
@@ -85,11 +85,11 @@ interface RawRequest {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Written one after the other; several, or none of a known length, go out chunked. */
+  /** Written one after the other. Without a Content-Length header they are sent with chunked encoding. */
   readonly chunks?: readonly (string | Buffer)[];
 }
 
-/** A request as `node:http` sends it: repeated headers, chunked bodies, no content type of fetch's own. */
+/** Sends a request with `node:http`, which allows repeated headers and chunked bodies and adds no content type. */
 export const rawCall = (gateway: TestGateway, options: RawRequest): Promise<Reply<Record<string, unknown>>> =>
   new Promise((resolve, reject) => {
     const { method = 'POST', path = '/v1/charges', headers = {}, chunks = [] } = options;
@@ -109,7 +109,7 @@ export const rawCall = (gateway: TestGateway, options: RawRequest): Promise<Repl
     req.end();
   });
 
-/** Bytes on a bare socket; what comes back until the other side closes or `isEnough`. */
+/** Sends bytes over a socket. Returns the response when the server closes the connection or `isEnough` returns true. */
 export const rawSocket = (port: number, bytes: string, isEnough: (text: string) => boolean): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = '';

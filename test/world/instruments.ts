@@ -1,4 +1,4 @@
-// Instruments of every method, as tests tell stories about them.
+// Sample instruments of every method.
 
 import type { InstrumentRequest, Issued } from '../../application/ports/paymentProvider.ts';
 import type {
@@ -66,7 +66,7 @@ const OTHERS: { readonly [M in AcquirerInstrument['method']]: () => AcquirerInst
   CRYPTO: crypto,
 };
 
-/** What a provider makes of a request: bound to its txid, with its expiry. */
+/** Returns the instrument that a provider issues for a request, with the request's txid and expiry. */
 export const sampleInstrument = (
   { method, txid, expiresAt }: Pick<InstrumentRequest, 'method' | 'txid' | 'expiresAt'>,
   provider: string,

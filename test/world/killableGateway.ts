@@ -1,4 +1,4 @@
-// The program, killed with kill -9 and started again on the same data, and a merchant who repeats each request until it is answered.
+// The program, which a test can kill with SIGKILL and restart on the same data, and a merchant who retries each request until it succeeds.
 import { readFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
@@ -37,7 +37,7 @@ export class KillableGateway {
     this.#program = parts.program;
   }
 
-  /** `patienceMs`: after that, `insist` rejects, so that nothing goes on beside later tests. */
+  /** After `patienceMs`, `insist` rejects, so that no request continues during later tests. */
   static async open(patienceMs: number, env: Readonly<Record<string, string>> = {}): Promise<KillableGateway> {
     const dataDir = await newDataDir();
     const port = await freePort();
@@ -50,13 +50,13 @@ export class KillableGateway {
     return this.#program.baseUrl;
   }
 
-  /** Resident memory of the program without its database, in MB. */
+  /** Returns the program's resident memory in MB, without its database. */
   async residentMb(): Promise<number> {
     const status = await readFile(`/proc/${this.#program.process.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
   }
 
-  /** Kills the whole process group, and resolves when the next one is ready. */
+  /** Kills the whole process group, restarts the program, and resolves when it is ready. */
   async killAndRestart(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#up = promise;
@@ -68,17 +68,17 @@ export class KillableGateway {
     }
   }
 
-  /** As a merchant does: repeats the same request until it is answered below 500. */
+  /** Retries the same request until the status is below 500. */
   async insist(method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<Answer> {
     for (;;) {
       if (performance.now() > this.#giveUpAtMs) throw new Error(`${method} ${path} was repeated for too long`);
       const answer = await this.#once(method, path, body, key).catch(() => null);
       if (answer && answer.status < 500) return answer;
-      await this.#up; // the next start, or at once when it is up and the connection was an old one
+      await this.#up; // resolves at once if the program is up and only an old connection failed
     }
   }
 
-  /** Resolves when no delivery is due any more. */
+  /** Resolves when no delivery is due. */
   async flushDeliveries(): Promise<void> {
     for (let pending = 1; pending > 0; )
       ({ pending } = JSON.parse((await this.insist('POST', '/v1/sandbox/deliveries/flush', {})).text) as {

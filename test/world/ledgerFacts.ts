@@ -1,8 +1,8 @@
-// What must be true of the ledger, whatever happened.
+// Invariants of the ledger.
 import { expect } from 'chai';
 import type { TestGateway } from './gateway.ts';
 
-/** Every entry sums to zero per currency, and the balances are the sums of the postings. */
+/** Expects that every entry sums to zero per currency, and that balances are the sums of their postings. */
 export const expectLedgerBalances = async ({ gateway, storage }: TestGateway): Promise<void> => {
   expect(await gateway.projected.caughtUp(20_000)).to.equal(true);
   const crooked = await storage.reads.query(

@@ -1,4 +1,4 @@
-// A dispute case and its surroundings, as tests of the domain tell stories about it.
+// Sample dispute cases for tests of the domain.
 import { openCase, ruleCase } from '../../domain/dispute/decisions.ts';
 import { type CaseTerms, type MedCase, type MedCaseEvent, medCase, type Ruling } from '../../domain/dispute/medCase.ts';
 import { type Decision, fold } from '../../domain/kernel/decider.ts';
@@ -30,14 +30,14 @@ export const caseOpened = (over: Partial<CaseTerms> = {}): MedCaseEvent => ({
   data: { ...caseTerms(over), at: OPENED_AT },
 });
 
-/** The case after these events; the first one must open it. */
+/** Returns the case after these events. Throws if they don't open it. */
 export const caseAfter = (...events: readonly MedCaseEvent[]): MedCase => {
   const state = fold(medCase, events);
   if (state.status === 'absent') throw new Error('the case was never opened');
   return state;
 };
 
-/** The case after the events of these decisions. Throws when one is refused. */
+/** Returns the case after the events of these decisions. Throws if one is rejected. */
 export const casePlayed = (
   opened: Partial<CaseTerms>,
   ...decisions: readonly Decision<ReturnType<typeof medCase.evolve>, MedCaseEvent, unknown>[]

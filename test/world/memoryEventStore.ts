@@ -1,4 +1,4 @@
-// An event store in memory whose every step waits for the test's scheduler: appends and reads of several processes in any order.
+// An event store in memory. Every append and read waits for the test's scheduler, so that tests can interleave processes in any order.
 import { hash } from 'node:crypto';
 import type {
   AppendResult,
@@ -9,7 +9,7 @@ import type {
 } from '../../application/ports/eventStore.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 
-/** `step`: resolves when it is this one's turn. Only appends and reads of streams are there. */
+/** `step` resolves when the operation may run. Only appends and stream reads are implemented. */
 export const memoryEventStore = (step: (what: string) => Promise<void>): EventStore => {
   const streams = new Map<StreamName, RecordedEvent[]>();
   let head = 0;

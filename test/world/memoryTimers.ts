@@ -1,7 +1,7 @@
 // Timers in memory.
 import type { Timer, Timers } from '../../application/ports/timers.ts';
 
-/** What is set, by key. */
+/** Returns timers in memory. `timers` contains those that are set, by key. */
 export const memoryTimers = (): Timers & { readonly timers: Map<string, Timer> } => {
   const timers = new Map<string, Timer>();
   return {

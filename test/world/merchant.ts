@@ -1,4 +1,4 @@
-// One account as its merchant sees it over HTTP: charges, the test clock, webhook endpoints and their deliveries.
+// One account as its owner uses it over HTTP: charges, the test clock, webhook endpoints and deliveries.
 
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
@@ -54,7 +54,7 @@ export class Merchant {
     this.key = key;
   }
 
-  /** The merchant's test mode of an account of its own. */
+  /** Opens a new account and returns its merchant in test mode. */
   static async open(gateway: TestGateway): Promise<Merchant & { readonly tenant: TestTenant }> {
     const tenant = await gateway.newTenant();
     return Object.assign(new Merchant(gateway, tenant.testKey), { tenant });
@@ -87,7 +87,7 @@ export class Merchant {
   async advance(seconds: number): Promise<Clock> {
     const { status, body, text } = await this.tryAdvance({ seconds });
     expect(status, text).to.be.oneOf([200, 202]);
-    if (status === 202) await this.#drained(); // the machine is slow, and the rest goes on (X)
+    if (status === 202) await this.#drained(); // on a slow machine the advance continues in the background (X)
     return body;
   }
 
@@ -107,11 +107,11 @@ export class Merchant {
     const { status, body, text } = await this.#gateway.call('DELETE', path, { key: this.key });
     expect([status, body], text).to.deep.equal([200, { deleted: true }]);
   }
-  /** Nothing is under way any more: what failed waits for its retry, and as many are held back. */
+  /** Waits until no delivery is under way, and expects `pending` to be held back. Failed ones wait for their retry. */
   async flush(pending = 0): Promise<void> {
     expect(await this.flushed()).to.equal(pending);
   }
-  /** How many are held back once nothing is under way. */
+  /** Waits until no delivery is under way. Returns the number of those held back. */
   async flushed(): Promise<number> {
     const { status, body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this);
     expect([status, Object.keys(body)], text).to.deep.equal([200, ['pending']]);
@@ -122,13 +122,13 @@ export class Merchant {
     expect(status, text).to.equal(200);
     return body;
   }
-  /** The only one there is. */
+  /** Returns the only delivery. */
   async delivery(query = ''): Promise<Delivery> {
     const { data, total } = await this.deliveries(query);
     expect(total).to.equal(1);
     return data[0] as Delivery;
   }
-  /** Looked at whenever the read models move, until it holds. Rejects after 20 s: how soon is for other tests to say. */
+  /** Checks the deliveries whenever the read models advance, until `holds` returns true. Rejects after 20 s. */
   async untilDeliveries(holds: (all: readonly Delivery[]) => boolean): Promise<readonly Delivery[]> {
     const look = async () => {
       const { data } = await this.deliveries();
@@ -144,14 +144,14 @@ export class Merchant {
   }
 }
 
-/** What the first event of this type in a charge's stream holds; undefined: there is none. */
+/** Returns the data of the first event of this type in a charge's stream, or undefined if there is none. */
 export const eventOf = async ({ storage }: TestGateway, chargeId: string, type: string): Promise<Body | undefined> => {
   for await (const event of storage.store.readStream(PAYMENT.stream(rawIdOf(chargeId) as PaymentId)))
     if (event.type === type) return JSON.parse(event.data) as Body;
   return undefined;
 };
 
-/** An account whose settled Pix is held for some days: a setting that no route changes. */
+/** Opens an account that holds settled Pix payments for some days. No route can change this setting. */
 export const openHolding = async (gateway: TestGateway, days: number): Promise<Merchant> => {
   const accountId = newAccountId(randomBytes(16));
   const idSeed = randomBytes(32).toString('base64');

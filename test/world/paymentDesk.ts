@@ -1,4 +1,4 @@
-// One merchant's payments over HTTP, in the test mode of an account of its own, and what acquirers do with them.
+// One merchant's payments over HTTP in test mode, and the sandbox acquirers' actions on them.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from './gateway.ts';
@@ -15,7 +15,7 @@ export interface Payment extends Body {
 }
 export const PHONE = '+351912345678';
 
-/** What creates a payment by each method, in a currency that it takes. */
+/** A request body for each payment method, in a currency that it supports. */
 export const ORDERS: { readonly [method: string]: Body } = {
   PIX: { amount: 10_000, paymentMethods: ['PIX'] },
   CREDIT_CARD: { amount: 10_000, paymentMethods: ['CREDIT_CARD'] },
@@ -42,7 +42,7 @@ export class PaymentDesk {
     return new PaymentDesk(gateway, await gateway.newTenant());
   }
 
-  /** All webhooks of this account go to the receiver, under a path of its own. */
+  /** Sends all webhooks of this account to the receiver, under the account's own path. */
   async listen(receiver: Receiver): Promise<void> {
     const url = `${receiver.url}/${this.tenant.accountId}`;
     const { status, text } = await this.#gateway.post('/v1/webhooks/endpoints', { url, events: ['*'] }, this.as);
@@ -51,7 +51,7 @@ export class PaymentDesk {
   hits(receiver: Receiver): readonly Hit[] {
     return receiver.got.filter(({ path }) => path.endsWith(this.tenant.accountId));
   }
-  /** Types of all webhooks so far, sorted, once nothing is under way. */
+  /** Waits until no delivery is under way. Returns the sorted types of all webhooks so far. */
   async told(receiver: Receiver): Promise<readonly string[]> {
     const { body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this.as);
     expect(body, text).to.deep.equal({ pending: 0 });
@@ -63,13 +63,13 @@ export class PaymentDesk {
     const headers = { 'content-type': 'application/json' };
     return this.#gateway.post<Payment>('/v1/payments', undefined, { raw, headers, ...this.as });
   }
-  /** The answer to a creation under a new key. */
+  /** Creates a payment with a new idempotency key. */
   async create(body: Body): Promise<Payment> {
     const reply = await this.ask({ idempotencyKey: newKey(), ...body });
     expect([reply.status, reply.headers.get('idempotent-replayed')], reply.text).to.deep.equal([201, null]);
     return reply.body;
   }
-  /** Refused with this, and nothing created (K5). */
+  /** Expects a rejection with this code, and no new payment (K5). */
   async refuses(
     body: unknown,
     code: ErrorCode,
@@ -81,7 +81,7 @@ export class PaymentDesk {
     expect(await this.#creations()).to.equal(before);
   }
 
-  /** How many payments the whole gateway ever created. */
+  /** Returns the number of payments created in the whole gateway. */
   async #creations(): Promise<number> {
     const text = `SELECT count(*)::int AS count FROM event_store.events WHERE type = 'ChargeCreated'`;
     return (await this.#gateway.storage.reads.query<{ count: number }>(text)).rows[0]!.count;
@@ -92,7 +92,7 @@ export class PaymentDesk {
     expect(status, text).to.equal(200);
     return body;
   }
-  /** As it is read once it has a status that holds. Rejects after 20 s. */
+  /** Returns the payment once it has one of these statuses. Rejects after 20 s. */
   async until(id: string, ...statuses: readonly string[]): Promise<Payment> {
     const look = async () => {
       const seen = await this.read(id);
@@ -102,7 +102,7 @@ export class PaymentDesk {
     if (found === null) throw new Error(`not within 20 s: ${JSON.stringify(await this.read(id))}`);
     return found;
   }
-  /** The id of a payment that the acquirers have taken. */
+  /** Creates a payment, waits until it can be paid, and returns its id. */
   async waiting(body: Body): Promise<string> {
     const { id } = await this.create(body);
     return (await this.until(id, 'WAITING_PAYMENT')).id;
@@ -111,7 +111,7 @@ export class PaymentDesk {
   try(id: string, act: Act, body: Body = {}): Promise<Reply<Payment>> {
     return this.#gateway.post<Payment>(`/v1/sandbox/payments/${id}/${act}`, body, this.as);
   }
-  /** The payment as the answer and the reads after it show it. */
+  /** Performs an action and expects `status`, both in the response and in a read after it. */
   async act(id: string, act: Act, status: string, body: Body = {}): Promise<Payment> {
     const reply = await this.try(id, act, body);
     expect([reply.status, reply.body.status], reply.text).to.deep.equal([200, status]);

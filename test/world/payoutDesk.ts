@@ -1,4 +1,4 @@
-// One merchant's payouts over HTTP, and the bank that decides them.
+// One merchant's payouts over HTTP, and the bank's decisions.
 import { expect } from 'chai';
 import { newKey, type Reply, type TestGateway, type TestTenant } from './gateway.ts';
 import { type Body, Merchant } from './merchant.ts';
@@ -35,7 +35,7 @@ export class PayoutDesk {
     this.merchant = merchant;
   }
 
-  /** An account of its own with so much in its wallet. `auto`: whether the sandbox pays by itself. */
+  /** Opens a new account with this balance. `auto`: whether the sandbox pays payouts by itself. */
   static async open(gateway: TestGateway, { available = 10_000, auto = false } = {}): Promise<PayoutDesk> {
     const desk = new PayoutDesk(gateway, await Merchant.open(gateway));
     if (!auto) await desk.settings({ auto_confirm_payouts: false });
@@ -43,7 +43,7 @@ export class PayoutDesk {
     return desk;
   }
 
-  /** Brings exactly so much into the wallet: the default fees are 10 and 1 %, half-up (M1). */
+  /** Adds exactly `net` to the wallet. The default fees are 10 plus 1 %, rounded half up (M1). */
   async earn(net: number): Promise<void> {
     let amount = Math.floor((net + 10) / 0.99);
     const netOf = (gross: number) => gross - 10 - Math.floor((gross * 100 + 5_000) / 10_000);
@@ -72,7 +72,7 @@ export class PayoutDesk {
     expect(reply.status, reply.text).to.equal(200);
     return reply.body;
   }
-  /** Rejects after 20 s. */
+  /** Returns the payout once it has this status. Rejects after 20 s. */
   async untilStatus(id: string, status: string): Promise<PayoutBody> {
     const look = async () => {
       const payout = await this.read(id);

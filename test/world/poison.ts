@@ -1,4 +1,4 @@
-// Events that nobody can read, among payments of everybody: what a broken writer, or a version to come, leaves in the log.
+// Unreadable events among valid payments, as left in the log by a broken writer or a future version.
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { readParked } from '../../projections/engine/parkedStreams.ts';
 import type { TestGateway, TestTenant } from './gateway.ts';
 import { Receiver } from './receiver.ts';
 
-/** A type of which this version knows nothing. */
+/** An event type that this version doesn't know. */
 export const UNKNOWN = 'ChargeTeleported';
 const POISONS = [
   { type: UNKNOWN, data: '{"at":"2026-11-21T13:00:00.000Z"}' },
@@ -20,7 +20,7 @@ const POISONS = [
 
 export const paymentStream = (chargeId: string): StreamName => PAYMENT.stream(chargeId.slice(3) as PaymentId);
 
-/** Appends an event that can't be read; `kind` counts through the ways in which it can't. */
+/** Appends an unreadable event. `kind` selects the kind of damage, modulo their number. */
 export const poison = async (
   { storage: { store } }: TestGateway,
   { accountId }: TestTenant,
@@ -44,20 +44,20 @@ export const poison = async (
 interface PoisonedRun {
   readonly payments: number;
   readonly poisoned: number;
-  /** Requests at once. */
+  /** Number of concurrent requests. */
   readonly atOnce: number;
   readonly patienceMs: number;
 }
 
 const AMOUNT = 10_000;
-/** Of a Pix (rule M1): provider 10, platform 1 %. */
+/** Net amount of a Pix payment (rule M1): the provider's fee is 10, the platform's 1 %. */
 const NET = AMOUNT - 10 - 100;
 const REFUND = 100;
 const REFUND_EVERY = 10;
 
 /**
- * Payments of two merchants, all paid and some paid back in part, and among them poisoned ones of a third: exactly those are parked, and
- * the others' webhooks, wallets and refunds are as if nothing had happened. Returns the poisoned streams.
+ * Creates payments of two merchants, all paid and some partially refunded, and poisoned payments of a third one among them. Expects that
+ * exactly the poisoned ones are parked, and that the others' webhooks, wallets and refunds are unaffected. Returns the poisoned streams.
  */
 export const playPoisoned = async (
   gateway: TestGateway,

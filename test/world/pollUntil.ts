@@ -1,8 +1,8 @@
-// Waiting for an effect to show, as the product waits for it.
+// Waits for an effect in the read models, as the product does.
 import { pollUntil as pollUntilMoved } from '../../application/core/quiescence.ts';
 import { systemStopwatch } from '../../infrastructure/system/system.ts';
 
-/** Returns what `look` finds; null after `timeoutMs`. */
+/** Returns the first value of `look` that is not null, or null after `timeoutMs`. */
 export const pollUntil = <T>(
   progress: { onMove(listener: () => void): () => void },
   timeoutMs: number,

@@ -1,5 +1,5 @@
-// One PostgreSQL for all tests of a process: started at the first use, gone when the process is. Each suite takes a fresh database,
-// copied from a migrated template. TEST_DATABASE_URL, when set, names a server (and a role that may create databases) to use instead.
+// One PostgreSQL server for all tests of a process. It starts on first use and ends with the process. Each suite gets a new database,
+// copied from a migrated template. TEST_DATABASE_URL selects another server, with a role that can create databases.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -13,26 +13,23 @@ import { openToSuperuser, postmasterPidIn } from './embeddedPostgres.ts';
 
 export interface TestDatabase {
   readonly connectionString: string;
-  /** Drops it, with whatever is still connected. */
+  /** Drops the database and ends its connections. */
   drop(): Promise<void>;
 }
 
-/** On an empty database. */
+/** Prepares an empty database. */
 type Prepare = (connectionString: string) => Promise<void>;
 interface Server {
   readonly connectionString: string;
-  /** Makes and drops databases. */
+  /** Creates and drops databases. */
   readonly admin: pg.Client;
-  /** Whose they are: the role of the connection string. */
+  /** The owner of the databases: the role of the connection string. */
   readonly owner: string;
-  /** At once, when the process exits. */
+  /** Called synchronously when the process exits. */
   abandon(templates: readonly string[]): void;
 }
 
-/**
- * Nothing that tests write outlives them, and they make databases all the time: no write need be durable, none is logged for others.
- * Benches, which run outside mocha, measure the server as it is in production.
- */
+/** Settings without durability or replication, because test data is discarded. Benches run outside mocha and use production settings. */
 const SETTINGS: Readonly<Record<string, string>> =
   typeof describe === 'undefined'
     ? {}
@@ -46,23 +43,20 @@ const SETTINGS: Readonly<Record<string, string>> =
         max_wal_size: '256MB',
         shared_buffers: '64MB',
         max_connections: '200',
-        // It is shared out among all databases of the server, of which there are many here.
+        // Autovacuum divides the interval among all databases of the server, and there are many.
         autovacuum_naptime: '15s',
       };
 
 let server: Promise<Server> | null = null;
-/** By what filled them. */
+/** Names of template databases by the function that prepared them. */
 const templates = new Map<Prepare, Promise<string>>();
-/** Theirs. */
+/** Names of all template databases. */
 const names: string[] = [];
 let databases = 0;
 
 const REMOVALS_MAX = 100;
 const PAUSE_MS = 20;
-/**
- * A server that dies removes files of its own, and rmSync takes one that it does not find any more for the end of its work: it says
- * nothing, and leaves the rest.
- */
+/** Retries the removal, because rmSync silently stops when a file vanishes and the ending server removes files at the same time. */
 const removeWhileItDies = (folder: string): void => {
   for (let n = 0; n < REMOVALS_MAX && existsSync(folder); n++) {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -102,14 +96,14 @@ const inDatabase = (connectionString: string, name: string): string => {
 
 const theServer = (): Promise<Server> => {
   server ??= startServer().then((started) => {
-    // Mocha's workers know when a file is over, not when all are.
+    // On exit, because mocha's workers know when a file has ended, but not when all have.
     process.once('exit', () => started.abandon(names));
     return started;
   });
   return server;
 };
 
-/** Copies `source`. */
+/** Creates a database as a copy of `source`. */
 const newDatabase = async (source: string, name: string): Promise<TestDatabase> => {
   const { admin, owner, connectionString } = await theServer();
   await admin.query(`CREATE DATABASE ${name} OWNER ${owner} TEMPLATE ${source} STRATEGY FILE_COPY`);
@@ -132,7 +126,7 @@ const makeTemplate = async (prepare: Prepare): Promise<string> => {
 const ownLog = `WITH own AS (UPDATE event_store.store SET id = gen_random_uuid()::text RETURNING id)
   UPDATE subscriptions.checkpoints SET store_id = own.id FROM own`;
 
-/** A copy of a database that `prepare` filled, once in this process; its event log has an identity of its own. */
+/** Returns a copy of a database that `prepare` filled once in this process. The copy's event log gets a new identity. */
 export const databaseFrom = async (prepare: Prepare): Promise<TestDatabase> => {
   let template = templates.get(prepare);
   if (template === undefined) {
@@ -149,18 +143,18 @@ export const databaseFrom = async (prepare: Prepare): Promise<TestDatabase> => {
   return database;
 };
 
-/** A database with every migration run. */
+/** Returns a new database with all migrations. */
 export const migratedDatabase = (): Promise<TestDatabase> => databaseFrom(migrate);
 
-/** A database in which nothing has run yet. */
+/** Returns a new empty database. */
 export const emptyDatabase = (): Promise<TestDatabase> => {
   databases += 1;
   return newDatabase('template0', `quita_test_${process.pid}_${databases}`);
 };
 
 /**
- * Hooks of a suite: a migrated database and a pool of so many connections, for the whole suite or for each of its tests. `enter` is called
- * before the suite's own hooks of the same kind.
+ * Adds hooks that open a migrated database and a pool of `connections`, for the whole suite or for each test. `enter` runs before the
+ * suite's own hooks of the same kind.
  */
 export const useDatabase = (
   per: 'suite' | 'test',

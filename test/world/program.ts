@@ -1,4 +1,4 @@
-// The program as an operator runs it: a process of its own, on a free port and a data directory of its own.
+// The program as an operator runs it: in its own process, with a free port and its own data directory.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export type RoleName = 'start' | 'api' | 'projector' | 'worker';
 const READY_MS = 60_000;
 
-/** Below the ports that Linux gives to connections and to servers that ask for any: those may be taken before a program listens. */
+/** Below the range of ephemeral ports in Linux, because another process may take one of those before the program listens. */
 const [PORT_MIN, PORT_MAX] = [10_000, 32_767] as const;
 
 export const freePort = async (): Promise<number> => {
@@ -42,12 +42,12 @@ interface StartOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Through npm, as the README says; default: node itself. */
+  /** Starts with npm, as in the README, instead of node. */
   readonly viaNpm?: boolean;
   readonly uid?: number;
-  /** Default: everything in one process. */
+  /** Default: all roles in one process. */
   readonly role?: RoleName;
-  /** Of the checkout whose program it is; default: this one. */
+  /** Root of the checkout to run; this one by default. */
   readonly root?: string;
 }
 
@@ -72,7 +72,7 @@ export class Program {
     };
     this.process = spawn(command as string, args as string[], {
       cwd: root,
-      detached: true, // a process group of its own, to be killed as one
+      detached: true, // a new process group, so that it can be killed as a whole
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...clean, DATA_DIR: dataDir, PORT: String(port), ...env },
       ...(uid !== undefined && { uid, gid: uid }),
@@ -84,7 +84,7 @@ export class Program {
     this.exited = new Promise((resolve) => this.process.once('exit', (code, signal) => resolve({ code, signal })));
   }
 
-  /** Resolves when it has printed what a start prints; rejects when it ended before. */
+  /** Resolves when the program has printed that it is ready. Rejects if it ends first or after 60 s. */
   ready(): Promise<this> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`not ready within ${READY_MS} ms: ${this.output}`)), READY_MS);
@@ -128,7 +128,7 @@ export class Program {
 export const removeDataDir = (dataDir: string): Promise<void> =>
   rm(join(dataDir, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
-/** A command line tool on the data directory; rejects unless it exits 0. */
+/** Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. */
 export const cli = (
   dataDir: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// A webhook receiver on loopback that remembers what came and wakes whoever waits for it.
+// A webhook receiver on loopback that records requests and lets tests wait for them.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,13 +11,13 @@ export interface Hit {
   readonly body: Record<string, unknown>;
 }
 
-/** Answers a hit; default: 200 with nothing. */
+/** Responds to a hit. `n` is the number of hits so far. */
 export type Script = (hit: Hit, res: ServerResponse, n: number) => void;
 
 let opened = 0;
 /**
- * An address that no other receiver of any test has: gateways go on trying a receiver that was closed, whose port may be another's by
- * then. Only Linux has all of 127.0.0.0/8 without being told.
+ * Returns an address that no other receiver uses: gateways keep retrying a closed receiver, and its port may be reused. Only Linux supports
+ * all of 127.0.0.0/8 by default.
  */
 const ownLoopback = (): string => {
   if (process.platform !== 'linux') return '127.0.0.1';
@@ -56,7 +56,7 @@ export class Receiver {
         for (const wake of receiver.#waiters) wake();
       });
     });
-    // The sender may use a connection again, however long the process stood still meanwhile.
+    // The sender may reuse a connection, however long the process was paused.
     server.keepAliveTimeout = 0;
     const host = ownLoopback();
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -67,7 +67,7 @@ export class Receiver {
     return receiver;
   }
 
-  /** The first hit that matches, now or later; rejects after `timeoutMs`. */
+  /** Resolves with the first hit that matches, past or future. Rejects after `timeoutMs`. */
   until(matches: (hit: Hit) => boolean, timeoutMs = 20_000): Promise<Hit> {
     return new Promise((resolve, reject) => {
       const look = () => {

@@ -1,4 +1,4 @@
-// One merchant's refunds over HTTP, and the bank that decides them.
+// One merchant's refunds over HTTP, and the bank's decisions.
 import { expect } from 'chai';
 import { newKey, type Reply, type TestGateway } from './gateway.ts';
 import { rawIdOf } from './http.ts';
@@ -16,7 +16,7 @@ export interface Refund {
   readonly createdAt: string;
 }
 
-/** Of a Pix, kept by the default fees (rule M1): half-up 1 % and 10. */
+/** Returns the net amount of a Pix payment with the default fees (rule M1): 10 plus 1 %, rounded half up. */
 export const netOf = (amount: number): number => amount - 10 - Math.floor((amount * 100 + 5_000) / 10_000);
 
 type TestMerchant = Awaited<ReturnType<typeof Merchant.open>>;
@@ -30,7 +30,7 @@ export class RefundDesk {
     this.merchant = merchant;
   }
 
-  /** An account of its own. `auto`: whether the sandbox confirms by itself. */
+  /** Opens a new account. `auto`: whether the sandbox confirms refunds by itself. */
   static async open(gateway: TestGateway, auto = false): Promise<RefundDesk> {
     const desk = new RefundDesk(gateway, await Merchant.open(gateway));
     if (!auto) await desk.settings({ auto_confirm_refunds: false });
@@ -43,7 +43,7 @@ export class RefundDesk {
     return reply.body;
   }
 
-  /** The id of a charge that was paid. */
+  /** Creates and pays a charge, and returns its id. */
   async paid(amount = 1_000, pay: Body = {}): Promise<string> {
     const { id } = await this.merchant.charge({ amount });
     const { status, body, text } = await this.post(`/v1/sandbox/charges/${id}/pay`, pay);
@@ -51,7 +51,7 @@ export class RefundDesk {
     return id;
   }
 
-  /** The raw id of a payment of 10,000 that was paid by its only method. */
+  /** Creates a payment of 10,000 with one method, pays it, and returns its raw id. */
   async paidBy(method: string, currency = 'BRL', metadata: Body = {}): Promise<string> {
     const body = { amount: 10_000, currency, paymentMethods: [method], metadata, idempotencyKey: newKey() };
     const made = await this.post<{ id: string }>('/v1/payments', body);
@@ -74,7 +74,7 @@ export class RefundDesk {
     expect([reply.status, Object.keys(reply.body)], reply.text).to.deep.equal([200, ['data']]);
     return reply.body.data;
   }
-  /** What the list shows once all of it has these statuses. Rejects after 20 s. */
+  /** Returns the list once the refunds have these statuses. Rejects after 20 s. */
   async untilStatuses(chargeId: string, ...statuses: readonly string[]): Promise<readonly Refund[]> {
     const look = async () => {
       const data = await this.list(chargeId);

@@ -1,8 +1,8 @@
-// A charge whose Pix the sandbox bank refuses to send back for good (rule X6).
+// A charge whose Pix payment the sandbox bank permanently refuses to return (rule X6).
 import { expect } from 'chai';
 import type { TestGateway } from './gateway.ts';
 
-/** A stranger pays a locked charge, or `amount` is wrong; the bank refuses to return it. */
+/** Pays a locked charge as another payer, or a charge with the wrong `amount`. The bank refuses to return the payment. */
 export const refusedReturn = async (
   gateway: TestGateway,
   { key = gateway.tenant.testKey, amount }: { readonly key?: string; readonly amount?: number } = {},

@@ -1,4 +1,4 @@
-// An S3 server in this process that looks at presigned URLs as Amazon's does: the server of the package takes any signature.
+// An S3 server in this process that verifies presigned URLs, as Amazon does. The package's own server accepts any signature.
 import { createHash, createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request } from 'node:http';
@@ -15,7 +15,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Whether the request is the one that its URL was signed for (Signature Version 4, "authenticating requests: query parameters"). */
+/** Returns whether the request matches its URL's signature (Signature Version 4, "authenticating requests: query parameters"). */
 const isAsSigned = ({ method, url, headers }: IncomingMessage, now: number): boolean => {
   const { pathname, searchParams } = new URL(url ?? '', 'http://s3');
   const param = (name: string): string => searchParams.get(`X-Amz-${name}`) ?? '';
@@ -41,11 +41,11 @@ const isAsSigned = ({ method, url, headers }: IncomingMessage, now: number): boo
 
 export interface SignedS3 {
   readonly endpoint: string;
-  /** From now on nobody answers there. */
+  /** Stops the server. Idempotent. */
   close(): Promise<void>;
 }
 
-/** `now`: by which URLs expire. */
+/** `now` is the clock by which URLs expire. */
 export const openSignedS3 = async (now: () => number = Date.now): Promise<SignedS3> => {
   const directory = await mkdtemp(join(tmpdir(), 'quita-s3-'));
   const s3 = new S3rver({
@@ -84,5 +84,5 @@ export const openSignedS3 = async (now: () => number = Date.now): Promise<Signed
   };
 };
 
-/** What the AWS client finds in the environment of a program that may use it. */
+/** Environment variables with credentials for the AWS client. */
 export const S3_CREDENTIALS = { AWS_ACCESS_KEY_ID: KEY_ID, AWS_SECRET_ACCESS_KEY: SECRET };

@@ -1,14 +1,14 @@
-// A mail server of a few lines (RFC 5321): it takes every message, or none.
+// A minimal mail server (RFC 5321) that accepts all messages or none.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 interface SmtpServer {
   readonly url: string;
-  /** Messages that it took, without the dots that SMTP adds. */
+  /** Accepted messages, without the dots that SMTP adds. */
   readonly messages: readonly string[];
-  /** Receivers of each. */
+  /** All RCPT commands. */
   readonly receivers: readonly string[];
-  /** From now on it takes none. */
+  /** Rejects all messages from now on. */
   refuse(): void;
   close(): Promise<void>;
 }

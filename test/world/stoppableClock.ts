@@ -1,4 +1,4 @@
-// A clock that a test can stop, so that it does not matter how long a scene takes to set.
+// A clock that a test can stop, so that the time its setup takes doesn't matter.
 import type { Clock } from '../../application/ports/clock.ts';
 
 export class StoppableClock implements Clock {
@@ -9,11 +9,11 @@ export class StoppableClock implements Clock {
   stop(): void {
     this.#stoodAt = Date.now();
   }
-  /** While it stands: so much passes. */
+  /** Advances the stopped clock. No-op while it runs. */
   pass(ms: number): void {
     if (this.#stoodAt !== null) this.#stoodAt += ms;
   }
-  /** It is real time at once. */
+  /** Returns to real time at once. */
   start(): void {
     this.#stoodAt = null;
   }

@@ -1,4 +1,4 @@
-// Listens, and is stopped (SIGSTOP) by whoever started it: once its queue is full, the kernel drops what would connect, without a word.
+// Listens on a port until its parent stops it with SIGSTOP. Once its queue is full, the kernel silently drops new connections.
 import { type AddressInfo, createServer } from 'node:net';
 
 const server = createServer();

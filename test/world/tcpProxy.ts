@@ -1,5 +1,5 @@
-// A TCP proxy between a client and a server on loopback, for faults at a chosen moment: held answers, silence, cut connections.
-// The server may listen on a Unix socket of PostgreSQL: `host` is then its folder as it stands in a connection string (%2F…).
+// A TCP proxy between a client and a server on loopback that causes faults on demand: dropped responses, silence, cut connections. The
+// server may listen on a Unix socket of PostgreSQL; `host` is then its folder in the form of a connection string (%2F…).
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -7,25 +7,25 @@ export interface TcpProxy {
   readonly port: number;
   /** Connections accepted so far. */
   readonly accepted: number;
-  /** From now on the server's bytes are swallowed, while the client's still reach it. */
+  /** Drops the server's bytes from now on. The client's still arrive. */
   swallowAnswers(): void;
-  /** From now on the client's bytes are swallowed. */
+  /** Drops the client's bytes from now on. */
   swallowRequests(): void;
-  /** The connections of this moment fall silent both ways and stay open, as through a NAT that forgot them; new ones pass. How many. */
+  /** Silences open connections in both directions without closing them, like a NAT that lost them. New ones work. Returns their number. */
   silence(): number;
-  /** All fall silent both ways, and new ones are accepted and never answered, until `heal`. */
+  /** Silences all connections in both directions until `heal`. New ones are accepted and never answered. */
   blackHole(): void;
-  /** Both ways again for connections made from now on; those made before are cut. */
+  /** Cuts existing connections. New ones work in both directions. */
   heal(): void;
-  /** Resolves when the client has sent `marker` since the call. */
+  /** Resolves when the client sends `marker` after the call. */
   sees(marker: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Takes the server's bytes of one connection and passes on what the client is to see of them. */
+/** Filters the server's bytes of one connection. */
 type Filter = (pass: (bytes: Buffer) => void) => (bytes: Buffer) => void;
 
-/** `filter`: default, all bytes pass. */
+/** Without a `filter`, all bytes pass. */
 export const startTcpProxy = async (
   target: { readonly host: string; readonly port: number },
   filter: Filter = (pass) => pass,
@@ -63,7 +63,7 @@ export const startTcpProxy = async (
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);
-        // Who is behind a silence hears of nothing: not of the end of the other side either.
+        // A silenced side doesn't learn that the other side has closed.
         if (!connection.isSilent) other.destroy();
       });
     }

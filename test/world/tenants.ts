@@ -1,4 +1,4 @@
-// Accounts of tests, each with a key of each mode.
+// Test accounts, each with a key for each mode.
 import { createHash, randomBytes } from 'node:crypto';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
@@ -11,7 +11,7 @@ export interface TestTenant {
   readonly liveKey: string;
 }
 
-/** `seed`: account and keys derived from it; default: random ones. */
+/** Opens an account. Account and keys derive from `seed`; without one they are random. */
 export const newTenant = async ({ commands, accounts }: Gateway, seed?: string): Promise<TestTenant> => {
   const bytes = (what: string, count: number): Buffer =>
     seed === undefined

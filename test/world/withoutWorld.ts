@@ -1,9 +1,9 @@
-// What a test gateway has instead of the world around it: it looks up no names, sends no mail, and its own schedules may stand still.
+// Replacements for the outside world: a test gateway resolves no foreign names, sends no mail, and may run no schedules.
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { type AddressResolver, hostsFile, hostsFirst } from '../../infrastructure/webhookSender/resolver.ts';
 
-/** For tests that look for owed work themselves: the gateway must not be quicker. */
+/** For tests that start owed work themselves, so that the gateway doesn't start it first. */
 export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
 
 export const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
@@ -14,5 +14,5 @@ const noNames: AddressResolver = {
   },
   close: () => undefined,
 };
-/** Names of this machine alone are found, wherever the test runs. */
+/** Resolves only names of this machine, so that tests need no network. */
 export const OWN_NAMES: AddressResolver = hostsFirst(hostsFile(), noNames);

@@ -94,7 +94,7 @@ describe('limit of an address', () => {
     expectLimited(await ask(`/pay/${raw}`));
     expectLimited(await ask(`/pay/${raw}`, null, `::ffff:${from}`));
   });
-  it('is told to the security log once a minute for each, by network and never by key', async () => {
+  it('is reported to the security log once a minute for each, by network and never by key', async () => {
     const before = gateway.securityEvents.length;
     const wrong = wrongKey();
     for (let i = 0; i < PER_MINUTE + 3; i++) await ask('/v1/wallets', wrong, from, `try-${i}`);
@@ -122,13 +122,13 @@ describe('headers of proxies', () => {
     await gateway.close();
     return gateway.securityEvents;
   };
-  it('are told once where none is trusted', async () => {
+  it('are reported once if no proxy is trusted', async () => {
     for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip'])
       expect(await events({}, [name, 'x-forwarded-for'])).to.deep.equal([
         { security: 'forwarding_header_untrusted', header: name },
       ]);
   });
-  it('are not told where one is', async () => {
+  it('are not reported if a proxy is trusted', async () => {
     expect(await events({ trustProxy: 1 }, ['x-forwarded-for', 'forwarded'])).to.deep.equal([]);
   });
 });
@@ -151,7 +151,7 @@ describe('limit of an address by default', () => {
     const all = await judged(22, 'login');
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([20, false]);
   });
-  it('counts as logins whatever tries a password or a link, or has a link sent', () => {
+  it('counts all requests that try a password or a link, or have a link sent, as logins', () => {
     const routes = allRoutes({ publicUrl: 'https://pay.quita.example', demoFile: null });
     const operations = routes.filter(({ limit }) => limit === 'login').map(({ operationId }) => operationId);
     expect(operations.sort()).to.deep.equal(['logIn', 'requestPasswordReset', 'setPassword']);
@@ -198,7 +198,7 @@ describe('limit of an address by default', () => {
 describe('limit of an address in memory', () => {
   const res = { setHeader: () => res } as unknown as express.Response;
   const req = (ip: string) => ({ ip, socket: {} }) as express.Request;
-  it('forgets the addresses seen least lately, never the one that goes on', async () => {
+  it('forgets the least recently seen addresses, never an active one', async () => {
     const limit = addressLimit(new MinuteWindows({ remembered: 100, takeShares: null }), { perMinute: 10 });
     const hog = req('198.51.100.1');
     for (let i = 0; i < 10; i++) expect(await limit(hog, res, 'keys')).to.equal(null);

@@ -54,7 +54,7 @@ describe('errors', () => {
       expect(gateway.faults.length).to.equal(code === 'internal_error' ? 1 : 0);
     });
 
-  it('429, 409 in progress and 503 say when to come back', async () => {
+  it('429, 409 in progress and 503 say when to retry', async () => {
     expect(
       (await charge({ metadata: { sandbox_provider: 'unavailable' } })(gateway)).headers.get('retry-after'),
     ).to.equal('2');
@@ -67,7 +67,7 @@ describe('errors', () => {
   });
 
   describe('a fault of ours', () => {
-    it('says nothing of its cause, which is told to the log with the request id', async () => {
+    it('contains no cause, which is logged with the request id', async () => {
       gateway.faults.length = 0;
       const cause = new TypeError('password=hunter2 at /srv/app.ts');
       const reply = await whileServiceThrows(gateway, cause, () =>
@@ -78,7 +78,7 @@ describe('errors', () => {
       expect((reply.body as unknown as ErrorReply).request_id).to.equal('find-me');
       expect(gateway.faults).to.deep.equal([cause]);
     });
-    it('is 503 when the database is away, whichever way it says so', async () => {
+    it('is 503 if the database is unavailable, with any of its errors', async () => {
       const away = [
         { code: 'ECONNREFUSED' },
         { code: '57P01' },
@@ -100,7 +100,7 @@ describe('errors', () => {
         expect(reply.headers.get('retry-after')).to.equal('2');
       }
     });
-    it('is 503 when nothing is half done and a repeat is safe', async () => {
+    it('is 503 if nothing is half done and a retry is safe', async () => {
       for (const Kind of [
         EventStoreUnavailable,
         AppendOutcomeUnknown,

@@ -142,7 +142,7 @@ describe('a route beside those of the product', () => {
     );
     expect(details).to.deep.equal([{ param: 'word', message: 'judged as in live' }]);
   });
-  it('that fails in the middle of its answer ends the connection, and the log is told of it once', async () => {
+  it('that fails in the middle of its response ends the connection and is logged once', async () => {
     gateway.faults.length = 0;
     const failure = await fetch(`${gateway.baseUrl}/news`)
       .then((answer) => answer.text())

@@ -113,7 +113,7 @@ describe('requests of a minute, counted by several processes', () => {
     await settled();
     expect(letIn(before) + letIn(await ask(second, limit, 50))).to.equal(48); // the first one keeps 2 % for itself
   });
-  it('shares that are on their way back are nobody else’s: none of the limit is refused meanwhile', async () => {
+  it('shares on their way back are not given to others: no request within the limit is rejected meanwhile', async () => {
     const [only] = open(1) as readonly [MinuteWindows];
     await ask(only, exactly(100), 10);
     deployment.nowMs += 2_000;
@@ -183,7 +183,7 @@ describe('requests of a minute, counted by several processes', () => {
       }
       expect(deployment.batches).to.be.within(4, 6);
     });
-    it('nobody waits for an answer that is late', async () => {
+    it('no request waits for a late answer', async () => {
       const [only] = open(1) as readonly [MinuteWindows];
       deployment.held = [];
       const waiting = ask(only, exactly(3), 2);
@@ -194,7 +194,7 @@ describe('requests of a minute, counted by several processes', () => {
       expect(letIn(await ask(only, exactly(3), 5))).to.equal(1);
       expect(deployment.batches).to.equal(1);
     });
-    it('nobody waits when the process stops', async () => {
+    it('no request waits when the process stops', async () => {
       const [only] = open(1) as readonly [MinuteWindows];
       deployment.held = [];
       const waiting = ask(only, exactly(3), 5);
@@ -221,7 +221,7 @@ describe('requests of a minute, counted by several processes', () => {
     expect((await only.count('key', limit)).left).to.equal(298);
   });
 
-  it('memory: whoever is forgotten asks for nothing any more', async () => {
+  it('memory: forgotten names request no shares', async () => {
     const few = new MinuteWindows({ remembered: 2, takeShares: deployment.takeShares, now: () => deployment.nowMs });
     opened = [few];
     for (let i = 0; i < 50; i++) few.count(`key ${i}`, { perMinute: 300, credit: 1 });

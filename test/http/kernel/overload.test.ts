@@ -62,7 +62,7 @@ describe('overload', () => {
     expect(come(overload, 'even 0', 1)).to.have.length(0);
     expect(come(overload, 'new', 1)).to.have.length(1);
   });
-  it('counts no account for a share that has none in progress any more', () => {
+  it('divides the places only among accounts with requests in progress', () => {
     for (const place of Array.from({ length: 10 }, (_, i) => come(overload, `gone ${i}`, 1)).flat()) place.leave();
     expect(come(overload, 'hog', 600)).to.have.length(512);
     expect(come(overload, 'b', 300)).to.have.length(256); // an even share of two
@@ -110,7 +110,7 @@ describe('overload', () => {
 });
 
 describe('a request that is slowed down', () => {
-  it('is not in progress while it waits, so that guesses at passwords take nobody’s place', async () => {
+  it('is not in progress while it waits, so that password guesses don’t take places of others', async () => {
     const seen: number[] = [];
     const windows = new MinuteWindows({ remembered: 100, takeShares: null });
     const overload = new Overload(OVERLOAD, () => 0);

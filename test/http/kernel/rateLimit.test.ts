@@ -48,7 +48,7 @@ describe('rate limit', () => {
     }
     expect(await gateway.storage.store.head()).to.equal(head);
   });
-  it('is each key’s own, and no concern of those without one', async () => {
+  it('is separate for each key and doesn’t apply to requests without one', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => gateway.get('/v1/wallets', own)));
     expect(all.filter(({ status }) => status === 200).length).to.equal(PER_MINUTE);
     expect(all.filter(({ status }) => status === 429).length).to.equal(20 - PER_MINUTE);
@@ -61,7 +61,7 @@ describe('rate limit', () => {
       expect(limits(stranger)).to.deep.equal([null, null]);
     }
   });
-  it('stands on refusals of every kind once the caller is known, on none before', async () => {
+  it('sets headers on rejections of every kind once the caller is known, and on none before', async () => {
     const replies = [
       await gateway.get('/v1/charges/none', own),
       await gateway.charge({}, { ...own, idempotencyKey: 'short' }),
@@ -135,7 +135,7 @@ describe('rate limit', () => {
   const look = (mode: 'test' | 'live') =>
     gateway.get('/v1/wallets', { key: mode === 'test' ? tenant.testKey : tenant.liveKey });
 
-  it('is the account’s own where one is agreed, for both modes', async () => {
+  it('is the account’s own if it has one, for both modes', async () => {
     await agree(3);
     for (const mode of ['test', 'live'] as const) {
       for (const left of ['2', '1', '0']) expect(limits(await look(mode))).to.deep.equal(['3', left]);
@@ -150,7 +150,7 @@ describe('rate limit', () => {
     await agree(null);
     expectError(await look('live'), 429, 'rate_limited');
   });
-  it('none was agreed: no refusal and no headers', async () => {
+  it('without a limit: no rejection and no headers', async () => {
     await agree(0);
     for (let i = 0; i <= PER_MINUTE; i++) {
       const reply = await look('live');
@@ -165,7 +165,7 @@ describe('rate limit', () => {
       expectError(await look('test'), 429, 'rate_limited');
       expect(limits(await look('live'))).to.deep.equal(['5', '4']);
     });
-    it('never lifts it: 1,000,000, 0, one more than there is', async () => {
+    it('never raises it: 1,000,000, 0, one above the limit', async () => {
       for (const [perMinute, left] of [
         [1_000_000, '4'],
         [0, '2'],
@@ -177,14 +177,14 @@ describe('rate limit', () => {
       expectError(await look('test'), 429, 'rate_limited');
       expectError(await sandboxReply(0), 429, 'rate_limited');
     });
-    it('can be changed by a key that has used it up', async () => {
+    it('can be changed by a key that has exhausted it', async () => {
       await sandbox(1);
       expect(limits(await look('test'))).to.deep.equal(['1', '0']);
       expectError(await look('test'), 429, 'rate_limited');
       await sandbox(0);
       expect(limits(await look('test'))).to.deep.equal(['5', '0']);
     });
-    it('counts by itself: changing it is of the account’s limit only', async () => {
+    it('counts separately: changing it counts against the account’s limit only', async () => {
       await agree(6);
       for (const left of ['5', '4', '3']) expect(limits(await sandbox(3))).to.deep.equal(['6', left]);
       for (const left of ['2', '1', '0']) expect(limits(await look('test'))).to.deep.equal(['3', left]);
@@ -252,7 +252,7 @@ describe('rate limit of several processes', () => {
     await database.drop();
   });
 
-  it('each process knows of what the others let in, and no request asks the database', async () => {
+  it('each process knows how many the others admitted, and no request queries the database', async () => {
     const [first] = gateways as readonly [TestGateway];
     const tenant = await first.newTenant();
     let statements = 0;

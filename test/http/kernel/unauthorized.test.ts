@@ -20,7 +20,7 @@ describe('a 401', () => {
   const ofKey = (headers: Record<string, string>) => told('/v1/wallets', headers);
   const ofToken = (headers: Record<string, string>) => told('/v1/api-keys', headers);
 
-  it('says that the key is missing, and in which other header there is something', async () => {
+  it('says that the key is missing, and which other header may contain it', async () => {
     expect(await ofKey({})).to.equal('The `apikey` header is missing.');
     const { testKey } = gateway.tenant;
     for (const [name, value] of [
@@ -40,7 +40,7 @@ describe('a 401', () => {
       for (const more of [{}, { authorization: 'Bearer x' }])
         expect(await ofKey({ apikey, ...more })).to.match(/^The API key is malformed. A key is `ak_live_`/);
   });
-  it('says the same of a key that never was, one that was revoked, and one of the other mode', async () => {
+  it('gives the same message for an unknown key, a revoked one and one of the other mode', async () => {
     const owner = await gateway.logIn();
     const issue = { label: 'gone', test: true };
     const made = await gateway.post<{ id: string; apiKey: string }>('/v1/api-keys', issue, {
@@ -52,7 +52,7 @@ describe('a 401', () => {
     for (const apikey of [UNKNOWN_KEY, made.body.apiKey, respelled])
       expect(await ofKey({ apikey })).to.equal('The API key is invalid.');
   });
-  it('says that the token is missing, malformed or invalid, and that a key is none', async () => {
+  it('says that the token is missing, malformed or invalid, and that an API key is not a token', async () => {
     const { testKey } = gateway.tenant;
     expect(await ofToken({})).to.equal('The `Authorization` header is missing.');
     for (const apikey of [testKey, UNKNOWN_KEY])

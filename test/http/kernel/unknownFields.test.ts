@@ -45,7 +45,7 @@ describe('unknown fields of a body', () => {
       ...(isOfSession(route.principal) && { key: null, headers: route.principal === 'operator' ? operator : owner }),
     });
 
-  it('are ignored by three routes alone', () => {
+  it('are ignored by three routes only', () => {
     const ignoring = ROUTES.filter((route) => bodyOf(route)?.ignoresUnknownFields);
     expect(ignoring.map(({ operationId }) => operationId).sort()).to.deep.equal(CREATING);
   });
@@ -111,7 +111,7 @@ describe('unknown fields of a body', () => {
     const after = await gateway.get<{ data: unknown[] }>('/v1/api-keys', { key: null, headers: owner });
     expect(after.body.data.length).to.equal(before.body.data.length);
   });
-  it('several are all told, and of thousands fifty', async () => {
+  it('reports several at once, and fifty of thousands', async () => {
     const path = '/v1/webhooks/endpoints';
     const sent = { url: 'https://example.com/hook', events: ['*'] };
     const two = expectError(await gateway.post(path, { ...sent, b: 1, a: 2 }), 400, 'invalid_request');
@@ -121,7 +121,7 @@ describe('unknown fields of a body', () => {
     expect(paramsOf(fifty)).to.deep.equal(Array.from({ length: 50 }, (_, n) => `f${n}`));
     expect((await gateway.get<{ data: unknown[] }>(path)).body.data).to.deep.equal([]);
   });
-  it('a name that no text may hold is told once, without it', async () => {
+  it('a name with forbidden characters is reported once, without them', async () => {
     const raw = '{"url":"https://example.com/hook","events":["*"],"a\\u0000b":1}';
     const headers = { 'content-type': 'application/json' };
     const reply = await gateway.call('POST', '/v1/webhooks/endpoints', { raw, headers });

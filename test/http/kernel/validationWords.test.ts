@@ -6,7 +6,7 @@ import { bodyValidator } from '../../../http/kernel/validation.ts';
 
 const CONTEXT = {} as Parameters<ReturnType<typeof bodyValidator>>[2];
 
-describe('what is told of a body that its schema refuses', () => {
+describe('messages for bodies that violate their schema', () => {
   const told = (schema: JsonSchema, value: unknown): string => {
     const rule = { properties: { it: schema }, type: 'object', required: ['it'] } as const;
     const validate = bodyValidator({ kind: 'json', schema: rule, ignores: [], codes: {}, missing: {} } as never);

@@ -1,4 +1,4 @@
-// The test server against the published client: TLS, and who may do what. The client sends credentials over TLS only.
+// Tests the test server with the published client: TLS and access rights. The client sends credentials over TLS only.
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { RECEIVER } from '../tls/certificates.ts';
@@ -7,7 +7,7 @@ import { EventStoreDbServer } from './server.ts';
 
 const CA_FILE = fileURLToPath(new URL('../tls/receiver.cert.pem', import.meta.url));
 const DENIED = { type: 'access-denied', code: 7 };
-/** Batch append packs its errors: there is no code. */
+/** Batch append packs its errors without a code. */
 const DENIED_IN_BATCH = { type: 'access-denied', code: undefined };
 const NOT_AUTHENTICATED = { type: 'access-denied', code: 16 };
 

@@ -1,14 +1,14 @@
-// Who is calling: basic credentials in the call's metadata. The client sends them over TLS only.
+// Authenticates calls by basic credentials in their metadata. The client sends them over TLS only.
 import type { Metadata } from '@grpc/grpc-js';
 import { accessDenied, badCredentials } from './errors.ts';
 import { isSystem } from './record.ts';
 
 export interface User {
   readonly password: string;
-  /** May read $all and what begins with `$`. */
+  /** May read $all and streams whose name begins with `$`. */
   readonly admin: boolean;
 }
-/** By name. null: everybody may do everything, as with `--insecure`. */
+/** Users by name. Null: access control is off, as with `--insecure`. */
 export type Users = Readonly<Record<string, User>> | null;
 
 const loginOf = (header: string): { readonly name: string; readonly password: string } => {
@@ -19,7 +19,7 @@ const loginOf = (header: string): { readonly name: string; readonly password: st
 
 export class Access {
   readonly #users: Map<string, User> | null;
-  /** Who else may read $all: what the metadata of $all says. */
+  /** Other users who may read $all, by its metadata. */
   readonly #readersOfAll: () => readonly string[];
 
   constructor(users: Users, readersOfAll: () => readonly string[]) {
@@ -27,14 +27,14 @@ export class Access {
     this.#readersOfAll = readersOfAll;
   }
 
-  /** False when there is one of that name. */
+  /** Returns false if a user of that name exists. */
   create(name: string, password: string): boolean {
     if (this.#users?.has(name)) return false;
     this.#users?.set(name, { password, admin: false });
     return true;
   }
 
-  /** False when there is none of that name. */
+  /** Returns false if no user of that name exists. */
   resetPassword(name: string, password: string): boolean {
     const user = this.#users?.get(name);
     if (user === undefined) return false;
@@ -42,7 +42,7 @@ export class Access {
     return true;
   }
 
-  /** Throws with code 16 when credentials were given and are wrong. */
+  /** Throws with code 16 if the call has wrong credentials. */
   authenticate(metadata: Metadata): User | 'anonymous' | 'everybody' {
     if (this.#users === null) return 'everybody';
     const header = metadata.get('authorization')[0]?.toString();
@@ -53,14 +53,14 @@ export class Access {
     return user;
   }
 
-  /** False when the caller may not touch the stream (`$all` is one). Throws with code 16 like `authenticate`. */
+  /** Returns false if the caller may not access the stream (`$all` included). Throws with code 16 like `authenticate`. */
   allows(metadata: Metadata, stream: string): boolean {
     const user = this.authenticate(metadata);
     if (user === 'everybody') return true;
     if (user === 'anonymous') return false;
     const header = metadata.get('authorization')[0]?.toString() ?? '';
     if (stream === '$all' && this.#readersOfAll().includes(loginOf(header).name)) return true;
-    // By default whoever may write a stream may write its metadata (`$$stream`), too.
+    // By default, users who may write a stream may also write its metadata (`$$stream`).
     return user.admin || !isSystem(stream.replace(/^\$\$/, ''));
   }
 

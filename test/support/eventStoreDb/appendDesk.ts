@@ -1,4 +1,4 @@
-// Between the two append services and the log: appends that are held, repeats that race their original, lost answers.
+// Between the append services and the log: held appends, repeats that race their original, and lost answers.
 import type { Faults, Watch } from './faults.ts';
 import type { Log, Verdict } from './log.ts';
 import type { Expected, ProposedEvent } from './record.ts';
@@ -14,7 +14,7 @@ export type Outcome = Verdict | { readonly kind: 'timedOut' } | { readonly kind:
 
 interface Held {
   readonly request: AppendRequest;
-  /** Answers once; later calls do nothing. */
+  /** Answers once; later calls have no effect. */
   readonly answer: (outcome: Outcome) => void;
 }
 
@@ -24,7 +24,7 @@ export class AppendDesk {
   readonly #watch: Watch;
   readonly #writeTimeoutMs: number;
   #held: Held[] = [];
-  /** Append requests taken, repeats included. */
+  /** Number of append requests received, repeats included. */
   received = 0;
 
   constructor(log: Log, faults: Faults, watch: Watch, writeTimeoutMs: number) {
@@ -39,8 +39,8 @@ export class AppendDesk {
   }
 
   /**
-   * Calls `answer` once, in the same turn unless the append is held, or never (a lost answer). An append with an id that is in
-   * flight is dropped without a word: both it and a held one are answered `timedOut` after the write time-out.
+   * Calls `answer` once, in the same turn unless the append is held, or never (a lost answer). An append with an id that is in flight is
+   * silently dropped. Both such an append and a held one are answered with `timedOut` after the write time-out.
    */
   take(request: AppendRequest, answer: (outcome: Outcome) => void): void {
     this.received += 1;
@@ -52,7 +52,7 @@ export class AppendDesk {
     this.#watch.happened();
   }
 
-  /** Commits what is held, in the order in which it came. */
+  /** Commits held appends in the order of their arrival. */
   release(): void {
     const held = this.#held;
     this.#held = [];
@@ -62,7 +62,7 @@ export class AppendDesk {
     this.#watch.happened();
   }
 
-  /** Forgets what is held, as a process that dies. */
+  /** Drops held appends, like a process that is killed. */
   drop(): void {
     this.#held = [];
   }

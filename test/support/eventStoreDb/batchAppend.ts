@@ -1,4 +1,4 @@
-// BatchAppend: many appends on one stream of messages, each answered under its correlation id.
+// BatchAppend: many appends on one message stream, each answered by its correlation id.
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { AppendRequest, Outcome } from './appendDesk.ts';
 import {
@@ -47,7 +47,7 @@ export const batchAppend = (node: Node) => (call: Call) => {
   call.on('end', () => call.end());
 };
 
-/** Several messages may make one append: the first has the options, the last is final. What was refused is not listened to. */
+/** Several messages can form one append: the first has the options, and the last is final. After a rejection the rest is ignored. */
 const take = (node: Node, call: Call, pending: Map<string, Pending>, request: BatchAppendReq): void => {
   const correlation = uuidText(request.getCorrelationId());
   const begun = request.getOptions();
@@ -66,7 +66,7 @@ const take = (node: Node, call: Call, pending: Map<string, Pending>, request: Ba
   });
 };
 
-/** Adds the message's events to the append. Empty: go on. */
+/** Adds the message's events to the append. Returns the errors that reject it, or an empty list. */
 const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppendReq): readonly PackedStatus[] => {
   const { stream, events } = append;
   if (!node.access.allows(call.metadata, stream)) return [packedAccessDenied()];
@@ -75,7 +75,7 @@ const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppen
   try {
     for (const message of request.getProposedMessagesList()) events.push(proposedEvent(message));
   } catch (error) {
-    // The real server does say it twice (eventStoreDb/README.md, seen 4).
+    // The real server sends it twice (eventStoreDb/README.md, seen 4).
     const { message } = error as Error;
     return [packedBadRequest(message), packedBadRequest(message)];
   }

@@ -1,4 +1,4 @@
-// Gossip and ServerFeatures: what a client asks before it does anything. Neither asks who is calling.
+// Gossip and ServerFeatures, which a client calls first. Neither requires authentication.
 import type { handleUnaryCall } from '@grpc/grpc-js';
 import { type Endpoint, unknownError } from './errors.ts';
 import type { Faults } from './faults.ts';
@@ -24,7 +24,7 @@ const member = (instance: string, endpoint: Endpoint, state: number) => {
   return info;
 };
 
-/** This node is the leader, or a follower of the one that `leaderElsewhere` names. */
+/** This node is the leader, or a follower of the leader in `leaderElsewhere`. */
 export const clusterInfo =
   (faults: Faults, self: () => Endpoint): handleUnaryCall<Empty, ClusterInfo> =>
   (_call, callback) => {

@@ -1,11 +1,11 @@
-// The server's errors: gRPC statuses with the trailers that the client parses, and the packed ones of batch append.
+// The server's errors: gRPC statuses with the trailers that the client parses, and the packed errors of batch append.
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { BinaryWriter } from 'google-protobuf';
 import type { Verdict } from './log.ts';
 import { Any, Empty, Status, shared, streamIdentifier } from './messages.ts';
 import { type Expected, expectedNumber } from './record.ts';
 
-/** Data + metadata of one append, in bytes. Exactly this much is accepted. */
+/** Maximum size of data and metadata of one append in bytes, inclusive. */
 export const APPEND_BYTES_MAX = 1_048_576;
 
 export type Refusal = Extract<Verdict, { kind: 'wrongExpectedVersion' | 'streamDeleted' }>;
@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** Ends a call when thrown or emitted inside it. */
+/** Ends a call if thrown or emitted in it. */
 export class CallError extends Error implements StatusObject {
   override name = 'CallError';
   readonly code: status;
@@ -54,9 +54,9 @@ export const maximumAppendSizeExceeded = (bytesMax: number) =>
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': String(bytesMax),
   });
-/** How servers from 24.10 on say that the position of a read is no record's. */
+/** The error for a read from an invalid position, as in servers from 24.10 on. */
 export const invalidPosition = () => invalidArgument('Trying to read from an invalid position.');
-/** How delete and tombstone tell it: append and batch append have a message for it. */
+/** A wrong expected version, as reported by delete and tombstone. Append and batch append use a message instead. */
 export const wrongExpectedVersion = (stream: string, expected: Expected, actual: bigint | null) =>
   new CallError(status.FAILED_PRECONDITION, `Append failed due to WrongExpectedVersion. Stream: ${stream}`, {
     exception: 'wrong-expected-version',
@@ -72,7 +72,7 @@ const packed = (code: status, message: string, details: Packable, type: string):
   const any = new Any();
   any.pack(details.serializeBinary(), type);
   const error = new Status();
-  // Both count as gRPC does.
+  // Both enums have gRPC's numbers.
   error.setCode(code as number as Parameters<typeof error.setCode>[0]);
   error.setMessage(message);
   error.setDetails(any);
@@ -86,7 +86,7 @@ export const packedAccessDenied = () =>
 export const packedTimeout = () =>
   packed(status.DEADLINE_EXCEEDED, 'Operation timed out', new shared.Timeout(), ours('Timeout'));
 export const packedUnknown = () => packed(status.UNKNOWN, 'Unknown', new shared.Unknown(), ours('Unknown'));
-/** Nothing that the client knows: it says "Could not recognize <message>". */
+/** An error that the client doesn't know: it reports "Could not recognize <message>". */
 export const packedUnavailable = (reason: string) =>
   packed(status.UNAVAILABLE, reason, new Empty(), 'google.protobuf.Empty');
 export const packedBadRequest = (message: string) => {
@@ -100,7 +100,7 @@ export const packedMaximumAppendSizeExceeded = (bytesMax: number) => {
   return packed(status.INVALID_ARGUMENT, 'Maximum Append Size Exceeded', details, ours('MaximumAppendSizeExceeded'));
 };
 
-/** A message that the client package does not have, written by hand: id of the event (1), its size (2), the largest possible (3). */
+/** A message missing from the client package, encoded here: id of the event (1), its size (2), the maximum (3). */
 export const packedMaximumAppendEventSizeExceeded = (eventId: string, bytes: number, bytesMax: number) => {
   const writer = new BinaryWriter();
   writer.writeString(1, eventId);

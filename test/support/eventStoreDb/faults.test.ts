@@ -1,11 +1,11 @@
-// The test server against the published client: each fault as the client sees it.
+// Tests the test server with the published client: each fault as the client sees it.
 import { randomUUID } from 'node:crypto';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { all, event, failureOf, newStream, nextUncaught, RealClients, Seen, untilAnswered } from './realClient.ts';
 import { EventStoreDbServer } from './server.ts';
 
-/** Given per call: the client takes the classic append. */
+/** Given per call, so that the client uses the classic append. */
 const CLASSIC = { credentials: { username: 'admin', password: 'changeit' } };
 const NO_STREAM = { expectedRevision: 'no_stream' } as const;
 
@@ -28,7 +28,7 @@ describe('faults of the EventStoreDB test server', () => {
     const { name, type, code } = await failureOf(work);
     return { name, type, code };
   };
-  /** Appended and not answered: its outcome is collected from the beginning. */
+  /** Appends without waiting for the answer. Its outcome is recorded from the start. */
   const inFlight = async (stream: string, { id }: { id: string }, to = client) => {
     const before = server.appendsReceived;
     const failure = brief(to.appendToStream(stream, event({}, id), NO_STREAM));

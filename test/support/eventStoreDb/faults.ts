@@ -1,38 +1,38 @@
-// The switches of the test server, and the one place where somebody can wait for what it has seen.
+// The fault switches of the test server. Tests also wait here for conditions on its state.
 import { APPEND_BYTES_MAX, type CallError, type Endpoint } from './errors.ts';
 
 export type Busy = 'Server Is Busy' | 'Server Is Not Ready';
 
 export class Faults {
-  /** Every answer waits this long; what it answers has already happened. */
+  /** Delay of every answer in ms. The operation itself happens at once. */
   delayMs = 0;
-  /** So many of the next appends are written and never answered. */
+  /** Number of next appends that are written but never answered. */
   answersToLose = 0;
-  /** So many of the next batch appends are answered twice. */
+  /** Number of next batch appends that are answered twice. */
   answersToDouble = 0;
-  /** So many of the next appends are not written and end in an error of unknown meaning. */
+  /** Number of next appends that are not written and end with an ambiguous error. */
   appendsToFail = 0;
   busy: Busy | null = null;
   leaderElsewhere: Endpoint | null = null;
   serverFeaturesFail = false;
-  /** Appends are taken and not committed. */
+  /** Appends are accepted but not committed. */
   holding = false;
-  /** Its clock is so far ahead of this machine's. */
+  /** Milliseconds by which the server's clock is ahead of this machine's. */
   clockAheadMs = 0;
   appendBytesMax = APPEND_BYTES_MAX;
-  /** Of data + metadata of one event, as servers from 24.10 on judge it; null: not judged. */
+  /** Maximum size of data and metadata of one event, as in servers from 24.10 on. Null: no check. */
   eventBytesMax: number | null = null;
-  /** So many of the next batch appends are written, and their stream is ended by `streamEnd` instead of an answer. */
+  /** Number of next batch appends that are written, and whose stream ends with `streamEnd` instead of an answer. */
   streamsToEnd = 0;
   streamEnd: CallError | null = null;
-  /** No position is that of a record: the log was put back, and has grown since. */
+  /** All positions are invalid, as after a restored backup with newer records. */
   positionsUnknown = false;
   version = '23.10.0';
 
-  /** By its own clock: milliseconds since 1970. */
+  /** Returns the server's time in milliseconds since 1970. */
   readonly now = (): number => Date.now() + this.clockAheadMs;
 
-  /** Takes one from a counter. True if there was one. */
+  /** Decrements a counter. Returns whether it was above 0. */
   take(counter: 'answersToLose' | 'answersToDouble' | 'appendsToFail' | 'streamsToEnd'): boolean {
     if (this[counter] === 0) return false;
     this[counter] -= 1;
@@ -40,7 +40,7 @@ export class Faults {
   }
 }
 
-/** Conditions on the server's state that somebody waits for; looked at whenever something has happened. */
+/** Conditions on the server's state that tests wait for. They are checked after every change. */
 export class Watch {
   readonly #waiters = new Set<() => void>();
 

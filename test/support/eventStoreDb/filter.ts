@@ -7,11 +7,11 @@ type FilterOptions = NonNullable<ReturnType<Options['getFilter']>>;
 
 export interface Filter {
   readonly matches: (record: LogRecord) => boolean;
-  /** Records looked at between two checkpoints. */
+  /** Number of records scanned between two checkpoints. */
   readonly checkpointEvery: number;
 }
 
-/** The unit of the checkpoint interval when the client sets no search window. */
+/** Unit of the checkpoint interval if the client sets no search window. */
 const WINDOW_DEFAULT = 32;
 
 export const filterOf = (options: FilterOptions): Filter => {

@@ -1,4 +1,4 @@
-// The TCP port that clients see, in front of the gRPC server: it stays the same over restarts, can be cut and can be frozen.
+// The TCP port that clients see, in front of the gRPC server. It survives restarts and can be cut or frozen.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -18,12 +18,12 @@ export class Front {
     return this.#port;
   }
 
-  /** Connections of clients that are open. */
+  /** Number of open client connections. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Listens on loopback: on a free port at first, afterwards on the same. */
+  /** Listens on loopback, on a free port at first and on the same port afterwards. */
   async open(backendPort: number): Promise<void> {
     const listener = createServer((client) => this.#accept(client, backendPort));
     listener.listen(this.#port, '127.0.0.1');
@@ -32,19 +32,19 @@ export class Front {
     this.#listener = listener;
   }
 
-  /** Takes no further connection; resolves when those that are open have ended. */
+  /** Accepts no more connections. Resolves when the open ones have ended. */
   async close(): Promise<void> {
     const listener = this.#listener;
     this.#listener = null;
     if (listener !== null) await new Promise((resolve) => listener.close(resolve));
   }
 
-  /** Destroys every connection, without a goodbye. */
+  /** Destroys all connections without a graceful close. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Frozen: connections are accepted and nothing moves, not even an answer to a ping. Thawed: what has waited goes on. */
+  /** While frozen, connections are accepted but no data passes, not even ping answers. Afterwards, waiting data continues. */
   freeze(frozen: boolean): void {
     this.#frozen = frozen;
     for (const socket of this.#sockets) {

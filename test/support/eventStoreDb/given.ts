@@ -1,4 +1,4 @@
-// A real EventStoreDB for conformance suite, soak and bench, as the environment names it. Nothing of value may be in it.
+// A real EventStoreDB for the conformance suite, soak and bench, selected by the environment. It must not contain valuable data.
 //   TEST_EVENTSTORE_URL       esdb://host:2113?tls=true, one node; unset: the test server
 //   TEST_EVENTSTORE_CA_FILE   PEM of the authority of its certificate
 //   TEST_EVENTSTORE_USERNAME  and TEST_EVENTSTORE_PASSWORD: an administrator, for $all
@@ -11,7 +11,7 @@ const withUser = (url: URL, username: string, password: string): URL => {
   return full;
 };
 
-/** Its connection string; null when none is given. Throws when half of it is. */
+/** Returns its connection string, or null if none is configured. Throws if the configuration is incomplete. */
 export const givenEventStoreDb = (env: Environment = process.env): string | null => {
   const [url, caFile, username, password] = ['URL', 'CA_FILE', 'USERNAME', 'PASSWORD'].map(
     (name) => env[`TEST_EVENTSTORE_${name}`] || null,
@@ -25,8 +25,8 @@ export const givenEventStoreDb = (env: Environment = process.env): string | null
 const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 
 /**
- * The same server through a proxy on that port of this machine. The name stays when it is one of this machine, for the certificate's
- * sake; that of a server elsewhere must also be for 127.0.0.1.
+ * Returns the connection string through a proxy on a port of this machine. A name of this machine is kept, because of the certificate;
+ * the certificate of a remote server must also be valid for 127.0.0.1.
  */
 export const throughPort = (connectionString: string, port: number): string => {
   const { hostname, host } = new URL(connectionString);

@@ -1,4 +1,4 @@
-// The gRPC server behind the front: one life of the process. It can end all its calls as a server does that stops gracefully.
+// The gRPC server behind the front, for one life of the process. It can end all calls like a server that stops gracefully.
 import { once } from 'node:events';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
@@ -18,7 +18,7 @@ export interface Tls {
   readonly cert: string;
 }
 
-/** A message above it ends its call with RESOURCE_EXHAUSTED. */
+/** A larger message ends its call with RESOURCE_EXHAUSTED. */
 const MESSAGE_BYTES_MAX = 17 * 1024 * 1024;
 
 export class GrpcServer {
@@ -43,7 +43,7 @@ export class GrpcServer {
     this.#server.addService(ServerFeaturesService, { getSupportedMethods: supportedMethods(node.faults) });
   }
 
-  /** The port on loopback, for the front alone. */
+  /** The port on loopback, for the front only. */
   listen(tls: Tls | null): Promise<number> {
     const credentials =
       tls === null
@@ -54,7 +54,7 @@ export class GrpcServer {
     );
   }
 
-  /** Ends every call with RST_STREAM code 0 and without a status, then every connection. */
+  /** Ends every call with RST_STREAM code 0 and no status, then every connection. */
   async shutDownGracefully(): Promise<void> {
     const reset = [...this.#calls].map(async (stream) => {
       stream.destroy();
@@ -70,7 +70,7 @@ export class GrpcServer {
     this.#server.forceShutdown();
   }
 
-  /** grpc-js hides the HTTP/2 stream, and no status that it can send is the one of a server that stops. */
+  /** Needed because grpc-js hides the HTTP/2 stream and can't send the status of a stopping server. */
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
     this.#calls.add(stream);

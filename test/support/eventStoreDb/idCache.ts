@@ -1,4 +1,4 @@
-// Ids of the newest events with their revisions: the bounded memory behind the idempotence of `any`.
+// Ids and revisions of the newest events: the bounded memory that makes `any` idempotent.
 export class IdCache {
   readonly #capacity: number;
   readonly #revisions = new Map<string, bigint>();

@@ -1,4 +1,4 @@
-// The log in memory, with the server's rules about expected revisions, repeats, soft deletes and tombstones (eventStoreDb/README.md).
+// The log in memory, with the server's rules for expected revisions, repeats, soft deletes and tombstones (eventStoreDb/README.md).
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { IdCache } from './idCache.ts';
@@ -15,21 +15,21 @@ import {
 import { FIRST_RECORDS } from './systemEvents.ts';
 
 interface Stream {
-  /** In order of their revisions, which begin at 0 without gap. A tombstone is not among them. */
+  /** Ordered by revision, from 0 without gaps. Tombstones are not included. */
   readonly records: LogRecord[];
-  /** Records below are hidden by a soft delete. */
+  /** A soft delete hides records below this revision. */
   truncatedBefore: number;
   state: 'open' | 'softDeleted' | 'tombstoned';
 }
 
 export type Verdict =
   | { readonly kind: 'written'; readonly revision: bigint; readonly place: Place }
-  /** A repeat: nothing was written. `place` is null on a soft-deleted stream. */
+  /** A repeat that wrote nothing. `place` is null on a soft-deleted stream. */
   | { readonly kind: 'repeated'; readonly revision: bigint; readonly place: Place | null }
   | { readonly kind: 'wrongExpectedVersion'; readonly expected: Expected; readonly actual: bigint | null }
   | { readonly kind: 'streamDeleted' };
 
-/** `open`: the events that can be read. `missing`: never written, or soft-deleted. */
+/** `open`: the stream has readable events. `missing`: it was never written or is soft-deleted. */
 type StreamView =
   | { readonly kind: 'open'; readonly records: readonly LogRecord[] }
   | { readonly kind: 'missing' }
@@ -39,12 +39,12 @@ export class Log extends EventEmitter<{ grown: [] }> {
   readonly records: LogRecord[] = [];
   readonly #streams = new Map<string, Stream>();
   readonly #scavenged = new Set<LogRecord>();
-  /** What makes `any` idempotent, as long as it is remembered. */
+  /** Makes `any` idempotent while it remembers an id. */
   readonly #recent: IdCache;
   readonly #now: () => number;
   #end = 0n;
 
-  /** `now`: the server's clock, in milliseconds. */
+  /** `now` is the server's clock in milliseconds. */
   constructor(anyCacheEvents: number, now: () => number) {
     super();
     this.#now = now;
@@ -75,7 +75,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
     };
   }
 
-  /** Soft: the events are hidden and the numbering goes on. */
+  /** Soft delete: hides the events; the numbering continues. */
   delete(stream: string, expected: Expected): Verdict {
     const refused = this.#check(stream, expected, [randomUUID()]);
     if (refused !== null) return refused;
@@ -87,7 +87,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
     return { kind: 'written', revision: marker.revision, place: marker };
   }
 
-  /** For ever: neither read nor written again. */
+  /** Deletes permanently: the stream can't be read or written again. */
   tombstone(stream: string, expected: Expected): Verdict {
     const refused = this.#check(stream, expected, [randomUUID()]);
     if (refused !== null) return refused;
@@ -97,19 +97,19 @@ export class Log extends EventEmitter<{ grown: [] }> {
     return { kind: 'written', revision: marker.revision, place: marker };
   }
 
-  /** Takes the events of deleted streams out of the first `records` of the log: the real server does it file by file. */
+  /** Removes the events of deleted streams from the first `records` of the log. The real server does this file by file. */
   scavenge(records = this.records.length): void {
     for (const record of this.records.slice(0, records))
       if (this.#streams.get(record.stream)?.state === 'tombstoned' && record.revision !== TOMBSTONE_REVISION)
         this.#scavenged.add(record);
   }
 
-  /** Whether the record can't be read any more. Its place can still be read from: the server finds the next one that is there. */
+  /** Returns whether the record is removed. Reads can still start at its place and continue with the next record. */
   isScavenged(record: LogRecord): boolean {
     return this.#scavenged.has(record);
   }
 
-  /** What a restored backup holds: everything up to the record at `commit`. Streams that were deleted are not modelled. */
+  /** Returns the content of a restored backup: all records up to `commit`. Deleted streams are not modelled. */
   restore(commit: bigint): void {
     this.records.splice(this.indexAt(commit) + 1);
     const kept = new Set(this.records);
@@ -138,7 +138,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
     return records.length === 0 ? { kind: 'missing' } : { kind: 'open', records };
   }
 
-  /** Index of the first record at or behind `commit`; the log's length when there is none. */
+  /** Returns the index of the first record at or after `commit`, or the log's length if there is none. */
   indexAt(commit: bigint): number {
     let low = 0;
     let high = this.records.length;
@@ -150,12 +150,12 @@ export class Log extends EventEmitter<{ grown: [] }> {
     return low;
   }
 
-  /** What a process loses when it ends. */
+  /** Drops the state that a process loses when it ends. */
   forgetCaches(): void {
     this.#recent.clear();
   }
 
-  /** The order of the checks is the real server's (its index writer's CheckCommit). null: may be written. */
+  /** Checks in the order of the real server (CheckCommit of its index writer). Returns null if the append may be written. */
   #check(name: string, expected: Expected, ids: readonly string[]): Verdict | null {
     const stream = this.#streams.get(name);
     if (stream?.state === 'tombstoned') return { kind: 'streamDeleted' };

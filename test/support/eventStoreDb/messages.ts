@@ -1,4 +1,4 @@
-// The generated protocol classes that `@eventstore/db-client` ships: CommonJS whose names no ES import can see.
+// The generated protocol classes in `@eventstore/db-client`, which is CommonJS whose names ES imports can't see.
 import { createRequire } from 'node:module';
 import type * as AnyTypes from 'google-protobuf/google/protobuf/any_pb.js';
 import type * as EmptyTypes from 'google-protobuf/google/protobuf/empty_pb.js';
@@ -56,7 +56,7 @@ export type {
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
 
-/** As the protocol carries a stream's name. */
+/** Returns a stream's name as the protocol encodes it. */
 export const streamIdentifier = (stream: string) => {
   const identifier = new shared.StreamIdentifier();
   identifier.setStreamName(Buffer.from(stream, 'utf8').toString('base64'));
@@ -68,7 +68,7 @@ export const streamName = (identifier: { getStreamName_asU8(): Uint8Array } | un
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Lower case with hyphens, as the server gives ids back. Throws on what is no UUID. */
+/** Returns a UUID in lower case with hyphens, as the server does. Throws if the text is not a UUID. */
 export const uuidText = (id: InstanceType<typeof shared.UUID> | undefined): string => {
   const text = (id?.getString() ?? '').toLowerCase();
   if (!UUID.test(text)) throw new Error('Unrecognized Guid format.');

@@ -1,4 +1,4 @@
-// What the services of the test server share.
+// State shared by the services of the test server.
 import type { Access } from './access.ts';
 import type { AppendDesk } from './appendDesk.ts';
 import { notLeader, unavailable } from './errors.ts';
@@ -15,12 +15,12 @@ export interface Node {
   readonly subscriptions: OpenSubscriptions;
 }
 
-/** Throws when this node is not the one to ask. */
+/** Throws if this node is not the leader. */
 export const requireLeader = ({ faults }: Node): void => {
   if (faults.leaderElsewhere !== null) throw notLeader(faults.leaderElsewhere);
 };
 
-/** Throws when this node has no time. Batch append tells it in its own way. */
+/** Throws if this node is too busy. Batch append reports this in its own way. */
 export const requireReady = ({ faults }: Node): void => {
   if (faults.busy !== null) throw unavailable(faults.busy);
 };

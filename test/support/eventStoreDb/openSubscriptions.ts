@@ -1,7 +1,7 @@
-// The subscriptions that are open, so that a fault can end them.
+// The open subscriptions, so that faults can end them.
 import type { CallError } from './errors.ts';
 
-/** null ends with status OK, which the client takes for a normal end. */
+/** Null ends with status OK, which the client treats as a normal end. */
 export type EndSubscription = (error: CallError | null) => void;
 
 export class OpenSubscriptions {

@@ -1,4 +1,4 @@
-// Where a read or a subscription of $all begins.
+// Finds the start of a read or a subscription of $all.
 import { invalidPosition, unknownError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { ReadReq } from './messages.ts';
@@ -9,7 +9,7 @@ type AllOptions = NonNullable<ReturnType<NonNullable<ReturnType<ReadReq['getOpti
 
 type Start = 'start' | 'end' | Place;
 
-/** Throws for a position that is no record: UNKNOWN (code 2), or INVALID_ARGUMENT from 24.10 on. The prepare position may be 0. */
+/** Throws if no record has the position: UNKNOWN (code 2), or INVALID_ARGUMENT from 24.10 on. The prepare position may be 0. */
 export const startOf = ({ log, faults }: Node, options: AllOptions): Start => {
   if (options.hasStart()) return 'start';
   const position = options.getPosition();
@@ -24,7 +24,7 @@ export const startOf = ({ log, faults }: Node, options: AllOptions): Start => {
   return place;
 };
 
-/** Index of the first record to give to a subscription: exclusive, and (commit, prepare) counts as a pair. */
+/** Returns the index of a subscription's first record: exclusive, by the pair (commit, prepare). */
 export const indexBehind = (log: Log, start: Start): number => {
   if (start === 'start') return 0;
   if (start === 'end') return log.records.length;
@@ -32,7 +32,7 @@ export const indexBehind = (log: Log, start: Start): number => {
   return log.records[index]!.prepare > start.prepare ? index : index + 1;
 };
 
-/** The first `count` that are wanted; no more than those are looked at. Forwards includes the position, backwards does not. */
+/** Returns the first `count` wanted records and scans no further. Forwards includes the position; backwards doesn't. */
 export const sliceOfAll = (
   log: Log,
   start: Start,

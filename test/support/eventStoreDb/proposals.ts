@@ -1,4 +1,4 @@
-// From the client's messages to what the log takes.
+// Converts the client's messages to input for the log.
 import { type shared, streamName, uuidText } from './messages.ts';
 import type { Expected, ProposedEvent } from './record.ts';
 
@@ -9,7 +9,7 @@ interface ProposedMessage {
   getCustomMetadata_asU8(): Uint8Array;
 }
 
-/** Throws on an id that is no UUID and on an event without a type. */
+/** Throws if an id is not a UUID or an event has no type. */
 export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
   const type = message.getMetadataMap().get('type') ?? '';
   if (type === '') throw new Error("Argument 'eventType' should not be null or empty. (Parameter 'eventType')");
@@ -32,7 +32,7 @@ interface StreamOptions {
   hasStreamExists(): boolean;
 }
 
-/** `revision` is what the message says when it says none of the three words. */
+/** `revision` is the number in a message that has none of the three keywords. */
 export const target = (options: StreamOptions, revision: string): { stream: string; expected: Expected } => ({
   stream: streamName(options.getStreamIdentifier()),
   expected: options.hasNoStream()

@@ -34,7 +34,7 @@ const readStreamName = (options: Options): string => {
   return stream === undefined ? '$all' : streamName(stream.getStreamIdentifier());
 };
 
-/** null: there is no such stream. */
+/** Returns null if the stream doesn't exist. */
 const recordsOf = (node: Node, options: Options): readonly LogRecord[] | null => {
   const { log } = node;
   const backwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
@@ -53,7 +53,7 @@ const recordsOf = (node: Node, options: Options): readonly LogRecord[] | null =>
   return sliceOfStream(view.records, options.getStream()!, backwards, count);
 };
 
-/** Both ways include the revision. Revisions have no gap; where the first ones are hidden, they begin later. */
+/** Both directions include the revision. Revisions have no gaps, but the first ones may be hidden. */
 const sliceOfStream = (records: readonly LogRecord[], from: StreamOptions, backwards: boolean, count: number) => {
   const [first, last] = [records[0]!.revision, records.at(-1)!.revision];
   const revision = from.hasStart() ? 0n : from.hasEnd() ? (backwards ? last : last + 1n) : BigInt(from.getRevision());

@@ -1,4 +1,4 @@
-// The published client as the tests of the server use it.
+// The published client for tests of the server.
 import { randomUUID } from 'node:crypto';
 import {
   type AllStreamSubscription,
@@ -17,11 +17,11 @@ export interface Failure {
   readonly code: number | undefined;
 }
 
-/** Clients of one test, disposed at its end. */
+/** The clients of one test, disposed at its end. */
 export class RealClients {
   readonly #open: EventStoreDBClient[] = [];
 
-  /** `more`: further options of the connection string, with their `&`. */
+  /** `more`: additional options of the connection string, each with its `&`. */
   open(server: EventStoreDbServer, more = ''): EventStoreDBClient {
     return this.openAt(server.connectionString + more);
   }
@@ -42,7 +42,7 @@ export const event = (data: object = { amount: 1250 }, id: string = randomUUID()
 
 export const newStream = (category = 'payment'): string => `${category}-${randomUUID().replaceAll('-', '')}`;
 
-/** What the work failed with; fails itself when it did not. */
+/** Returns the error of the work. Fails if the work succeeds. */
 export const failureOf = async (work: PromiseLike<unknown>): Promise<Failure & Record<string, unknown>> => {
   let value: unknown;
   try {
@@ -55,7 +55,7 @@ export const failureOf = async (work: PromiseLike<unknown>): Promise<Failure & R
   throw new Error(`no failure but ${typeof value}`);
 };
 
-/** The whole of a bounded read. */
+/** Returns all events of a bounded read. */
 export const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   const seen: T[] = [];
   for await (const item of items) seen.push(item);
@@ -63,8 +63,8 @@ export const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 /**
- * Repeats the work until the server is there. A client that has not yet noticed a lost connection fails once more, and so does a new
- * one of the same process: grpc-js shares connections between clients.
+ * Repeats the work until the server is available. A client that has not yet noticed a lost connection fails once more. So does a new client
+ * of the same process, because grpc-js shares connections between clients.
  */
 export const untilAnswered = async <T>(work: () => Promise<T>): Promise<T> => {
   for (;;) {
@@ -76,9 +76,9 @@ export const untilAnswered = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** What a subscription gives, kept as it comes: an event may come before its own append is answered. */
+/** Records the output of a subscription as it arrives. An event may arrive before its append is answered. */
 export class Seen {
-  /** Ids of events and the words `confirmation` and `caughtUp`. */
+  /** Ids of events, and the words `confirmation` and `caughtUp`. */
   readonly signals: string[] = [];
   readonly types: string[] = [];
   readonly #watch = new Watch();
@@ -106,8 +106,8 @@ export class Seen {
 }
 
 /**
- * The next error that nobody catches: what would end a program. The client's data handler throws into a promise of grpc-js, so that it
- * arrives as an unhandled rejection. Mocha's own listeners stand aside until it comes.
+ * Resolves with the next uncaught error, which would end a program. The client's data handler throws into a promise of grpc-js, so the
+ * error arrives as an unhandled rejection. Mocha's own listeners are removed until then.
  */
 export const nextUncaught = (): Promise<Error> => {
   const others = process.listeners('unhandledRejection');

@@ -1,6 +1,6 @@
-// What the log of the test server holds.
+// The records in the log of the test server.
 
-/** Revision of a tombstone, the greatest there is. */
+/** Revision of a tombstone, the greatest possible one. */
 export const TOMBSTONE_REVISION = 9_223_372_036_854_775_807n;
 
 export interface ProposedEvent {
@@ -12,7 +12,7 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** A place in the log. Places grow with gaps, as byte offsets do; commit and prepare of a record are equal, as since 20.6. */
+/** A place in the log. Places have gaps, like byte offsets; commit and prepare of a record are equal, as since 20.6. */
 export interface Place {
   readonly commit: bigint;
   readonly prepare: bigint;
@@ -25,7 +25,7 @@ export interface LogRecord extends ProposedEvent, Place {
   readonly createdMs: number;
 }
 
-/** The numbers that the real server uses for these on its error trailers. */
+/** The numbers for these in the real server's error trailers. */
 const EXPECTED_NUMBER = { noStream: -1n, any: -2n, streamExists: -4n } as const;
 export type Expected = 'any' | 'noStream' | 'streamExists' | bigint;
 

@@ -1,4 +1,4 @@
-// What Read answers with, read or subscribed.
+// The responses of Read, for reads and subscriptions.
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { type ReadReq, type ReadResp, streamIdentifier, streams, uuid } from './messages.ts';
 import type { LogRecord, Place } from './record.ts';

@@ -1,5 +1,5 @@
-// The test server as a process of its own, for whole-system tests: prints its connection string, ends with SIGTERM
-// and with whoever started it. Its options are its argument, as JSON.
+// The test server in its own process, for whole-system tests. It prints its connection string, and ends on SIGTERM or with its parent. Its
+// argument is its options as JSON.
 import { type EventStoreDbOptions, EventStoreDbServer } from './server.ts';
 
 const server = await EventStoreDbServer.start(JSON.parse(process.argv[2] ?? '{}') as EventStoreDbOptions);

@@ -1,4 +1,4 @@
-// The test server against the published client: appends, reads, deletes, discovery.
+// Tests the test server with the published client: appends, reads, deletes, discovery.
 import { randomUUID } from 'node:crypto';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { BACKWARDS, END, START } from '@eventstore/db-client';
@@ -25,7 +25,7 @@ describe('EventStoreDB test server', () => {
   const revisions = async (stream: string, options: object = {}): Promise<number[]> =>
     (await all(client.readStream(stream, options))).map((resolved) => Number(resolved.event!.revision));
 
-  // Credentials given per call make the client take the classic append.
+  // Credentials per call make the client use the classic append.
   for (const [way, options] of [
     ['batch append', {}],
     ['append', { credentials: { username: 'admin', password: 'changeit' } }],

@@ -1,7 +1,7 @@
-// An EventStoreDB for tests of the adapter, in memory: the protocol and the rules of a real server (23.10) as eventStoreDb/README.md
-// tells them, with switches for its faults. It proves nothing about durability, quorum or speed: "restart" keeps an array.
-// Positions of stream reads are given as servers since 22.6 do. Not modelled: persistent subscriptions, projections, links,
-// $maxCount/$maxAge/$acl in stream metadata (a soft delete is state of its own).
+// An EventStoreDB in memory for tests of the adapter. It has the protocol and the rules of a real server (23.10) as described in
+// eventStoreDb/README.md, and switches for faults. It proves nothing about durability, quorum or speed: "restart" keeps an array.
+// Positions of stream reads are returned as in servers since 22.6. Not modelled: persistent subscriptions, projections, links,
+// $maxCount/$maxAge/$acl in stream metadata (a soft delete is separate state).
 import type { Position } from '../../../application/ports/eventStore.ts';
 import { Access, type Users } from './access.ts';
 import { AppendDesk } from './appendDesk.ts';
@@ -26,17 +26,17 @@ import { isSystem } from './record.ts';
 export type { User, Users } from './access.ts';
 
 export interface EventStoreDbOptions {
-  /** For `localhost` or 127.0.0.1. Default null: plain text, where the client keeps credentials to itself. */
+  /** For `localhost` or 127.0.0.1. Default: null for plain text, over which the client sends no credentials. */
   readonly tls?: Tls | null;
-  /** By name. Default null: nobody is asked. */
+  /** Users by name. Default: null, no authentication. */
   readonly users?: Users;
-  /** How many events the memory behind `any` holds; default 160,000. */
+  /** Number of events in the memory behind `any`; default 160,000. */
   readonly anyCacheEvents?: number;
-  /** When an append that is not committed is answered as timed out; default 2,000 ms. */
+  /** Milliseconds until an uncommitted append is answered as timed out; default 2,000. */
   readonly writeTimeoutMs?: number;
 }
 
-/** An event as a test wants to compare it. */
+/** An event in a form for comparisons. */
 export interface StoredEvent {
   readonly id: string;
   readonly stream: string;
@@ -46,7 +46,7 @@ export interface StoredEvent {
   readonly metadata: string;
 }
 
-/** The server reads rights from the metadata of a stream; of all of them only this one is modelled. */
+/** The only access right in stream metadata that is modelled. */
 const readersOfAll = (log: Log): readonly string[] => {
   const last = log.records.findLast(({ stream }) => stream === '$$$all');
   if (last === undefined) return [];
@@ -105,12 +105,12 @@ export class EventStoreDbServer {
     return this.#front.port;
   }
 
-  /** With TLS, `&tlsCAFile=…` and `user:password@` are the test's to add. */
+  /** With TLS, the test adds `&tlsCAFile=…` and `user:password@`. */
   get connectionString(): string {
     return `esdb://127.0.0.1:${this.port}?tls=${this.#tls !== null}`;
   }
 
-  /** What clients have written, in log order, without system events. */
+  /** Returns the events written by clients, in log order, without system events. */
   get events(): readonly StoredEvent[] {
     return this.#log.records
       .filter(({ stream, type }) => !isSystem(stream) && !isSystem(type))
@@ -124,7 +124,7 @@ export class EventStoreDbServer {
       }));
   }
 
-  /** All that the log holds, system events included. */
+  /** Returns all events in the log, system events included. */
   get records(): readonly Omit<StoredEvent, 'id' | 'metadata'>[] {
     return this.#log.records.map(({ stream, revision, type, data }) => ({
       stream,
@@ -134,47 +134,47 @@ export class EventStoreDbServer {
     }));
   }
 
-  /** Connections of clients that are open. */
+  /** Number of open client connections. */
   get connections(): number {
     return this.#front.connections;
   }
 
-  /** Subscriptions that are open. */
+  /** Number of open subscriptions. */
   get subscriptions(): number {
     return this.#subscriptions.count;
   }
 
-  /** Append requests taken so far, repeats and refused ones included. */
+  /** Number of append requests so far, repeats and rejected ones included. */
   get appendsReceived(): number {
     return this.#desk.received;
   }
 
-  /** Appends that are held. */
+  /** Number of held appends. */
   get appendsHeld(): number {
     return this.#desk.held;
   }
 
-  /** Resolves as soon as the condition on the properties above holds. */
+  /** Resolves as soon as the condition on the properties above is true. */
   until(condition: (server: EventStoreDbServer) => boolean): Promise<void> {
     return this.#watch.until(() => condition(this));
   }
 
-  /** What the server writes for itself now and then: `$statsCollected`. */
+  /** Writes an event that servers write periodically: `$statsCollected`. */
   writeSystemEvents(count: number): void {
     this.#log.appendSystemEvents(count);
   }
 
-  /** What an operator has the server do now and then: the events of deleted streams go, of the first `records` of the log or of all. */
+  /** Scavenges: removes the events of deleted streams from the first `records` of the log, or from all. */
   scavenge(records?: number): void {
     this.#log.scavenge(records);
   }
 
-  /** Destroys every connection; new ones are welcome at once. */
+  /** Destroys all connections. New ones are accepted at once. */
   cut(): void {
     this.#front.cut();
   }
 
-  /** `kill -9`, or (graceful) as after the 5 s that a real server goes on serving. The data stays; held appends are lost. */
+  /** Stops like `kill -9`, or gracefully as after the 5 s that a real server keeps serving. Data is kept; held appends are lost. */
   async stop({ graceful = false } = {}): Promise<void> {
     const grpc = this.#grpc;
     this.#grpc = null;
@@ -188,93 +188,93 @@ export class EventStoreDbServer {
     this.#log.forgetCaches();
   }
 
-  /** On the same port, with the same data. Faults that are switched on stay on. */
+  /** Starts on the same port with the same data. Active faults stay on. */
   async restart(): Promise<void> {
     await this.stop();
     this.#grpc = new GrpcServer(this.#node, () => ({ host: '127.0.0.1', port: this.port }));
     await this.#front.open(await this.#grpc.listen(this.#tls));
   }
 
-  /** Stops, puts a backup back that ends with the record at that position, and starts again. */
+  /** Stops, restores a backup that ends with the record at that position, and starts again. */
   async restore(position: Position): Promise<void> {
     await this.stop();
     this.#log.restore(BigInt(position.slice(0, position.indexOf('/'))));
     await this.restart();
   }
 
-  /** Accepts and never answers, not even keep-alive pings. What has waited goes on when it is switched off. */
+  /** Accepts connections and never answers, not even keep-alive pings. When switched off, waiting data continues. */
   silent(on: boolean): void {
     this.#front.freeze(on);
   }
 
-  /** Every answer comes so late, though what it answers has happened at once. */
+  /** Delays every answer. The operation itself happens at once. */
   delay(ms: number): void {
     this.#faults.delayMs = ms;
   }
 
-  /** The next appends are written and never answered. */
+  /** Writes the next appends and never answers them. */
   loseAnswers(count = 1): void {
     this.#faults.answersToLose = count;
   }
 
-  /** The next batch appends are answered twice. */
+  /** Answers the next batch appends twice. */
   answerTwice(count = 1): void {
     this.#faults.answersToDouble = count;
   }
 
-  /** The next appends are not written, which their answer does not tell. */
+  /** Doesn't write the next appends; their answer leaves this open. */
   failAppends(count = 1): void {
     this.#faults.appendsToFail = count;
   }
 
-  /** Appends are taken and committed at `releaseAppends`: meanwhile they and repeats of their ids time out. */
+  /** Holds appends until `releaseAppends` commits them. Until then they and repeats of their ids time out. */
   holdAppends(): void {
     this.#faults.holding = true;
   }
 
-  /** Commits what is held, in order, and holds no more. */
+  /** Commits held appends in order, and stops holding. */
   releaseAppends(): void {
     this.#faults.holding = false;
     this.#desk.release();
   }
 
-  /** null: ready again. */
+  /** Null: ready again. */
   busy(reason: Busy | null): void {
     this.#faults.busy = reason;
   }
 
-  /** Every call on streams is sent to that leader, and gossip names it. null: this node leads. */
+  /** Redirects all stream calls to this leader, and names it in gossip. Null: this node leads. */
   notLeader(leader: Endpoint | null): void {
     this.#faults.leaderElsewhere = leader;
   }
 
-  /** Its clock goes so far ahead of this machine's (or behind, below 0). */
+  /** Sets the server's clock ahead of this machine's, or behind if negative. */
   shiftClock(aheadMs: number): void {
     this.#faults.clockAheadMs = aheadMs;
   }
 
-  /** Instead of 1 MiB. */
+  /** Replaces the default of 1 MiB. */
   limitAppends(bytes: number): void {
     this.#faults.appendBytesMax = bytes;
   }
 
-  /** As servers from 24.10 on do; null: not judged. */
+  /** A limit as in servers from 24.10 on; null: no limit. */
   limitEvents(bytes: number | null): void {
     this.#faults.eventBytesMax = bytes;
   }
 
-  /** The next batch appends are written, and their stream ends like this instead of an answer. */
+  /** Writes the next batch appends, and ends their stream like this instead of answering. */
   endAppendStreams(how: StreamEnd, count = 1): void {
     this.#faults.streamEnd = STREAM_ENDS[how]({ host: '127.0.0.1', port: this.port });
     this.#faults.streamsToEnd = count;
   }
 
-  /** As if the log had been put back and had grown since: no position that anybody knows is that of a record. */
+  /** Invalidates all known positions, as after a restored backup with newer records. */
   forgetPositions(on: boolean): void {
     this.#faults.positionsUnknown = on;
   }
 
-  /** What it says that it is: `24.10.1`. */
+  /** Sets the reported version: `24.10.1`. */
   pretendToBe(version: string): void {
     this.#faults.version = version;
   }
@@ -283,7 +283,7 @@ export class EventStoreDbServer {
     this.#faults.serverFeaturesFail = on;
   }
 
-  /** Ends the subscriptions that are open: `tooSlow` as servers up to 23.10 end a slow one, `ok` as if they were finished. */
+  /** Ends the open subscriptions: `tooSlow` as servers up to 23.10 end slow ones, `ok` as if they were finished. */
   endSubscriptions(how: 'tooSlow' | 'ok'): void {
     this.#subscriptions.endAll(() => (how === 'tooSlow' ? consumerTooSlow() : null));
   }

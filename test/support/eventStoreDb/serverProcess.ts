@@ -1,4 +1,4 @@
-// The test server in a process of its own: what is killed and restarted around it does not take it along.
+// The test server in its own process, so that it survives when the processes around it are killed and restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { EventStoreDbOptions } from './server.ts';
@@ -8,7 +8,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** With TLS, `&tlsCAFile=…` and `user:password@` are the test's to add. */
+/** With TLS, the test adds `&tlsCAFile=…` and `user:password@`. */
 export const startServerProcess = (options: EventStoreDbOptions = {}): Promise<ServerProcess> =>
   new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(

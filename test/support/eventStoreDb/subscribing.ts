@@ -1,4 +1,4 @@
-// Subscriptions: confirmation, what is there, caughtUp, then what comes. The client's pace is the pace: nobody is too slow.
+// Subscriptions: confirmation, existing events, caughtUp, then new events. The server waits for the client, so no client is too slow.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { streamDeleted } from './errors.ts';
@@ -20,19 +20,19 @@ import {
 type Options = NonNullable<ReturnType<ReadReq['getOptions']>>;
 
 interface Plan {
-  /** Index in the log of the first record to look at. */
+  /** Index in the log of the first record to scan. */
   readonly from: number;
   readonly wanted: (record: LogRecord) => boolean;
   readonly saysCaughtUp: boolean;
-  /** Records looked at between two checkpoints; null: none are given. */
+  /** Number of records scanned between two checkpoints; null: no checkpoints. */
   readonly checkpointEvery: number | null;
   readonly firstCheckpoint: boolean;
 }
 
-/** A checkpoint lies so many records behind what has been looked at. */
+/** Number of records by which a checkpoint lags behind the scan. */
 const CHECKPOINT_LAG = 2;
 
-/** Throws what the call shall end with when it can't begin. */
+/** Throws the error that ends the call if it can't begin. */
 export const subscribe = (node: Node, call: ReadCall, options: Options): void => {
   const plan = options.hasAll() ? planAll(node, options) : planStream(node.log, options);
   const over = new AbortController();

@@ -1,4 +1,4 @@
-// The test server against the published client: subscriptions.
+// Tests the test server with the published client: subscriptions.
 import {
   type AllStreamSubscription,
   END,
@@ -34,7 +34,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     return events.map(({ id }) => id);
   };
 
-  /** What comes until `last` has come, with the places of caughtUp among the ids; then it unsubscribes. */
+  /** Returns the events up to `last`, with `caughtUp` at its places among the ids, then unsubscribes. */
   const follow = async (subscription: AllStreamSubscription | StreamSubscription, last: string): Promise<string[]> => {
     const seen: string[] = [];
     subscription.on('caughtUp', () => seen.push('caughtUp'));

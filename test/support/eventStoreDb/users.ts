@@ -1,4 +1,4 @@
-// Users: making one and changing a password, which an administrator alone may do. The rest of the service is not modelled.
+// Users: creating one and changing a password, for administrators only. The rest of the service is not modelled.
 import { type Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { accessDenied, CallError } from './errors.ts';
 import { users } from './messages.ts';

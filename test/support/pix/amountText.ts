@@ -1,12 +1,12 @@
-// Amounts as Pix writes them, read back.
+// Parses amounts in Pix texts.
 import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
 
-// 15 digits in all stay below 2^53.
+// 15 digits stay below 2^53.
 const AMOUNT = /^([0-9]{1,13})(?:\.([0-9]{1,2}))?$/;
 
 /**
- * Centavos of a text like `123.45`; `100` and `0.9`, which some issuers write, are read too.
- * Null for anything else: a sign, more than two decimals, a comma, spaces, above 13 digits before the point.
+ * Returns the centavos of a text like `123.45`. Also accepts `100` and `0.9`, which some issuers write.
+ * Returns null for anything else: a sign, more than two decimals, a comma, spaces, more than 13 digits before the point.
  */
 export const parseAmountText = (text: string): Minor | null => {
   const match = AMOUNT.exec(text);

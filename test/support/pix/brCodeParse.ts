@@ -1,4 +1,4 @@
-// Reads a BR Code strictly: whatever deviates from pix.md is refused with the reason, nothing is repaired.
+// Parses a BR code strictly: any deviation from pix.md is rejected with the reason, and nothing is repaired.
 import type { Minor } from '../../../domain/kernel/money.ts';
 import {
   AMOUNT_TEXT_MAX,
@@ -14,15 +14,15 @@ import { parseAmountText } from './amountText.ts';
 import { parseAscendingTlv } from './tlv.ts';
 
 interface CommonBrCode {
-  /** False when the code says that it may be paid once only (01 = 12). */
+  /** False if the code may be paid only once (01 = 12). */
   readonly reusable: boolean;
-  /** Centavos; null when the code names no amount. */
+  /** Centavos; null if the code has no amount. */
   readonly amount: Minor | null;
   readonly merchantName: string;
   readonly merchantCity: string;
   /** Null for `***`. */
   readonly txid: string | null;
-  /** Location of an authorization for recurring payments (field 80 to 99), which a composite code has. */
+  /** Location of a recurring payment's authorization (fields 80 to 99), in composite codes. */
   readonly recurrenceUrl: string | null;
 }
 interface StaticBrCode extends CommonBrCode {
@@ -38,17 +38,17 @@ export type BrCode = StaticBrCode | DynamicBrCode;
 type BrCodeParse = { readonly ok: true; readonly brCode: BrCode } | { readonly ok: false; readonly reason: string };
 
 type Fields = ReadonlyMap<string, string>;
-/** Answers why the code is refused, null when this rule has nothing against it. */
+/** Returns the reason to reject the code, or null if this rule accepts it. */
 type Rule = (fields: Fields) => string | null;
 
 const BR_CODE_MAX = 512;
-/** Pix key of a static code. Whether it is registered only the DICT knows. */
+/** Pix key of a static code. Only the DICT knows whether it is registered. */
 const KEY_FIELD = /^[!-~]{1,77}$/;
 const CONTROL = /\p{Cc}/u;
 const CHECKSUM = /^[0-9A-F]{4}$/;
 const CATEGORY = /^[0-9]{4}$/;
 const ISPB = /^[0-9A-Z]{8}$/;
-/** Wider by the hyphen than what is written today: the first edition of the manual allowed it and such codes are around. */
+/** Also allows the hyphen of the manual's first edition, because such codes are still in use. */
 const STATIC_TXID = /^[A-Za-z0-9-]{1,25}$/;
 
 const textProblem = (code: string): string | null => {
@@ -120,7 +120,7 @@ const txidRule: Rule = (fields) => {
   return STATIC_TXID.test(txid) ? null : 'txid (62-05) is malformed';
 };
 
-/** In this order: a later rule may rely on the earlier ones. */
+/** Applied in this order: later rules rely on earlier ones. */
 const RULES: readonly Rule[] = [constantsRule, receiverRule, amountRule, templatesRule, accountRule, txidRule];
 
 const brCodeOf = (fields: Fields): BrCode => {
@@ -140,9 +140,9 @@ const brCodeOf = (fields: Fields): BrCode => {
 };
 
 /**
- * The contents of a BR code of Pix, or the reason why it is none: at most 512 characters, right checksum as the last
- * field, ascending ids, the constants, receiver and txid of pix.md, and exactly one of key and location.
- * Lengths count characters, the checksum counts UTF-8 bytes. Codes of several arrangements are read for their Pix part.
+ * Returns the contents of a Pix BR code, or the reason for its rejection. A valid code has at most 512 characters, the right checksum as
+ * last field, ascending ids, the constants, receiver and txid of pix.md, and exactly one of key and location.
+ * Lengths count characters; the checksum counts UTF-8 bytes. Codes with several arrangements are parsed for their Pix part.
  */
 export const parseBrCode = (code: string): BrCodeParse => {
   const problem = textProblem(code);

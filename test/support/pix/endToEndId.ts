@@ -1,4 +1,4 @@
-// Ids of payments and returns, read back into their parts.
+// Parses ids of payments and returns.
 import { isTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 
 const STRICT = /^([ED])([0-9A-Z]{8})([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([A-Za-z0-9]{11})$/;
@@ -17,8 +17,8 @@ const parse = (letter: 'E' | 'D', text: string): Parts | null => {
   return { ispb, at, suffix };
 };
 
-/** Returns the parts of a payment's id of the strict shape; null otherwise. */
+/** Returns the parts of a payment's id, or null if its shape is invalid. */
 export const parseEndToEndId = (text: string): Parts | null => parse('E', text);
-/** Returns the parts of a return's id of the strict shape; null otherwise. */
+/** Returns the parts of a return's id, or null if its shape is invalid. */
 export const parseReturnId = (text: string): Parts | null => parse('D', text);
 export const isReturnId = (text: string): boolean => parseReturnId(text) !== null;

@@ -1,4 +1,4 @@
-// EMV tag-length-value text, read back.
+// Parses EMV tag-length-value text.
 interface TlvField {
   /** `00` to `99`. */
   readonly id: string;
@@ -8,7 +8,7 @@ interface TlvField {
 
 const TWO_DIGITS = /^[0-9]{2}$/;
 
-/** The fields of `text` in their order, repeated ids included; null when it is not wholly made of fields. */
+/** Returns the fields in order, repeated ids included, or null if the text doesn't consist of fields. */
 export const parseTlv = (text: string): readonly TlvField[] | null => {
   const characters = [...text];
   const fields: TlvField[] = [];
@@ -24,7 +24,7 @@ export const parseTlv = (text: string): readonly TlvField[] | null => {
   return fields;
 };
 
-/** The fields of `text` by id; null when it is not TLV, is empty, or its ids do not ascend (so a repeated id too). */
+/** Returns the fields by id, or null if the text is empty, not TLV, or its ids don't ascend (repeated ids included). */
 export const parseAscendingTlv = (text: string): ReadonlyMap<string, string> | null => {
   const fields = parseTlv(text);
   if (fields === null || fields.length === 0) return null;

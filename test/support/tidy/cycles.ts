@@ -1,9 +1,9 @@
-// Import circles: files of which none can be read, moved or tested without the others. Imports of types count as much as imports of values.
+// Finds import cycles: files that can't be read, moved or tested without each other. Type imports count, too.
 import { importsOf, type Problem, type Source } from './source.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the shortest way from a file back to itself, or null if there is none. */
+/** Returns the shortest path from a file back to itself, or null if there is none. */
 const ringFrom = (needs: Graph, start: string): readonly string[] | null => {
   const cameFrom = new Map<string, string>();
   const queue = [start];
@@ -22,7 +22,7 @@ const ringFrom = (needs: Graph, start: string): readonly string[] | null => {
   return null;
 };
 
-/** Returns the shortest circle of each file that is in one; a circle of the same files once. */
+/** Returns the shortest cycle of each file in one; each set of files once. */
 export const circlesAmong = (sources: readonly Source[]): readonly (readonly string[])[] => {
   const needs: Graph = new Map(
     sources.map((source) => [source.path, importsOf(source).flatMap(({ target, isOurs }) => (isOurs ? [target] : []))]),

@@ -4,7 +4,7 @@ import { type Node, parse } from 'acorn';
 import type { Problem, Source } from './source.ts';
 
 const FUNCTION_LINES_MAX = 70;
-/** Product files that still have a longer function. The list only gets shorter. */
+/** Product files that still have longer functions. The list may only get shorter. */
 const LONG_FUNCTIONS_ALLOWED: readonly string[] = [];
 
 interface FunctionLength {
@@ -21,7 +21,7 @@ const nodesIn = (value: unknown): readonly Node[] => {
   return [value as Node, ...Object.values(value).flatMap(nodesIn)];
 };
 
-/** Returns the functions of product code, the longest first. */
+/** Returns the functions in product code, longest first. */
 export const longestFunctions = (sources: readonly Source[]): readonly FunctionLength[] =>
   sources
     .filter(({ path }) => !path.startsWith('test/'))
@@ -49,7 +49,7 @@ export const functionProblems = (sources: readonly Source[], allowed = LONG_FUNC
       ({ path, line, lines }) => `${path}:${line}: a function of ${lines} lines of code, at most ${FUNCTION_LINES_MAX}`,
     );
 
-/** Returns files of the list without a function that is too long. */
+/** Returns listed files without a function that is too long. */
 export const staleLongFunctions = (
   sources: readonly Source[],
   allowed = LONG_FUNCTIONS_ALLOWED,

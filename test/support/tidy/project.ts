@@ -6,7 +6,7 @@ export interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
 }
 
-/** What runs without being imported by name: scripts, migrations and answers of reactions (loaded by folder), tests, benches. */
+/** Files that run without being imported by name: scripts, migrations and reactions (loaded by folder), tests, benches. */
 const isEntry = (path: string, manifest: Manifest): boolean =>
   /^migrations\/\d/.test(path) ||
   /^test\/application\/\w+\/answers\.ts$/.test(path) ||
@@ -14,7 +14,7 @@ const isEntry = (path: string, manifest: Manifest): boolean =>
   /^test\/(?:bench|soak)\//.test(path) ||
   Object.values(manifest.scripts).some((script) => script.split(/\s+/).includes(path));
 
-/** Files that a file names in a text: what it starts as a program of its own (`new URL('./owner.ts', …)`). */
+/** Files named in a text, because the file starts them as a separate program (`new URL('./owner.ts', …)`). */
 const namedBy = ({ path, text }: Source): readonly string[] =>
   [...text.matchAll(/['"`]([\w./-]+\.ts)['"`]/g)].flatMap(([, name = '']) => [
     posix.join(posix.dirname(path), name),
@@ -45,7 +45,7 @@ export const migrationProblems = (names: readonly string[]): readonly Problem[] 
       : [`migrations/${name}: expected number ${number} here, without gap or repeat`];
   });
 
-/** npm's shell between would die of the signal that is meant for the program (S5). */
+/** The shell of npm would receive the signal that is meant for the program and end first (S5). */
 const NEEDED_SCRIPTS = ['start', 'test', 'check', 'demo', 'bench', 'cli'];
 const NOT_A_PROGRAM = ['check'];
 export const scriptProblems = ({ scripts }: Manifest, exists: (path: string) => boolean): readonly Problem[] => [
@@ -66,7 +66,7 @@ export const variablesRead = (text: string): readonly string[] =>
 
 const variablesOfExample = (text: string): readonly string[] =>
   [...text.matchAll(/^(?:# ?)?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name as string);
-/** Table rows, and what stands before a command of ours: a word in capitals elsewhere is not a variable of the program. */
+/** Table rows and words before a command of ours. Capitalised words elsewhere are not variables of the program. */
 const variablesOfReadme = (text: string): readonly string[] => [
   ...[...text.matchAll(/^\| *`([A-Z][A-Z0-9_]*)`/gm)].map(([, name]) => name as string),
   ...[...text.matchAll(/^.*(?=\b(?:npm|node) )/gm)].flatMap(([before]) =>
@@ -74,7 +74,7 @@ const variablesOfReadme = (text: string): readonly string[] => [
   ),
 ];
 
-/** Set by others, or for tests alone. */
+/** Set by others, or used only by tests. */
 const NOT_OURS = [
   'TEST_DATABASE_URL',
   ...['URL', 'CA_FILE', 'USERNAME', 'PASSWORD'].map((name) => `TEST_EVENTSTORE_${name}`),

@@ -1,4 +1,4 @@
-// Who may import whom (architecture §2).
+// Which folders may import which (architecture §2).
 import { importsOf, type Problem, type Source } from './source.ts';
 
 /** Folders, or files, of ours; `packages`: which packages and node: modules; null: any. */

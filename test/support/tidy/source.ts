@@ -1,13 +1,13 @@
-// What the tidy rules look at: the text of every source file, and what it imports.
+// Input of the tidy rules: the text of every source file, and its imports.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 
 export interface Source {
-  /** From the project's root, with `/`. */
+  /** Path from the project's root, with `/`. */
   readonly path: string;
   readonly text: string;
 }
-/** One thing that is wrong, with where and what to do instead. */
+/** A violation, with its location and the remedy. */
 export type Problem = string;
 
 export const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations', 'test'] as const;
@@ -26,10 +26,10 @@ const filesUnder = (root: string, folder: string): string[] =>
   });
 
 export interface Import {
-  /** A path from the root for files of ours, the name for packages and `node:`. */
+  /** A path from the root for files of ours; the name for packages and `node:` modules. */
   readonly target: string;
   readonly isOurs: boolean;
-  /** The names imported as values; empty when only types are. `*` for all, or for the effect alone. */
+  /** The names imported as values; empty if only types are. `*` for all, or for side effects only. */
   readonly values: readonly string[];
 }
 

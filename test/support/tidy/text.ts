@@ -1,13 +1,13 @@
 // Rules about the text of single files.
 import type { Problem, Source } from './source.ts';
 
-/** Files that must name what they forbid. */
+/** Files that must contain the forbidden texts. */
 const ABOUT_THE_RULES = ['test/tidy.test.ts', 'test/support/tidy/'];
 const COLUMNS_MAX = 140;
 /** Of a line with text in it. */
 const TEXT_COLUMNS_MAX = 240;
 
-/** The one module with a timer that fires again and again. */
+/** The only module with a repeating timer. */
 const TIMER_LOOP = 'application/ports/repeating.ts';
 
 interface Ban {
@@ -19,7 +19,7 @@ const isCore = (path: string) => /^(domain|application|projections)\//.test(path
 const isTest = (path: string) => path.startsWith('test/');
 const everywhere = () => true;
 
-/** Files of tests that may hold a timer, and why. */
+/** Test files that may have a timer, and why. */
 const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
   'test/http/site/checkoutBrowser.ts':
     'the window that the checkout script believes in: its timers never run by themselves',
@@ -91,7 +91,7 @@ export const textProblems = (sources: readonly Source[]): readonly Problem[] =>
       ),
     );
 
-/** Names of the allow-list that no file has any more. */
+/** Entries of the allow-list that no file needs. */
 export const staleTimers = (sources: readonly Source[]): readonly Problem[] =>
   Object.keys(TIMERS_ALLOWED)
     .filter(
@@ -99,7 +99,7 @@ export const staleTimers = (sources: readonly Source[]): readonly Problem[] =>
     )
     .map((path) => `${path} holds no timer: take it off the list in test/support/tidy/text.ts`);
 
-/** The formatter holds code to 120 columns, but breaks neither comments nor texts: a message, a query, a header line. */
+/** The formatter limits code to 120 columns, but doesn't break comments and texts such as messages, queries and header lines. */
 const columnsMax = (line: string): number =>
   /^\s*(?:\/\/|\/?\*)/.test(line) || !/['"`<]|\$\{/.test(line) ? COLUMNS_MAX : TEXT_COLUMNS_MAX;
 

@@ -2,11 +2,11 @@
 // until each reader of its group has said what it means to it. A consumer ignores whole groups, not lists of types (architecture §2).
 import type { Problem, Source } from './source.ts';
 
-/** Files that still hold switches with an open `default:`, and how many. It only gets shorter. */
+/** Files that still have switches with an open `default:`, and their number. It may only get smaller. */
 const OPEN_DEFAULTS: Readonly<Record<string, number>> = {};
 
 const SWITCH = /^( *).*\bswitch \((?:[\w.]+\.)?type\) \{$/;
-/** What the end of an exhaustive switch says: the compiler proves it unreachable. */
+/** The end of an exhaustive switch. The compiler proves that it is unreachable. */
 const NEVER = /\bsatisfies never\b|\b(?:ignore|unreachable)\(/;
 
 interface OpenDefault {
@@ -26,7 +26,7 @@ const openDefaultsOf = ({ path, text }: Source): readonly OpenDefault[] => {
   });
 };
 
-/** Refuses a `default:` that is not `never` in a switch on an event's type. `allowed`: how many of them by file. */
+/** Rejects a `default:` other than `never` in a switch on an event's type. `allowed` is their number by file. */
 export const totalityProblems = (
   sources: readonly Source[],
   allowed: Readonly<Record<string, number>> = OPEN_DEFAULTS,
@@ -41,7 +41,7 @@ export const totalityProblems = (
         );
   });
 
-/** Names of the list that have fewer open defaults than it says. */
+/** Entries of the list with fewer open defaults than allowed. */
 export const staleOpenDefaults = (
   sources: readonly Source[],
   allowed: Readonly<Record<string, number>> = OPEN_DEFAULTS,
@@ -54,9 +54,9 @@ export const staleOpenDefaults = (
       : [];
   });
 
-/** How many types of the groups that it reads a consumer may ignore one by one. */
+/** Number of types that a consumer may ignore one by one within the groups it reads. */
 const IGNORED_MAX = 3;
-/** The cases of a switch that lead to nothing, one after the other. A fold that keeps its state is no consumer. */
+/** The successive cases of a switch without an effect. A fold that returns its state is not a consumer. */
 const EMPTY_CASES =
   /(?:\bcase '[A-Z][a-z]\w+':\s*(?:\/\/.*\s+)*)+(?:return(?: null| undefined| \[\]| Promise\.resolve\(\))?|break);/g;
 
@@ -70,7 +70,7 @@ const ignoredTypesIn = (text: string): readonly number[] => {
   ];
 };
 
-/** Refuses a consumer that ignores a list of types. */
+/** Rejects consumers that ignore a list of types. */
 export const ignoredTypesProblems = (sources: readonly Source[]): readonly Problem[] =>
   sources
     .filter(({ path }) => !path.startsWith('test/'))

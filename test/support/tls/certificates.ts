@@ -16,9 +16,9 @@ const load = (name: string): Identity => ({
 export const RECEIVER = load('receiver');
 /** Expired in 2020. */
 export const EXPIRED = load('expired');
-/** For elsewhere.example.test alone. */
+/** For elsewhere.example.test only. */
 export const ELSEWHERE = load('elsewhere');
 
-/** What a client must trust, as a file. */
+/** A file with the certificates that a client must trust. */
 export const caFileOf = (name: 'receiver' | 'expired' | 'elsewhere'): string =>
   fileURLToPath(new URL(`${name}.cert.pem`, import.meta.url));

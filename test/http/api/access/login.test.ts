@@ -73,7 +73,7 @@ describe('login', () => {
       for (const password of [wish.password, wish.password.normalize('NFD')])
         expect((await logIn({ email, password })).status).to.equal(200);
   });
-  it('two Authorization headers are nobody’s, though both be right: a proxy may have looked at the other one', async () => {
+  it('rejects two Authorization headers, even valid ones: a proxy may have checked the other one', async () => {
     const { email, password } = await gateway.addUser('OWNER');
     const token = (await logIn({ email, password })).body['token'] as string;
     const statusOf = async (...values: readonly string[]): Promise<number | undefined> => {

@@ -110,7 +110,7 @@ describe('links by mail', () => {
     await expectDead(token, 'outra senha ainda');
     expect(await logIn({ ...user, password: NEW })).to.equal(200);
   });
-  it('is answered the same for an address that nobody has, and sends nothing', async () => {
+  it('returns the same response for an unknown address and sends no mail', async () => {
     for (const email of ['nobody@example.com', 'no address', '']) {
       expect(await reset(email)).to.deep.equal([202, '']);
       await idle();
@@ -159,7 +159,7 @@ describe('links by mail', () => {
     await expectDead('x'.repeat(43));
     expect(await logIn(user)).to.equal(200);
   });
-  it('goes to nobody who is disabled', async () => {
+  it('is not sent to disabled users', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));
@@ -249,7 +249,7 @@ describe('links by mail', () => {
       expect(third.code).to.equal(2);
       expect(third.err).to.match(/quita: A user with this email address already exists\.\n$/);
     });
-    it('goes to nobody who has a password by now', async () => {
+    it('is not sent to users who have a password by now', async () => {
       const user = await gateway.addUser();
       await gateway.gateway.services.requestPasswordLink('invitation', user.email);
       await idle();

@@ -184,7 +184,7 @@ describe('a session, in two processes', () => {
 });
 
 describe('a session, when the database is away', () => {
-  it('is 503: nobody is let in, and nobody is logged out', async () => {
+  it('is 503: users can’t log in, and sessions stay open', async () => {
     const gateway = await openReady({ moreRoutes: [WHO] });
     const headers = await gateway.logIn();
     await gateway.storage.operations.query('ALTER TABLE operations.sessions RENAME TO sessions_away');

@@ -60,6 +60,6 @@ describe('the colour of a merchant', () => {
     expect(colorUrl('#ffe600')).to.equal(`/pay/colors/ffe600.css?v=${asset?.version}`);
   });
   for (const name of ['', 'ffe600', 'FFE600.css', 'ffe60.css', 'ffe600.css.css', '../ffe600.css', '}body{.css'])
-    it(`is none of ${JSON.stringify(name)}`, () => expect(colorAsset(name)).to.equal(null));
-  it('that is none has no URL', () => expect(() => colorUrl('red')).to.throw(RangeError));
+    it(`is not served for ${JSON.stringify(name)}`, () => expect(colorAsset(name)).to.equal(null));
+  it('has no URL if it is invalid', () => expect(() => colorUrl('red')).to.throw(RangeError));
 });

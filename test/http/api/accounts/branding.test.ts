@@ -160,7 +160,7 @@ describe('branding', () => {
     const gone = await gateway.get(`/pay/logos/${b[1]}`);
     expectError(gone, 404, 'not_found');
   });
-  it('changes nothing with an image that is none, or with another setting that is out of bounds', async () => {
+  it('changes nothing if the image is invalid or another setting is out of bounds', async () => {
     const shop = await Merchant.open(gateway);
     const svg = await file('x.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>');
     const refused = async (message: string, ...words: string[]) => {

@@ -13,7 +13,7 @@ import { pollUntil } from '../../../world/pollUntil.ts';
 
 const NET = netOf(10_000);
 
-describe('dispute reports that wait for somebody', () => {
+describe('dispute reports that wait for an operator', () => {
   let gateway: TestGateway;
   let desk: CaseDesk;
   let headers: Readonly<Record<string, string>>;

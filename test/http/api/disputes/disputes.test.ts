@@ -172,7 +172,7 @@ describe('dispute cases', () => {
       ] as const)
         expectError(await desk.post(`${under}/${path}`, body), 400, 'case_not_open');
     });
-    it('evidence that is asked for shows, and is told', async () => {
+    it('a request for evidence shows and sends a webhook', async () => {
       const { id } = await desk.dispute(await desk.paid());
       const asked = await desk.good(`/v1/sandbox/med/cases/${id}/request-evidence`);
       expect(asked.evidence_requested_at).to.equal(asked.updated_at);

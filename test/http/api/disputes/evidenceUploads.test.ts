@@ -246,7 +246,7 @@ describe('uploads of evidence', () => {
     });
   });
 
-  describe('that nobody confirmed', () => {
+  describe('that were not completed', () => {
     it('are removed within a minute of real time after their quarter of an hour, refused ones as well', async () => {
       const wrong = jpegImage();
       const kept = await desk.add();

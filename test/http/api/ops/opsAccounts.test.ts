@@ -132,7 +132,7 @@ describe('operators of the platform', () => {
     const types = await eventTypes(gateway, ACCOUNT.stream(tenant.accountId));
     expect(types).to.deep.equal(['AccountOpened', 'AccountSuspended', 'AccountReopened']);
   });
-  it('change every setting, each by itself, and what is not sent stays', async () => {
+  it('change every setting separately and keep omitted ones', async () => {
     const before = (await good<{ settings: Body }>(ask('GET', account))).settings;
     const changes: readonly (readonly [Body, Body?])[] = [
       [{ fees: { PIX: { platform: { percentBps: 80, fixed: 1 } } } }],
@@ -291,7 +291,7 @@ describe('operators of the platform', () => {
     expect(await page('&limit=2')).to.deep.equal({ ids: ids.slice(0, 2), nextCursor: ids[1] });
     expect(await page(`&limit=2&startingAfter=${ids[1]}`)).to.deep.equal({ ids: ids.slice(2), nextCursor: null });
   });
-  it('add nobody who does not fit', async () => {
+  it('reject invalid users', async () => {
     const wish = { accountId: `acct_${tenant.accountId}`, email: 'eva@example.com', role: 'ADMIN' };
     const add = (more: Body) => ask('POST', '/ops/v1/users', { ...wish, ...more });
     expectError(await add({ role: 'OPERATOR' }), 400, 'invalid_request', 'role');

@@ -159,7 +159,7 @@ describe('cancelling a payment', () => {
       });
   });
 
-  it('404 for no id, an id of nobody’s, another account’s and the other mode’s', async () => {
+  it('404 for an invalid id, an unknown one, another account’s and the other mode’s', async () => {
     const { id } = await shop.charge();
     const { tenant } = await Merchant.open(gateway);
     const path = `/v1/payments/${rawIdOf(id)}/cancel`;
@@ -240,7 +240,7 @@ describe('cancelling a payment', () => {
     expect(await events(id)).to.deep.equal(['ChargeCreated', 'ChargeCancelRequested', 'ChargeCancelled']);
   });
 
-  it('of a card that is being processed; the acquirer takes nothing for it any more', async () => {
+  it('of a card that is being processed; a later authorization has no effect', async () => {
     const id = await newPayment({ amount: 500, paymentMethods: ['CREDIT_CARD'] });
     await untilStatus(id, 'WAITING_PAYMENT');
     expect((await gateway.post(`/v1/sandbox/payments/${id}/processing`, {}, shop)).status).to.equal(200);
@@ -250,7 +250,7 @@ describe('cancelling a payment', () => {
     expect((await read(id))['status']).to.equal('CANCELLED');
   });
 
-  it('against a payer who pays at the same time: one wins, the other is told, the money agrees', async () => {
+  it('against a payer who pays at the same time: one wins, the other gets an error, and the money is right', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await shop.charge({ amount: 100 });
       const [answer, paid] = await Promise.all([cancel(rawIdOf(id)), pay(id)]);

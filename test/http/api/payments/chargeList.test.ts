@@ -240,7 +240,7 @@ describe('the list of charges', () => {
   it('a parameter given twice is refused', async () =>
     void expectError(await ask('?status=paid&status=pending'), 400, 'invalid_filter', 'status'));
 
-  it('several bad ones are all told', async () => {
+  it('reports several invalid parameters at once', async () => {
     const details = expectError(await ask('?limit=0&status=x&page=1'), 400, 'invalid_filter');
     expect(paramsOf(details)).to.deep.equal(['limit', 'status', 'page']);
   });

@@ -49,7 +49,7 @@ describe('strings of a charge', () => {
       );
       await refuses('{"amount":5,"payment_method":"pix","bad\\u0000":1}', 'invalid_request', 'bad');
     });
-    it('several are all told', () =>
+    it('reports several at once', () =>
       refuses(
         '{"amount":5,"payment_method":"pix","description":"\\u0000","metadata":{"a":"\\ud800"}}',
         'invalid_request',

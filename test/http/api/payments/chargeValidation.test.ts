@@ -248,7 +248,7 @@ describe('charge validation', () => {
   });
 
   describe('several problems', () => {
-    it('are all told, as invalid_request without a param', () =>
+    it('are all reported, as invalid_request without a param', () =>
       refuses({ ...VALID, amount: 0, currency: 'EUR', expires_in: 1 }, 'invalid_request', undefined, [
         'amount',
         'currency',
@@ -284,7 +284,7 @@ describe('charge validation', () => {
         'customer.document',
       );
     });
-    it('of one field are told once', () => refuses({ ...VALID, amount: -1.5 }, 'invalid_amount', 'amount'));
+    it('of one field are reported once', () => refuses({ ...VALID, amount: -1.5 }, 'invalid_amount', 'amount'));
     it('an empty body lacks what is required', async () => {
       expect(paramsOf(expectError(await send({}), 400, 'invalid_request'))).to.deep.equal(['amount', 'payment_method']);
       expect(paramsOf(expectError(await send({}, ROUTES[1]), 400, 'invalid_amount', 'amount'))).to.deep.equal([

@@ -269,7 +269,7 @@ describe('idempotency of charges', () => {
       await isUnavailable(create(trouble('timeout'), key));
       await refusesOther(trouble('unavailable'), key);
     });
-    it('unavailable: 503 each time, one intent, nobody is told', async () => {
+    it('unavailable: 503 each time, one intent, no webhook', async () => {
       const receiver = await Receiver.open();
       const endpoint = await gateway.post('/v1/webhooks/endpoints', { url: receiver.url, events: ['*'] });
       const key = newKey();

@@ -35,7 +35,7 @@ describe('documents for payers', () => {
       boleto = await payment({ amount: 10_000, paymentMethods: ['BOLETO'] });
     });
 
-    it('names the payer to whoever has the link that the merchant got', async () => {
+    it('names the payer in the document behind the merchant’s link', async () => {
       const text = pdfText(await bytesOf(pdfUrl().href)).join('\n');
       expect(text).to.include('João da Conceição · CPF/CNPJ ***.456.789-**');
     });

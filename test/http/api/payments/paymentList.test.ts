@@ -136,7 +136,7 @@ describe('the list of payments', () => {
     }
   });
 
-  it('sorts descending unless it is told otherwise, ties newest first', async () => {
+  it('sorts descending by default, ties newest first', async () => {
     const { data } = await page('?sortBy=amount&limit=100');
     expect(data).to.deep.equal(
       all.toSorted((a, b) => (b['amount'] as number) - (a['amount'] as number) || newestFirst(a, b)),
@@ -157,7 +157,7 @@ describe('the list of payments', () => {
       it(`${param}=${value} is refused`, async () =>
         void expectError(await ask(`?${param}=${value}`), 400, 'invalid_filter', param));
 
-  it('several bad ones are all told', async () => {
+  it('reports several invalid parameters at once', async () => {
     const details = expectError(await ask('?limit=0&sortBy=x'), 400, 'invalid_filter');
     expect(paramsOf(details)).to.deep.equal(['limit', 'sortBy']);
   });

@@ -66,14 +66,14 @@ describe('payment validation', () => {
       for (const body of ['[]', '"x"', '7', 'null']) await desk.refuses(body, 'invalid_request', undefined, ['']);
       await desk.refuses('{', 'invalid_json', undefined);
     });
-    it('several are all told, each with its param (E2)', () =>
+    it('reports several at once, each with its param (E2)', () =>
       refuses({ amount: 0, currency: 'x', paymentMethods: ['CASH'], metadata: 5 }, 'invalid_request', undefined, [
         'amount',
         'currency',
         'paymentMethods',
         'metadata',
       ]));
-    it('several beyond types are all told', () =>
+    it('reports several beyond types at once', () =>
       refuses(
         { paymentMethods: ['MBWAY'], customerEmail: 'x', webhookUrl: 'x', metadata: { returnUrl: 1 } },
         'invalid_request',

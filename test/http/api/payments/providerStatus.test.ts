@@ -97,7 +97,7 @@ describe('provider-status', () => {
     expect((await statusOf(id))['providerStatus']).to.equal('CONCLUIDA');
   });
 
-  it('404 for no id, nobody’s and another account’s', async () => {
+  it('404 for an invalid id, an unknown one and another account’s', async () => {
     const { id } = await charge();
     const stranger = await gateway.newTenant();
     for (const bad of ['nonsense', '0'.repeat(26)])

@@ -59,7 +59,7 @@ describe('receipt', () => {
     expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
   };
 
-  it('404 of one that is not settled, nobody’s, another account’s', async () => {
+  it('404 for unsettled and unknown payments and those of another account', async () => {
     const { id } = await shop.charge();
     expectError(await receiptOf(id), 404, 'not_found');
     await gateway.post(`/v1/payments/${rawIdOf(id)}/cancel`, {}, shop);

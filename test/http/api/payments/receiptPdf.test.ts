@@ -124,7 +124,7 @@ describe('receipt', () => {
     expect(await factOf('ID da transação Pix', changes)).to.equal(null);
   });
 
-  it('leaves out what is not known of the payer', async () => {
+  it('omits unknown data of the payer', async () => {
     for (const document of [null, 'passaporte 7', ''])
       expect(await factOf('CPF ou CNPJ do pagador', { payerDocument: document })).to.equal(null);
     for (const name of [null, '', '🎉', ' \u200b']) expect(await factOf('Pagador', { payerName: name })).to.equal(null);

@@ -185,7 +185,7 @@ describe('resending webhooks', () => {
     });
   });
 
-  it('404 for no id, nobody’s and another account’s', async () => {
+  it('404 for an invalid id, an unknown one and another account’s', async () => {
     const { id } = await shop.charge();
     const { tenant } = await Merchant.open(gateway);
     for (const bad of ['nonsense', '0'.repeat(26)])

@@ -266,7 +266,7 @@ describe('sandbox: a payer pays', () => {
       expect(await statuses(id)).to.deep.equal(['processing', 'PROCESSING']);
     });
     for (const document of ['***.456.789-**', '', '12345678900'])
-      it(`a document that names nobody (${JSON.stringify(document)}): held, and never sent back by itself`, async () => {
+      it(`a document that identifies no payer (${JSON.stringify(document)}): held, and never returned automatically`, async () => {
         await paid((await newCharge(LOCK)).id, { payer: { document } }, 'held');
         expect(await ledger()).to.deep.equal({ provider_clearing: -10_000, payer_returns: 10_000 });
       });

@@ -133,7 +133,7 @@ onBothStores('payouts', (log) => {
   });
 
   describe('approval (Y5)', () => {
-    it('an OWNER or ADMIN approves, and it goes on; nobody else, nor twice', async () => {
+    it('only an OWNER or ADMIN can approve it, and only once', async () => {
       const desk = await PayoutDesk.open(gateway, { auto: true });
       await desk.settings({ payout_approval_above: 0 });
       const { id } = await desk.payout();

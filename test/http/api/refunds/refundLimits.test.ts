@@ -100,7 +100,7 @@ describe('limits of refunds (M7b)', () => {
     const written = await eventTypes(gateway, PAYMENT.stream(id));
     expect(written.filter((type) => type === 'TransactionRefundReserved')).to.have.length(7);
   });
-  it('40 at once of several payments over two processes: no more together than the sum', async () => {
+  it('40 concurrent refunds of several payments at two processes don’t exceed the sum', async () => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => paid()));
     await limit(null, 100);
     const other = await openReady({ database, liveProvider: bank, clock, isAlone: false });

@@ -103,7 +103,7 @@ describe('refused refunds', () => {
       });
     it('are none of them written', async () => expect(await bodyDesk.list(charge)).to.deep.equal([]));
 
-    it('several problems at once are all told', async () => {
+    it('reports several problems at once', async () => {
       const body = { idempotencyKey: 'short', amount: 0, reason: long, strategy: 'x' };
       const details = expectError(await bodyDesk.ask<unknown>(charge, body), 400, 'invalid_request');
       expect(paramsOf(details).sort()).to.deep.equal(['amount', 'idempotencyKey', 'reason', 'strategy']);
@@ -167,7 +167,7 @@ describe('refused refunds', () => {
       await refused(charge, {}, 400, 'charge_disputed');
     });
 
-    it('of another account, mode or of nobody: not_found', async () => {
+    it('of another account, of another mode or unknown: not_found', async () => {
       const charge = await desk.paid();
       const stranger = await Merchant.open(gateway);
       const body = { idempotencyKey: newKey() };

@@ -179,7 +179,7 @@ describe('webhooks of refunds', () => {
     expect(Object.keys(await heard()).sort()).to.deep.equal(['payment.refunded', 'payment.status_changed']);
   });
 
-  it('a devolution that fails tells nobody', async () => {
+  it('a failed devolution sends no webhook', async () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge, { strategy: 'devolution' });
     await desk.ended(refund.id, 'fail');

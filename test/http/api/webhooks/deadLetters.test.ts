@@ -13,7 +13,7 @@ import type { TestGateway } from '../../../world/gateway.ts';
 import { rawIdOf } from '../../../world/http.ts';
 import type { Body, Delivery, Merchant } from '../../../world/merchant.ts';
 
-describe('a message that nobody takes', () => {
+describe('a message that no endpoint accepts', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
   const receivers = deliveryScene((opened, own) => {

@@ -88,7 +88,7 @@ describe('webhook attempts', () => {
         expect((await failedAttempts(gateway, id)).map(({ at }) => at)).to.deep.equal([updatedAt]);
         expect(receiver.got.map(({ path }) => path)).to.deep.equal(['/hook']); // a redirect is not followed
       });
-    it('because nobody listens, or TLS is not spoken', async () => {
+    it('because the connection is refused or the server has no TLS', async () => {
       const plain = await receivers.open();
       for (const [url, error] of [
         ['http://127.0.0.1:1024/', /^connection: /],

@@ -169,7 +169,7 @@ describe('an endpoint that keeps failing', () => {
     expect(told('others').length).to.equal(2);
   });
 
-  it('deleted: what waits is cancelled, and nothing is held back any more', async () => {
+  it('deleted: pending deliveries are cancelled, and none is held back', async () => {
     clock.stop();
     await fail();
     await merchant.charge();
@@ -181,7 +181,7 @@ describe('an endpoint that keeps failing', () => {
     expect(receiver.got.length).to.equal(3);
   });
 
-  it('a year ahead: 15 attempts of each, and no more', async () => {
+  it('a year ahead: exactly 15 attempts of each', async () => {
     await fail();
     for (let n = 0; n < 2; n++) await merchant.charge();
     await merchant.flush(2);

@@ -306,7 +306,7 @@ describe('deliveries that are asked for again', () => {
       expect(await redrive()).to.deep.equal({ matched: 1, queued: 0 });
     });
 
-    it('with a filter that is none are refused, with its name', async () => {
+    it('with an unknown filter are rejected, with its name', async () => {
       for (const [body, param] of [
         [{}, 'status'],
         [{ status: 'PENDING' }, 'status'],
