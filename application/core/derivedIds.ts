@@ -18,7 +18,6 @@ import {
   type RawId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
-import type { PayoutId } from '../../domain/payout/payout.ts';
 
 /** Both creation routes of charges are the operation `charges.create` (K1). */
 export type Operation = 'charges.create' | 'payments.create';
@@ -68,9 +67,13 @@ export const paymentIds = (
 export const refundIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   derived(accountId, keyed(idSeed, `${mode}\nrefund:${paymentId}\n${key}`));
 
-/** Returns the id of the payout that an idempotency key requests. */
-export const payoutIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, key: string): PayoutId =>
-  derived(accountId, keyed(idSeed, `${mode}\npayouts.create\n${key}`));
+/** Returns the id of the entity that an idempotency key creates by this operation. */
+export const createdIdOf = <I extends RawId>(
+  { accountId, idSeed }: Seeded,
+  mode: Mode,
+  operation: string,
+  key: string,
+): I => derived(accountId, keyed(idSeed, `${mode}\n${operation}\n${key}`));
 
 /** Returns the id of a provider's case about a payment. */
 export const medCaseIdOf = (

@@ -16,7 +16,7 @@ import {
 import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { fingerprintOf, payoutIdOf } from '../core/derivedIds.ts';
+import { createdIdOf, fingerprintOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
 import type { Stopwatch } from '../ports/clock.ts';
@@ -59,7 +59,7 @@ export class PayoutRequests {
   /** Returns the payout as it was requested, and whether this is a replay. Throws ReadModelsBehind if the ledger is not up to date. */
   request(command: RequestPayoutCommand): Promise<RequestedPayout | Rejection> {
     const { account, mode, idempotencyKey } = command;
-    const id = payoutIdOf(account, mode, idempotencyKey);
+    const id = createdIdOf<PayoutId>(account, mode, 'payouts.create', idempotencyKey);
     return this.#inFlight.run(id, () => this.#request(command, id));
   }
 

@@ -12,7 +12,7 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             event = verify_webhook(secrets, self.headers, self.rfile.read(int(self.headers["Content-Length"])))
             if handled.setdefault(event["id"], self) is self:
-                print(f"signature valid: {event['type']} {event['id']}", flush=True)
+                print(f"signature valid: {event['type']} {event['id']}\n", end="", flush=True)
             self.send_response(204)
         except WebhookVerificationError as error:
             self.send_response(400, error.code)

@@ -1,4 +1,5 @@
-// Events, and the names of the streams that hold them (architecture §4). A descriptor makes the names of its streams, and they are read beside it (aggregate.ts).
+// Events, and the names of the streams that hold them (architecture §4). A descriptor makes the names of its streams, and they are read
+// beside it (aggregate.ts).
 
 /** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
 export interface Fact<Type extends string, Data> {

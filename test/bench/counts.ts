@@ -3,6 +3,8 @@
 // and documents are counted apart. A file names a thing in whatever way: code, comment, schema, text of a page.
 //   --since <commit>     lists the product files of that commit that have changed since, with package.json; new files don't count
 //   --path               lists the files that a POST /v1/charges runs through, with the functions that ran in each
+//   --wiring <folder>    lists the product files outside folders of that name that import from them, or from ports of that name: the files
+//                        that must change to remove the capability, and so the ones that had to change to add it
 //   --outside <folder>   leaves out files in folders of that name, in the singular and the plural (payout: payout/ and payouts/)
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,7 +18,12 @@ import { longestFunctions } from '../support/tidy/functions.ts';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { since: { type: 'string' }, outside: { type: 'string' }, path: { type: 'boolean' } },
+  options: {
+    since: { type: 'string' },
+    outside: { type: 'string' },
+    wiring: { type: 'string' },
+    path: { type: 'boolean' },
+  },
 });
 const ROOT = resolve(positionals[0] ?? '.');
 const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations'];
@@ -41,6 +48,31 @@ const naming = (what: string, pattern: RegExp): Row => [
 const linesOf = (paths: readonly string[]): number =>
   paths.reduce((sum, path) => sum + (textOf.get(path) as string).split('\n').length, 0);
 
+/** Returns a test whether a file stands in a folder of this name, in the singular or the plural. */
+const inFolders =
+  (name: string) =>
+  (path: string): boolean =>
+    dirname(path)
+      .split('/')
+      .some((folder) => folder.replace(/s$/, '') === name.replace(/s$/, ''));
+
+const wiringOf = (name: string): readonly string[] => {
+  const isIn = inFolders(name);
+  const isOwn = (path: string): boolean => isIn(path) || new RegExp(`^application/ports/.*\\b${name}`).test(path);
+  return product.filter(
+    (path) =>
+      !isOwn(path) &&
+      [...(textOf.get(path) as string).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].some(([, spec = '']) =>
+        isOwn(join(dirname(path), spec)),
+      ),
+  );
+};
+if (options.wiring !== undefined) {
+  const wiring = wiringOf(options.wiring);
+  process.stdout.write([...wiring, `${wiring.length} product files import from ${options.wiring}`, ''].join('\n'));
+  process.exit(0);
+}
+
 /** Returns the existing product files that have changed since a commit, deleted and renamed files included. */
 const changedSince = (commit: string, outside: string | undefined): readonly string[] => {
   const kinds = ['--diff-filter=MDT', '--no-renames', '--name-only'];
@@ -48,9 +80,8 @@ const changedSince = (commit: string, outside: string | undefined): readonly str
     cwd: ROOT,
     encoding: 'utf8',
   });
-  const isOwn = (folder: string): boolean =>
-    outside !== undefined && folder.replace(/s$/, '') === outside.replace(/s$/, '');
-  return changed.split('\n').filter((path) => path !== '' && !dirname(path).split('/').some(isOwn));
+  const isOutside = (path: string): boolean => outside === undefined || !inFolders(outside)(path);
+  return changed.split('\n').filter((path) => path !== '' && isOutside(path));
 };
 if (options.since !== undefined) {
   const changed = changedSince(options.since, options.outside);

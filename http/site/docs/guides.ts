@@ -43,8 +43,11 @@ const FOLDER = new URL('../../../docs/guides/', import.meta.url);
 /** Returns the guide of a file and the properties of its front matter: lines `name: value` between two lines `---`. */
 const guideFile = (file: string): GuideText & { readonly order: number } => {
   const [, head = '', text = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(readFileSync(new URL(file, FOLDER), 'utf8')) ?? [];
-  const property = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(head)?.[1] ?? '';
-  return { title: property('title'), summary: property('summary'), order: Number(property('order')), text };
+  const properties = new Map(
+    head.split('\n').map((line) => [line.split(': ', 1)[0], line.slice(line.indexOf(': ') + 2)]),
+  );
+  const [title = '', summary = ''] = [properties.get('title'), properties.get('summary')];
+  return { title, summary, order: Number(properties.get('order')), text };
 };
 
 const guideOf = (file: string): Guide => ({
