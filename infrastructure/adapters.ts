@@ -1,4 +1,4 @@
-// The adapters of every capability. What the composition, operators' commands and `trigger` have of a capability derives from this list.
+// Lists the adapters of all capabilities. The composition, the operators' commands and `trigger` derive from this list.
 import { type Joined, joined } from '../application/ports/joined.ts';
 import { accounts } from './accounts/adapters.ts';
 import { disputes } from './disputes/adapters.ts';
@@ -12,18 +12,18 @@ import { webhooks } from './webhooks/adapters.ts';
 /** In the order in which `--help` lists their commands. */
 export const ADAPTERS = [accounts, payments, disputes, refunds, payouts, operations, requests, webhooks] as const;
 type One = (typeof ADAPTERS)[number];
-type Taken<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;
+type ParameterOf<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;
 
 type Adapters = Awaited<ReturnType<One['adapters']>>;
 type OperatorsAdapters = ReturnType<One['operatorsAdapters']>;
 
-/** What the adapters of the running program are made of. */
-export type World = Taken<One['adapters']>;
+/** The input of all adapters of the running program. */
+export type World = ParameterOf<One['adapters']>;
 
 export const openAdapters = async (world: World): Promise<Joined<Adapters>> =>
   joined<Adapters>('capabilities have an adapter', await Promise.all(ADAPTERS.map(({ adapters }) => adapters(world))));
 
-export const operatorsAdapters = (world: Taken<One['operatorsAdapters']>): Joined<OperatorsAdapters> =>
+export const operatorsAdapters = (world: ParameterOf<One['operatorsAdapters']>): Joined<OperatorsAdapters> =>
   joined<OperatorsAdapters>(
     'capabilities have an operators’ adapter',
     ADAPTERS.map((one) => one.operatorsAdapters(world)),

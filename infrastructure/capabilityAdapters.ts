@@ -1,4 +1,4 @@
-// What a capability has in this room: adapters of its ports, and what an operator or merchant runs at a terminal.
+// The infrastructure side of a capability: adapters of its ports, CLI commands and triggers.
 import type { CliCommand } from './cli/command.ts';
 import type { Triggers } from './cli/scenario.ts';
 
@@ -7,17 +7,17 @@ interface Terminal {
   readonly triggers?: Triggers;
 }
 
-/** An adapter registers what it holds open; the program closes it when it stops. */
+/** An adapter registers its open resources; the program closes them when it stops. */
 export interface Closing {
   readonly closing: (close: () => void | Promise<void>) => void;
 }
 
 export const capabilityAdapters = <World, Adapters, OperatorsWorld = unknown, OperatorsAdapters = object>(declared: {
-  /** Returns what the capability needs in the running program. */
+  /** Returns the adapters that the capability needs in the running program. */
   readonly adapters: (world: World) => Adapters | Promise<Adapters>;
-  /** Returns what its operators' use cases need at a terminal, where there is no job queue and no secrets key. */
+  /** Returns the adapters that its operators' use cases need on the command line, without job queue and secrets key. */
   readonly operatorsAdapters?: (world: OperatorsWorld) => OperatorsAdapters;
-  /** Loaded only by a command line. */
+  /** Loaded only by the command line. */
   readonly terminal?: () => Promise<Terminal>;
 }) => ({
   operatorsAdapters: (_: OperatorsWorld) => ({}) as OperatorsAdapters,

@@ -1,17 +1,17 @@
-// How large an image is and where it ends, by the structure of its format: nothing is decoded.
+// Finds the size and the end of an image from the structure of its format, without decoding it. Each function returns null if the
+// structure is broken or has too many parts.
 
 export interface ImageFrame {
-  /** In pixels; of several frames the largest. */
+  /** In pixels; of several frames, the largest. */
   readonly width: number;
   readonly height: number;
-  /** Offset of the first byte behind the image. */
+  /** Offset of the first byte after the image. */
   readonly end: number;
 }
-/** Chunks, segments or blocks. Files of 10 MB with real images have a few thousand. */
+/** Maximum of chunks, segments or blocks. Real images of 10 MB have a few thousand. */
 export const PARTS_MAX = 16_384;
-/** Of the blocks of a GIF, each of at most 255 bytes: 10 MB of full ones are 41,121. */
+/** Maximum of a GIF's sub-blocks, each of at most 255 bytes. 10 MB of full ones are 41,121. */
 export const SUB_BLOCKS_MAX = 65_536;
-// All of them return null when the structure does not hold to its end, or has more parts.
 
 // --- PNG (W3C, "PNG Specification", 5 and 11) ---
 
@@ -41,7 +41,7 @@ const isFrame = (marker: number): boolean =>
 
 export const jpegFrame = (bytes: Buffer): ImageFrame | null => {
   let [width, height] = [0, 0];
-  let at = 2; // behind the start marker
+  let at = 2; // after the start marker
   for (let parts = 0; parts < PARTS_MAX && at + 2 <= bytes.length && bytes[at] === 0xff; parts++) {
     const marker = bytes[at + 1] as number;
     if (marker === JPEG.end) return { width, height, end: at + 2 };
@@ -67,7 +67,7 @@ export const jpegFrame = (bytes: Buffer): ImageFrame | null => {
   return null;
 };
 
-/** Where the next marker of a JPEG stands that is not of the scan's own data. */
+/** Returns the offset of the next marker of a JPEG that isn't part of the scan's data. */
 export const endOfScan = (bytes: Buffer, from: number): number => {
   let at = bytes.indexOf(0xff, from);
   for (; at !== -1; at = bytes.indexOf(0xff, at + 2)) {
@@ -80,7 +80,7 @@ export const endOfScan = (bytes: Buffer, from: number): number => {
 // --- GIF (CompuServe, "GIF89a", 18 to 27) ---
 
 const GIF = { header: 13, image: 0x2c, extension: 0x21, trailer: 0x3b } as const;
-/** Bytes of the colour table that a field of flags announces. */
+/** Returns the size in bytes of the colour table that the flags announce. */
 const colorTableBytes = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
 export const gifFrame = (bytes: Buffer): ImageFrame | null => {
@@ -95,14 +95,14 @@ export const gifFrame = (bytes: Buffer): ImageFrame | null => {
     else if (block === GIF.image && at + 10 < bytes.length) {
       width = Math.max(width, bytes.readUInt16LE(at + 1) + bytes.readUInt16LE(at + 5));
       height = Math.max(height, bytes.readUInt16LE(at + 3) + bytes.readUInt16LE(at + 7));
-      // A byte of code size stands before the data.
+      // One byte with the code size precedes the data.
       at = endOfSubBlocks(bytes, at + 11 + colorTableBytes(bytes[at + 9] as number), subBlocks);
     } else return null;
   }
   return null;
 };
 
-/** They end with an empty one. */
+/** Returns the offset after the sub-blocks, which end with an empty one. */
 const endOfSubBlocks = (bytes: Buffer, from: number, subBlocks: { left: number }): number => {
   let at = from;
   while (at < bytes.length && subBlocks.left-- > 0) {
@@ -118,7 +118,7 @@ const endOfSubBlocks = (bytes: Buffer, from: number, subBlocks: { left: number }
 const RIFF_HEADER = 12;
 const RIFF_CHUNK_HEADER = 8;
 
-/** Of a chunk of the kind whose payload begins at `at`; null: it says nothing of the size. */
+/** Returns the size in a chunk of this kind whose payload begins at `at`, or null if the chunk holds no size. */
 const webpSize = (bytes: Buffer, kind: string, at: number): { width: number; height: number } | null => {
   if (at + 10 > bytes.length) return null;
   if (kind === 'VP8X') return { width: 1 + bytes.readUIntLE(at + 4, 3), height: 1 + bytes.readUIntLE(at + 7, 3) };

@@ -1,17 +1,17 @@
-// Waiting with a bound: the one place for time-outs of promises, for giving up on a signal, and for pauses between tries.
+// Bounded waiting: timeouts of promises, waiting until a signal, and pauses between retries.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Returns milliseconds to wait before try number `attempt` (from 0) is repeated: doubling from 20 ms to 1 s, half of it random, so that
- * many processes do not come back in step.
+ * Returns the milliseconds to wait after attempt number `attempt` (from 0) failed. They double from 20 ms to 1 s. Half is random, so that
+ * processes don't retry in step.
  */
 export const backoffMs = (attempt: number): number => {
   const full = Math.min(1_000, 20 * 2 ** Math.min(attempt, 10));
   return full / 2 + (Math.random() * full) / 2;
 };
 
-/** Returns what `work` gives, or rejects with `late()` when it takes more than `ms`. The work goes on, and its end is ignored. */
+/** Returns the result of `work`, or rejects with `late()` after `ms`. Late work continues, and its result is ignored. */
 export const withTimeout = async <T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> => {
   work.catch(() => undefined);
   const settled = new AbortController();
@@ -24,7 +24,7 @@ export const withTimeout = async <T>(work: Promise<T>, ms: number, late: () => E
   }
 };
 
-/** Returns what `work` gives. When that takes more than `ms`, `act` is called once, which may bring it to an end. */
+/** Returns the result of `work`. If it takes longer than `ms`, calls `act` once, for example to cancel it. */
 export const whenLate = async <T>(work: Promise<T>, ms: number, act: () => void): Promise<T> => {
   const timer = setTimeout(act, ms);
   try {
@@ -34,7 +34,7 @@ export const whenLate = async <T>(work: Promise<T>, ms: number, act: () => void)
   }
 };
 
-/** Returns what `work` gives, or null as soon as the signal is given. The work goes on, and its end is ignored. */
+/** Returns the result of `work`, or null as soon as the signal aborts. The work continues, and its result is ignored. */
 export const raceAbort = async <T>(work: Promise<T | null>, signal: AbortSignal): Promise<T | null> => {
   work.catch(() => undefined);
   if (signal.aborted) return null;

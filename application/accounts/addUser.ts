@@ -1,5 +1,5 @@
-// A user is added: the address is claimed and the hash of the password stored before the event that makes the user (architecture §1). What
-// a crash cut off is completed by a repeat: an address whose user does not exist yet is taken over.
+// Adds a user. The address is claimed and the password's hash stored before the event that creates the user (architecture §1). After a
+// crash, a repeat completes the work: an address that was claimed for a user who was never created can be claimed again.
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { type AccountId, idIn, type PasswordId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -12,12 +12,12 @@ import type { Randomness } from '../ports/randomness.ts';
 import { newPassword } from './newPassword.ts';
 
 export interface UserAddition {
-  /** null: an OPERATOR. */
+  /** null for an OPERATOR. */
   readonly accountId: AccountId | null;
   readonly email: string;
   readonly name: string;
   readonly role: Role;
-  /** null: none yet; a link by mail lets the user set one. */
+  /** null if the user sets a password later, by a mailed link. */
   readonly password: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface AddUserNeeds {
 const newId = <I extends UserId | PasswordId>(randomness: Randomness, accountId: AccountId | null): I =>
   idIn(accountId ?? PLATFORM_ACCOUNT, randomness.bytes(16));
 
-/** Stores the hash of a password under a new id, which an event is then to name. */
+/** Stores the hash of a password under a new id and returns the id. An event must then name it. */
 export const keepPassword = async (
   { randomness, passwords, hasher }: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
   { userId, accountId }: Pick<KnownUser, 'userId' | 'accountId'>,
@@ -45,7 +45,7 @@ export const keepPassword = async (
   return passwordId;
 };
 
-/** Returns whether the address names a user. One that was claimed and whose user was never made is free. */
+/** Returns whether a user has this address. An address claimed for a user who was never created counts as free. */
 export const isUser =
   ({ commands, emails }: Pick<AddUserNeeds, 'commands' | 'emails'>) =>
   async (email: string): Promise<boolean> => {
@@ -53,13 +53,13 @@ export const isUser =
     return userId !== null && (await commands.load(USER, USER.stream(userId))).state.status !== 'absent';
   };
 
-export const TAKEN = reject('invalid_request', 'There is a user with this e-mail address already.', { param: 'email' });
+export const TAKEN = reject('invalid_request', 'A user with this email address already exists.', { param: 'email' });
 
 const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 /**
- * Returns the new user's id. `invalid_request`: the address names a user already (param `email`), or the role does not fit the account
- * (param `role`); no such account: `not_found`.
+ * Returns the new user's id. Rejects with `invalid_request` if the address is in use (param `email`) or the role does not fit the account
+ * (param `role`), and with `not_found` if the account does not exist.
  */
 export const addUser =
   (needs: AddUserNeeds) =>
@@ -84,7 +84,7 @@ export const addUser =
     return done.reply === 'added' ? userId : TAKEN;
   };
 
-/** Adds a user who can log in at once: with the password, or, where it is null, with a new one. Rejects as `addUser` does. */
+/** Adds a user who can log in at once. If the password is null, one is generated. Rejects like `addUser`. */
 export const addUserWithPassword =
   (needs: AddUserNeeds) =>
   async (

@@ -1,4 +1,4 @@
-// Whom a presented key belongs to. What was looked up is remembered, and relied on under an access lease alone (ADR 0009).
+// Finds the account of an API key. Results are cached, and the cache is used only under an access lease (ADR 0009).
 import { LRUCache } from 'lru-cache';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
@@ -12,7 +12,7 @@ import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
 import { keyFingerprint } from './newKey.ts';
 
 const REMEMBERED = 10_000;
-/** A key issued a moment ago must work: its event is waited for. */
+/** How long a lookup waits for the read model, so that a new key works at once. */
 const CATCH_UP_MS = 1_000;
 
 export interface ApiKeysNeeds {
@@ -24,7 +24,7 @@ export interface ApiKeysNeeds {
   readonly uses: KeyUses;
 }
 
-/** Keys of one account are forgotten together. */
+/** A cached key. All keys of an account are invalidated together. */
 interface Remembered {
   readonly key: KnownKey;
   readonly account: { isForgotten: boolean };
@@ -39,7 +39,7 @@ export class ApiKeys {
       account.isForgotten = true;
     },
   });
-  /** Grows with everything that is forgotten: what is being looked up meanwhile is not remembered. */
+  /** Incremented by each invalidation, so that a lookup that was running meanwhile is not cached. */
   #generation = 0;
 
   constructor(needs: ApiKeysNeeds) {
@@ -47,7 +47,7 @@ export class ApiKeys {
     needs.leases.onChange((account) => this.forget(account));
   }
 
-  /** Forgets the keys of the account; null: all keys. */
+  /** Drops the cached keys of the account, or all keys if it is null. */
   forget(account: AccountId | null): void {
     this.#generation++;
     if (account === null) this.#accounts.clear();
@@ -55,8 +55,8 @@ export class ApiKeys {
   }
 
   /**
-   * Returns the key, when it works and its account is not suspended; else null. Throws ReadModelsBehind while it is not known whether the
-   * key exists, EventStoreUnavailable, and the database's errors: what can't be looked up is never answered from memory without a lease.
+   * Returns the key, or null if it is unknown or revoked, or its account is suspended. Throws ReadModelsBehind while the read model may
+   * still lack the key, EventStoreUnavailable, and database errors. Without a lease the cache is never used, even if a lookup fails.
    */
   async find(cleartext: string): Promise<KnownKey | null> {
     const fingerprint = keyFingerprint(cleartext);
@@ -79,11 +79,11 @@ export class ApiKeys {
   async #findCaughtUp(fingerprint: string): Promise<KnownKey | null> {
     const { caughtUp, views } = this.#needs;
     if (!(await caughtUp('keyring', CATCH_UP_MS)).isCaughtUp)
-      throw new ReadModelsBehind('keyring is behind: whether the key exists is not known yet');
+      throw new ReadModelsBehind('the read model keyring is behind the log: the key may exist');
     return views.find(fingerprint);
   }
 
-  /** By the streams as they are now: the read model may not have heard yet of what ended the key. */
+  /** Checks the streams, because the read model may not show yet that the key or account has ended. */
   async #works({ accountId, keyId }: KnownKey): Promise<boolean> {
     const { commands, accounts } = this.#needs;
     const [{ state: keyring }, account] = await Promise.all([

@@ -1,6 +1,5 @@
-// Accounts: merchants, their keys and users, and what was agreed with them. Opening an account, issuing its keys, logging in and changing
-// its settings is done at once for whoever asks, and nothing follows from it; links by mail are sent by a job. Its test clock is moved in
-// the sandbox.
+// Accounts: merchants with their API keys, users, logins and settings. Changes take effect at once, without a process; only password
+// links are mailed by a job.
 import { ACCOUNT, type OpenAccount } from '../../domain/account/account.ts';
 import { cashoutDestinations } from '../../domain/account/cashoutDestinations.ts';
 import { rateLimitPerMinute, sandboxRateLimit } from '../../domain/account/rateLimits.ts';
@@ -47,7 +46,7 @@ import { confirmTotp, enrolTotp, resetSecondFactor } from './secondFactor.ts';
 import { reopen, suspend } from './suspension.ts';
 import { disableUser, enableUser } from './userStatus.ts';
 
-/** What operators at a terminal have, too: without the secrets key and a job queue. */
+/** Needs of operators' use cases, which also run on the command line, without secrets key and job queue. */
 interface OperatorsNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
@@ -94,11 +93,11 @@ export const accounts = capability({
   jobs: [
     job(sendLink, {
       handler: (parts: Parts) => each(sendPasswordLink(parts)),
-      // A mail server may be slow; nobody waits for it but those who wait for mail.
+      // A mail server may be slow, so mail has few workers of its own.
       places: { places: 4, perTarget: 4 },
       idle: 'apart',
       owed: owedBy(openRequests, jobOfRequest),
-      // The command line writes requests down, too, and has no queue.
+      // The command line records requests without a job, because it has no queue.
       routine: '*/5 * * * * *',
     }),
   ],
@@ -106,7 +105,7 @@ export const accounts = capability({
   sandboxSwitches: [sandboxRateLimit],
   upkeep: [
     {
-      failure: 'sessions, failed logins and links of before could not be removed',
+      failure: 'expired sessions, failed logins and password links could not be removed',
       pattern: '0 7,22,37,52 * * * *',
       run: async ({ sessions, failures, links }) => {
         await sessions.forgetOld();
@@ -116,16 +115,16 @@ export const accounts = capability({
     },
   ],
   useCases: (parts: Parts) => ({
-    /** Returns null for an unknown key, or one of a suspended account. */
+    /** Returns null if the key is unknown or its account is suspended. */
     findKey: (cleartext: string) => parts.apiKeys.find(cleartext),
     issueApiKey: issueApiKey(parts),
     rotateApiKey: rotateApiKey(parts),
     revokeApiKey: revokeApiKey(parts),
     listApiKeys: listApiKeys(parts),
-    /** null: the token is not that of a session. */
+    /** Returns null if the token belongs to no session. */
     findSession: findSession(parts),
     logIn: logIn(parts),
-    /** Its token is dead in every process when this resolves. */
+    /** When this resolves, every process rejects the token. */
     logOut: parts.sessions.end,
     changePassword: changePassword(parts),
     enrolTotp: enrolTotp(parts),
@@ -134,7 +133,7 @@ export const accounts = capability({
     setPassword: setPassword(parts),
     changeAccountSettings: changeAccountSettings(parts),
     changeLogo: changeLogoTo(parts),
-    /** Returns null if there is no logo under this SHA-256, or none was named. */
+    /** Returns null if the SHA-256 is null or no logo has it. */
     findLogo: async (sha256: string | null) => (sha256 === null ? null : parts.logos.find(sha256)),
   }),
   records: {
@@ -150,7 +149,7 @@ export const accounts = capability({
     return {
       createAccount: createAccount(needs),
       listAccounts: views.accounts.list,
-      /** As its stream is now; null: there is no such account. */
+      /** Returns the account from its stream, or null if it does not exist. */
       findAccount: async (id: AccountId): Promise<OpenAccount | null> => {
         const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(id));
         return state.status === 'open' ? state : null;
@@ -160,12 +159,12 @@ export const accounts = capability({
       addUser: addUserWithPassword(needs),
       inviteUser: inviteUser(needs),
       listUsers: views.users.list,
-      /** As its stream is now; null: there is no such user. */
+      /** Returns the user from its stream, or null if it does not exist. */
       findUser: async (id: UserId): Promise<KnownUser | null> => {
         const { state } = await commands.load(USER, USER.stream(id));
         return state.status === 'absent' ? null : state;
       },
-      /** Returns the user with this e-mail address, or null. */
+      /** Returns the id of the user with this email address, or null. */
       findUserId: needs.emails.find,
       disableUser: disableUser(needs),
       enableUser: enableUser(needs),

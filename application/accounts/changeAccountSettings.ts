@@ -1,4 +1,4 @@
-// What is agreed with a merchant changes, all of it by the operator, some of it by the merchant (rules O1, O2, O3).
+// Changes an account's settings. Operators may change all of them, merchants some (rules O1, O2, O3).
 import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -15,9 +15,8 @@ export interface SettingsNeeds {
 }
 
 /**
- * All settings as they are from here on, in every process that serves keys and users; what is not named
- * stays. `by`: who changes them, by a request or at a terminal.
- * Out of bounds: `invalid_request` with the setting as its param; no such account: `not_found`.
+ * Returns all settings after the change, which then holds in every process. Settings that are not named stay unchanged. Rejects with
+ * `invalid_request` (param: the setting) if a value is out of bounds, and with `not_found` if the account does not exist.
  */
 export const changeAccountSettings =
   ({ commands, accounts, leases }: SettingsNeeds) =>
@@ -28,7 +27,7 @@ export const changeAccountSettings =
     const decide = changeSettings(change, accounts.realNow(), accounts.declared.settings);
     const done = await commands.execute(ACCOUNT, stream, decide, metadataForChange(by, accountId, accountId));
     if (isRejection(done)) return done;
-    // Also when it was so before: whoever wrote that may have been cut off before telling anybody.
+    // Announced even if nothing changed: an earlier, identical change may have crashed before its announcement.
     if (Object.keys(change).length > 0) await leases.announce(accountId);
     return done.reply;
   };

@@ -1,4 +1,4 @@
-// An account's logo: its bytes are kept beside the log, which has their SHA-256 alone, so that events stay small (rule O3).
+// Changes an account's logo. Its bytes are stored outside the log, which holds only their SHA-256, so that events stay small (rule O3).
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -13,13 +13,13 @@ interface Needs extends SettingsNeeds {
 }
 
 /**
- * All settings as they are from here on. null takes the logo away, and its bytes at once; the one before a new one is kept until the
- * next change, for pages that are open. No such account: `not_found`.
+ * Returns all settings after the change. null removes the logo and its bytes. After a replacement, the previous logo is kept until the
+ * next change, for open pages. Rejects with `not_found` if the account does not exist.
  */
 export const changeLogo =
   (needs: Needs) =>
   (accountId: AccountId, logo: CheckedLogo | null, by: Changer): Promise<AccountSettings | Rejection> =>
-    // Two at once would forget each other's bytes.
+    // Concurrent changes would delete each other's bytes.
     needs.withTenantLock({ accountId, mode: 'live' }, 'logo', async () => {
       const before = await changeAccountSettings(needs)(accountId, {}, by);
       if (isRejection(before)) return before;
@@ -30,7 +30,7 @@ export const changeLogo =
       return after;
     });
 
-/** Checks the image first: `invalid_request` with param `logo`. null takes the logo away. */
+/** Checks the image, then changes the logo. Rejects with `invalid_request` (param `logo`) if it is invalid. null removes the logo. */
 export const changeLogoTo =
   (needs: Needs & { readonly checkLogo: CheckLogo }) =>
   async (accountId: AccountId, image: Uint8Array | null, by: Changer): Promise<AccountSettings | Rejection> => {

@@ -1,5 +1,5 @@
-// A user changes its password: the new hash is stored, then one event names it, and with that every other session of the user is over in
-// every process. Cut off between the two, nothing has changed.
+// Changes a user's password. The new hash is stored first; then an event names it, which ends all other sessions of the user in every
+// process. After a crash between the two steps, the old password still works.
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
 import { changePassword as decideChange, USER } from '../../domain/user/user.ts';
@@ -14,8 +14,9 @@ interface Needs extends AddUserNeeds {
 }
 
 /**
- * The session goes on, all others of the user end. `invalid_request`: the present password is wrong (param `current_password`), or the new
- * one is none (param `new_password`); `unauthorized`: the password was changed meanwhile. Throws PasswordHashingBusy.
+ * Changes the password. This session continues; all others of the user end. Rejects with `invalid_request` if the current password is wrong
+ * (param `current_password`) or the new one is invalid (param `new_password`). Rejects with `unauthorized` if the password changed in the
+ * meantime. Throws PasswordHashingBusy.
  */
 export const changePassword =
   (needs: Needs) =>

@@ -1,5 +1,5 @@
-// An operator gives a user another role (rule D2). Every request of a session reads the role from the user's stream: the new one counts in
-// every process at once.
+// Changes a user's role, on behalf of an operator (rule D2). Every request reads the role from the user's stream, so the change applies
+// at once.
 import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { changeRole as decideRole, type KnownUser, type Role, USER } from '../../domain/user/user.ts';
@@ -16,7 +16,7 @@ interface Needs {
   readonly withTenantLock: WithTenantLock;
 }
 
-/** The read model names who may be one, the streams say who is. One that it does not know yet does not count: a repeat finds it. */
+/** Finds candidates in the read model and checks their streams. A user who is not in the read model yet doesn't count. */
 const hasOtherOwner = async ({ commands, users }: Needs, accountId: AccountId, userId: UserId): Promise<boolean> => {
   for (const other of await users.list(accountId)) {
     if (other.userId === userId) continue;
@@ -27,8 +27,8 @@ const hasOtherOwner = async ({ commands, users }: Needs, accountId: AccountId, u
 };
 
 /**
- * Rejects with `not_found`, or `invalid_request` (param `role`): OPERATOR to a member of an account or the reverse, or the last OWNER of an
- * account would be none any more. Already so: nothing.
+ * Changes the role and returns the user. Rejects with `not_found`, or with `invalid_request` (param `role`) if OPERATOR and an account's
+ * role are mixed, or if an account would lose its last OWNER. No-op if the user has the role already.
  */
 export const changeRole =
   (needs: Needs) =>
@@ -43,7 +43,7 @@ export const changeRole =
       return isRejection(done) ? done : (done.state as KnownUser);
     };
     if (accountId === null || role === 'OWNER') return change(false);
-    // Two owners that are demoted at once must not both find the other one.
+    // Without a lock, two owners could be demoted at once, each because the other exists.
     return withTenantLock({ accountId, mode: 'live' }, 'owners', async () =>
       change(!(await hasOtherOwner(needs, accountId, userId))),
     );

@@ -1,4 +1,4 @@
-// A new account with its first keys and its OWNER (rule O1). What is shown once is returned once, and kept nowhere.
+// Creates an account with its first keys and its OWNER (rule O1). Password and keys are returned once and not stored.
 import { defaultSettings } from '../../domain/account/account.ts';
 import { settingProblems } from '../../domain/account/settingProblems.ts';
 import { type AccountId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
@@ -21,8 +21,8 @@ interface CreatedAccount {
 const ID_SEED_BYTES = 32;
 
 /**
- * Opens an account. `name`: the merchant's, as payers see it; `password`: null has one made. `invalid_request`: the name is none (param
- * `name`), or the address names a user already (param `email`).
+ * Opens an account. `name` is the merchant's name, shown to payers. If `password` is null, one is generated. Rejects with
+ * `invalid_request` if the name is invalid (param `name`) or the address is in use (param `email`).
  */
 export const createAccount =
   (needs: AddUserNeeds & { readonly withTenantLock: WithTenantLock }) =>
@@ -33,7 +33,7 @@ export const createAccount =
     const { randomness, withTenantLock } = needs;
     const [problem] = settingProblems(defaultSettings(name, []));
     if (problem) return reject('invalid_request', `name ${problem.message}`, { param: 'name' });
-    // Sent twice at once, one of them would leave an account without an owner behind.
+    // Without a lock, one of two identical requests would leave an account without an owner.
     return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {
       if (await isUser(needs)(email)) return TAKEN;
       const accountId = newAccountId(randomness.bytes(16));

@@ -1,6 +1,5 @@
-// What other processes write about accounts and keys, and this one remembers. It hears of it in two ways: by announcements under the
-// lease, and in the log, which it follows from its head on, because a process that was killed between an append and its announcement tells
-// nobody (ADR 0009).
+// Keeps this process's cache of accounts and keys up to date with other processes' changes. It uses their announcements under the lease.
+// It also follows the log, because a process may be killed between an append and its announcement (ADR 0009).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -10,7 +9,7 @@ import type { Stopwatch } from '../ports/clock.ts';
 import type { EventStore, Position } from '../ports/eventStore.ts';
 import { ApiKeys, type ApiKeysNeeds } from './apiKeys.ts';
 
-/** Accounts are forgotten when they are announced. Keys forget theirs by themselves. */
+/** Drops cached accounts when they are announced. The key cache handles announcements itself. */
 export const forgetAnnounced = (
   leases: Pick<AccessLeases, 'onChange'>,
   commands: Pick<CommandHandler, 'forget' | 'forgetAll'>,
@@ -21,7 +20,7 @@ export const forgetAnnounced = (
   });
 
 interface FollowingOptions {
-  /** Ends it. */
+  /** Ends the following. */
   readonly signal: AbortSignal;
   readonly stopwatch: Pick<Stopwatch, 'pause'>;
   readonly onError: (error: Error) => void;
@@ -41,7 +40,7 @@ const followFrom = async (
     if (batch.kind !== 'events') continue;
     for (const { stream, revision } of batch.events) {
       const { category, id } = readStreamName(stream);
-      // Keyrings are always read up to their end: what is remembered of a long one is a start.
+      // A cached keyring needs no invalidation, because keyrings are always read up to their end.
       if (category === 'account') commands.forget(stream, revision);
       keys.forget(id as AccountId);
     }
@@ -50,7 +49,7 @@ const followFrom = async (
 
 const RETRY_MS = 1_000;
 
-/** Returns once it follows. It ends with the signal alone: in a log that was restored it goes on from the head, with nothing remembered. */
+/** Resolves once it follows the log. Only the signal ends it; after an error it drops the cache and continues from the head. */
 export const followChanges = async (
   store: Log,
   commands: Commands,
@@ -70,7 +69,7 @@ export const followChanges = async (
       }
     }
   };
-  /** Before everything is forgotten, so that nothing lies between. If the head can't be read, the subscription is tried as before. */
+  /** Reads the head before the cache is dropped, so that no event is missed. If that fails, the old position is used again. */
   const headSoon = async (before: Position | null): Promise<Position | null> => {
     try {
       return await store.head();
@@ -83,7 +82,7 @@ export const followChanges = async (
   void follow();
 };
 
-/** Returns what this process remembers of keys, which is true as long as it follows. `followLeases`: has `leases` hear of announcements. */
+/** Opens the key cache and keeps it up to date. `followLeases` makes `leases` listen to announcements. */
 export const openApiKeys = async (
   needs: ApiKeysNeeds & { readonly store: Log },
   followLeases: () => Promise<void>,

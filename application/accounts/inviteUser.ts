@@ -1,4 +1,4 @@
-// A user is added without a password, and a link goes out by which it sets one.
+// Adds a user without a password, and mails a link to set one.
 
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -9,8 +9,8 @@ import { type AddUserNeeds, addUser, type UserAddition } from './addUser.ts';
 import { requestPasswordLink } from './passwordLink.ts';
 
 /**
- * Returns the user's id. One who was invited to the same account in the same role before, and has no password yet, gets another link.
- * Rejects as `addUser` does.
+ * Returns the user's id. If the user was already invited to the same account and role and has no password yet, sends another link.
+ * Rejects like `addUser`.
  */
 export const inviteUser =
   (needs: AddUserNeeds & { readonly links: Pick<PasswordLinks, 'request'> }) =>
@@ -22,7 +22,7 @@ export const inviteUser =
     return userId;
   };
 
-/** Returns who was invited just so, and has no password yet; else null. */
+/** Returns the user with the same invitation who has no password yet, or null. */
 const waitingUser = async (
   { commands, emails }: AddUserNeeds,
   { email, accountId, role }: Omit<UserAddition, 'password'>,

@@ -1,5 +1,4 @@
-// Logging in and out (rule D1). An address that is not known and a wrong password are answered alike: by the same words after the same
-// work, one hash and the same reads.
+// Logs users in and finds their sessions (rule D1). An unknown address and a wrong password get the same response after the same work.
 import type { OpenAccount } from '../../domain/account/account.ts';
 import {
   encodeRawId,
@@ -19,28 +18,28 @@ import type { SecondFactors } from '../ports/secondFactors.ts';
 import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.ts';
 import { useSecondFactor } from './secondFactor.ts';
 
-/** A session ends so long after the login (D1). */
+/** Lifetime of a session (D1). */
 const SESSION_SECONDS = 3_600;
 
-/** From so many failures of one user within 15 minutes its answers are slower: a second for each 20, up to 10 seconds. */
+/** After each 20 failures of a user within 15 minutes, responses take one second longer, up to 10 seconds. */
 const FAILURES_BEFORE_DELAY = 20;
 const DELAY_MS_MAX = 10_000;
 const delayMsAfter = (failures: number): number =>
   Math.min(DELAY_MS_MAX, Math.floor(failures / FAILURES_BEFORE_DELAY) * 1_000);
 
-/** What a request that waits is to its process. */
+/** How a request may wait in its process. */
 export interface Waits {
-  /** Where the request comes from, as limits count it. */
+  /** The request's address, by which limits count. */
   readonly address: string;
-  /** Resolves after so long. */
+  /** Resolves after this time. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Waits for a turn, in which the request takes no place of those in progress. */
+  /** Waits without occupying a slot for requests in progress. */
   readonly apart: <T>(turn: Promise<T>) => Promise<T>;
 }
 
 /**
- * Answers later where many passwords of this user were wrong. The work is done meanwhile: a right password waits for the guesses before it
- * or for the delay, not for both, and no guess is answered sooner for being dropped or right.
+ * Does the work, and delays the response if there were many wrong passwords for this user. Work and delay run in parallel. The response
+ * time reveals neither that a guess was right nor that it was dropped.
  */
 export const slowedDown = async <T>(
   failures: LoginFailures,
@@ -71,13 +70,13 @@ interface LoggedIn {
   readonly token: string;
   readonly expiresInSeconds: number;
   readonly user: KnownUser;
-  /** null: of an OPERATOR. */
+  /** null for an OPERATOR. */
   readonly account: OpenAccount | null;
 }
 
-const WRONG = reject('unauthorized', 'The e-mail address or the password is wrong.');
+const WRONG = reject('unauthorized', 'The email address or the password is wrong.');
 
-/** Returns the account as its stream is now; null: an OPERATOR's; 'none' when there is no user, or its account is suspended. */
+/** Returns the user's account, null for an OPERATOR, or 'none' if the user does not exist or the account is suspended. */
 const accountOf = async (accounts: Accounts, user: UserState): Promise<OpenAccount | null | 'none'> => {
   if (user.status === 'absent') return 'none';
   if (user.accountId === null) return null;
@@ -85,21 +84,23 @@ const accountOf = async (accounts: Accounts, user: UserState): Promise<OpenAccou
   return account.suspendedAt === null ? account : 'none';
 };
 
-const NOT_HERE = reject('role_required', 'Operators of the platform log in at its own address, not here.');
-const NO_CODE = reject('second_factor_required', 'The user has a second factor: send `code`, too.');
+const NOT_HERE = reject('role_required', 'Operators can’t log in at this address. Use the operators’ address.');
+const NO_CODE = reject('second_factor_required', 'The user has a second factor: send its `code`, too.');
 const WRONG_CODE = reject('unauthorized', 'The code is wrong, expired or already used.');
 
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Of the second factor: a TOTP or recovery code. */
+  /** TOTP or recovery code of the second factor. */
   readonly code?: string | undefined;
 }
 
 /**
- * Returns a new session's token. `unauthorized`: the address and password don't match, the user is disabled or its account suspended, or
- * the code of its second factor is wrong. With the right password alone: `second_factor_required`, and `role_required` for an OPERATOR
- * where `operatorsLogIn` is false. The owner is never locked out: after many failures the answer comes later. Throws PasswordHashingBusy.
+ * Starts a session and returns its token. Rejections:
+ * - `unauthorized`: address and password don't match, the user is disabled, the account is suspended, or the code is wrong.
+ * - `second_factor_required`: the password is right, but the code is missing.
+ * - `role_required`: the user is an OPERATOR and `operatorsLogIn` is false.
+ * Failures never lock a user out; they only delay responses. Throws PasswordHashingBusy.
  */
 export const logIn =
   (needs: LogInNeeds) =>
@@ -130,7 +131,7 @@ export const logIn =
     });
   };
 
-/** Returns the user whose password this is, or null after the same work. */
+/** Returns the user if the password is right and the user may log in; otherwise null, after the same work. */
 const userOf = async (
   { commands, accounts, randomness, emails, passwords, hasher }: LogInNeeds,
   { email, password }: Credentials,
@@ -151,8 +152,8 @@ export interface SessionUser extends Pick<LoggedIn, 'user' | 'account'> {
 }
 
 /**
- * Returns who bears the token; null when it names no session that goes on. What ends a session ends it in every process at once: the
- * session is looked up, and the user read from its stream, for every request. Throws when they can't be.
+ * Returns the session's user, or null if the token belongs to no active session. Each request looks up the session and reads the user's
+ * stream, so the end of a session takes effect in every process at once. Throws if either lookup fails.
  */
 export const findSession =
   ({ commands, accounts, sessions, tokens }: Pick<LogInNeeds, 'commands' | 'accounts' | 'sessions' | 'tokens'>) =>

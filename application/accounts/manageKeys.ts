@@ -1,5 +1,5 @@
-// What an account's managers and its operator do with its API keys (contract.md API key management). What ends a key answers when no
-// process takes it any more; what makes one, when every process does.
+// Issues, rotates, revokes and lists API keys (contract.md API key management). A new key works in every process when the call returns;
+// an ended key works in none.
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId, KeyId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -29,11 +29,11 @@ export interface KeyNeeds {
   readonly accounts: Accounts;
   readonly randomness: Pick<Randomness, 'bytes'>;
   readonly leases: AccessLeases;
-  /** Waits until the read model has the key, or for a second: a process that looks it up later waits for it too. */
+  /** Waits until the read model has the key, at most one second. A later lookup waits for it, too. */
   readonly whenFound: (fingerprint: KnownKey['fingerprint']) => Promise<unknown>;
 }
 
-/** As long as a process that looks a key up waits for the read model. */
+/** Equal to the time that a lookup waits for the read model. */
 const FOUND_MS = 1_000;
 
 export const whenKeyFound =
@@ -48,7 +48,7 @@ export const whenKeyFound =
     return pollUntil({ stopwatch, onMove }, FOUND_MS, () => views.keys.find(fingerprint));
   };
 
-/** The cleartext is shown this once, and kept nowhere. */
+/** A new key. The cleartext is shown once and not stored. */
 export interface NewKey {
   readonly key: ApiKey;
   readonly cleartext: string;
@@ -61,7 +61,7 @@ const metadataOf = (by: Changer, accountId: AccountId, mode: Mode, root: KeyId):
 
 const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
-/** No such account: `not_found`; a label that is too long: `invalid_request`. */
+/** Issues a key. Rejects with `not_found` if the account does not exist, and with `invalid_request` if the label is too long. */
 export const issueApiKey =
   ({ commands, accounts, randomness, whenFound }: KeyNeeds) =>
   async (
@@ -80,7 +80,7 @@ export const issueApiKey =
     return { key, cleartext };
   };
 
-/** Replaces a key by a new one of its mode and, unless another is named, its label. Not a key of the account that works: `not_found`. */
+/** Replaces a key with a new one of the same mode. Without `label` it keeps its label. Rejects with `not_found` if no such key works. */
 export const rotateApiKey =
   ({ commands, accounts, randomness, leases, whenFound }: KeyNeeds) =>
   async (accountId: AccountId, keyId: KeyId, label: string | undefined, by: Changer): Promise<NewKey | Rejection> => {
@@ -97,7 +97,7 @@ export const rotateApiKey =
     return { key: done.reply, cleartext };
   };
 
-/** Not a key of the account that works: `not_found`. */
+/** Revokes a key. Rejects with `not_found` if the account has no such working key. */
 export const revokeApiKey =
   ({ commands, accounts, leases }: Pick<KeyNeeds, 'commands' | 'accounts' | 'leases'>) =>
   async (accountId: AccountId, keyId: KeyId, by: Changer): Promise<ApiKey | Rejection> => {
@@ -111,13 +111,13 @@ export const revokeApiKey =
     return old;
   };
 
-/** `not_found` may answer the repeat of a request that was cut off between its append and its answer: then too the key is dead. */
+/** Announces the account after `not_found`, too: an earlier request may have ended the key and crashed before its announcement. */
 const ended = async (leases: AccessLeases, accountId: AccountId, refused: Rejection): Promise<Rejection> => {
   if (refused.code === 'not_found') await leases.announce(accountId);
   return refused;
 };
 
-/** Returns the keys of the account that work, in the order of their issue. */
+/** Returns the account's working keys, oldest first. */
 export const listApiKeys =
   ({ commands }: Pick<KeyNeeds, 'commands'>) =>
   async (accountId: AccountId): Promise<readonly ApiKey[]> =>

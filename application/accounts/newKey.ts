@@ -1,4 +1,4 @@
-// A new API key: what is shown once, and what is kept of it (contract.md Authentication).
+// Creates API keys: the cleartext, shown once, and the record stored for it (contract.md Authentication).
 import { hash } from 'node:crypto';
 import { type AccountId, idIn, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -11,14 +11,14 @@ const RANDOM_BYTES = 24;
 /** Returns the SHA-256 of the cleartext, 64 hex characters. */
 export const keyFingerprint = (cleartext: string): string => hash('sha256', cleartext, 'hex');
 
-/** Returns the first 16 hex characters of a fingerprint: as many as are shown. */
+/** Returns the part of a fingerprint that is shown: its first 16 hex characters. */
 export const shownFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16);
 
 /** Returns `ak_<mode>_` and 24 random bytes as base64url. */
 export const newApiKey = (mode: Mode, { bytes }: Pick<Randomness, 'bytes'>): string =>
   `ak_${mode}_${Buffer.from(bytes(RANDOM_BYTES)).toString('base64url')}`;
 
-/** Returns what is kept of a cleartext. Its id follows from the fingerprint, so that the same cleartext is the same key of the account. */
+/** Returns the record stored for a key, never the key itself. The id derives from the fingerprint, so a repeat yields the same key. */
 export const keyOf = (
   cleartext: string,
   { accountId, mode, at }: { readonly accountId: AccountId; readonly mode: Mode; readonly at: Timestamp },

@@ -1,4 +1,4 @@
-// Opening an account with its first keys. Repeating it with the same secrets completes what a crash cut off (S2).
+// Opens an account with its first keys. After a crash, a repeat with the same secrets completes the work (S2).
 import { ACCOUNT, openAccount } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { issueKey, KEYRING } from '../../domain/keyring/keyring.ts';
@@ -16,7 +16,7 @@ interface AccountOpening {
   readonly idSeed: string;
   readonly keys: readonly { readonly mode: Mode; readonly cleartext: string; readonly label: string }[];
   readonly actor: string;
-  /** Of whoever asked by a request. */
+  /** Id of the HTTP request, if there was one. */
   readonly requestId?: string | null;
 }
 

@@ -1,5 +1,5 @@
-// A user sets a password by a link that comes by mail: invited, or because the old one is forgotten. Whoever asks gets the same answer
-// after the same work, whether the address is known or not: the request is written down, and a job finds out.
+// Mails links by which users set a password, after an invitation or a forgotten password. A request is only recorded, and a job checks the
+// address, so that the response doesn't reveal whether the address is known.
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { encodeRawId, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
@@ -22,7 +22,7 @@ export const sendLink = jobKind({
   subjectOf: ({ requestId }) => requestId,
 });
 
-/** Whose the address is, is not known before the job runs: all of them are the platform's. */
+/** The account is unknown until the job runs, so all these jobs belong to the platform. */
 export const jobOfRequest = ({ requestId }: Pick<LinkRequest, 'requestId'>) => ({
   tenant: { accountId: PLATFORM_ACCOUNT, mode: 'live' as const },
   payload: { requestId },
@@ -31,7 +31,7 @@ export const jobOfRequest = ({ requestId }: Pick<LinkRequest, 'requestId'>) => (
 export const openRequests: OwedSource<{ readonly links: PasswordLinks }, LinkRequest> = ({ links }, { page }) =>
   links.openRequests(page);
 
-/** Resolves when the request is written down: the mail follows, where the address is a user's. */
+/** Resolves when the request is recorded. If the address belongs to a user, the mail follows. */
 export const requestPasswordLink =
   ({ links, randomness }: { readonly links: Pick<PasswordLinks, 'request'>; readonly randomness: Randomness }) =>
   async (purpose: LinkPurpose, email: string): Promise<void> => {
@@ -39,20 +39,20 @@ export const requestPasswordLink =
     await links.request({ requestId, purpose, email }, { queue: sendLink.name, ...jobOfRequest({ requestId }) });
   };
 
-/** Within a quarter of an hour: nobody's mailbox is filled by somebody else's requests. */
+/** Links per user within 15 minutes, so that a stranger's requests can't flood a mailbox. */
 const LINKS_MAX = 3;
 
 interface SendLinkNeeds extends Pick<AddUserNeeds, 'commands' | 'emails'> {
   readonly links: PasswordLinks;
   readonly mail: MailSender;
-  /** The deployment's, without a slash at its end. */
+  /** The deployment's public URL, without a slash at the end. */
   readonly publicUrl: string;
 }
 
 const mayHaveLink = (user: KnownUser, purpose: LinkPurpose): boolean =>
   user.status === 'active' && (purpose === 'reset' || user.passwordId === null);
 
-/** The job of a request. Run twice it sends the same mail with the same link. */
+/** Handles a request. Idempotent: a repeat sends the same mail with the same link. */
 export const sendPasswordLink =
   ({ commands, emails, links, mail, publicUrl }: SendLinkNeeds) =>
   async ({ requestId }: PayloadOf<typeof sendLink>): Promise<void> => {
@@ -73,14 +73,14 @@ export const sendPasswordLink =
     await links.endRequest(requestId);
   };
 
-/** Tells nothing of the token. */
+/** Derived by a hash, so that the id does not reveal the token. */
 const mailIdOf = (token: string): string => hash('sha256', `mail ${token}`, 'hex').slice(0, 32);
 
-const DEAD = reject('invalid_request', 'The link was used already, or its hour is over.', { param: 'token' });
+const DEAD = reject('invalid_request', 'The link has expired or was already used.', { param: 'token' });
 
 /**
- * Sets the password of the link's user, and ends its sessions. `invalid_request`: the link is dead (param `token`), or the password is none
- * (`password`).
+ * Sets the password of the link's user and ends the user's sessions. Rejects with `invalid_request` if the link has expired or was used
+ * (param `token`), or if the password is invalid (param `password`).
  */
 export const setPassword =
   (needs: AddUserNeeds & { readonly links: PasswordLinks }) =>
@@ -97,7 +97,7 @@ export const setPassword =
     const { userId, replaces } = link;
     const stream = USER.stream(userId);
     const { state } = await commands.load(USER, stream);
-    // A dead link costs no hash.
+    // Checked before the costly hash.
     if (state.status !== 'active' || state.passwordId !== replaces) return DEAD;
     const passwordId = await waits.apart(
       keepPassword(needs, state, password, { email: state.email, address: waits.address }),

@@ -1,4 +1,4 @@
-// The mails by which users set a password, in Portuguese as the pages they lead to. Nothing that somebody typed stands in them.
+// Mails with a link to set a password, in Portuguese like the linked pages. They contain no user input.
 import type { Mail } from '../ports/mail.ts';
 import type { LinkPurpose } from '../ports/passwordLinks.ts';
 
@@ -19,7 +19,7 @@ const WORDS: {
 const NOTE = 'O link vale por uma hora e pode ser usado uma única vez.';
 const IGNORE = 'Se você não esperava esta mensagem, ignore-a: nada muda sem o link. Não o encaminhe a ninguém.';
 
-/** `link`: of characters that mean nothing in HTML. */
+/** `link` must not contain characters that are special in HTML. */
 export const passwordMail = (purpose: LinkPurpose, link: string): Pick<Mail, 'subject' | 'text' | 'html'> => {
   const { subject, opening, link: label } = WORDS[purpose];
   return {

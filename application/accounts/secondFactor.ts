@@ -1,5 +1,5 @@
-// A user's second factor (rule D4): enrolled in two steps, so that a user whose app did not take the secret is not shut out. The event that
-// names the factor puts it in force, and ends every other session of the user in every process.
+// A user's second factor (rule D4). Enrolment has two steps, so that a user whose app failed to store the secret is not locked out. The
+// event that names the factor activates it and ends all other sessions of the user.
 import {
   encodeRawId,
   idIn,
@@ -27,12 +27,12 @@ interface Needs {
 }
 
 /**
- * Of one factor within 15 minutes. A code has six digits, so somebody who has the password must not try many. Recovery codes are not
- * refused: the owner is never locked out.
+ * Wrong codes per factor within 15 minutes. A code has only six digits, so an attacker with the password must not try many. Recovery codes
+ * are not limited, so that the owner is never locked out.
  */
 const WRONG_CODES_MAX = 20;
 
-/** Returns whether the code is right; then it never is again. */
+/** Returns whether the code is right. A right code is used up. */
 export const useSecondFactor = async (
   { secondFactors, failures }: Pick<Needs, 'secondFactors' | 'failures'>,
   secondFactorId: SecondFactorId,
@@ -54,14 +54,11 @@ const userOf = async ({ commands }: Pick<Needs, 'commands'>, userId: UserId): Pr
 
 const NO_CODE = reject('second_factor_required', 'The user has a second factor: send its `code` to replace it.');
 const WRONG_CODE = reject('invalid_request', 'code is wrong, expired or already used.', { param: 'code' });
-const NOTHING_PENDING = reject(
-  'invalid_request',
-  'No second factor waits to be confirmed: call POST /v1/auth/totp/enroll first.',
-);
+const NOTHING_PENDING = reject('invalid_request', 'No second factor is pending: call POST /v1/auth/totp/enroll first.');
 
 /**
- * Begins an enrolment, in place of one that was not confirmed. A user who has a second factor proves it by a code of it:
- * `second_factor_required` without one, `invalid_request` (param `code`) with a wrong one.
+ * Begins an enrolment, and replaces an unconfirmed one. If the user already has a second factor, `code` must be a valid code of it: rejects
+ * with `second_factor_required` if it is missing, and with `invalid_request` (param `code`) if it is wrong.
  */
 export const enrolTotp =
   (needs: Needs) =>
@@ -77,13 +74,14 @@ export const enrolTotp =
 
 const RECOVERY_CODES = 10;
 const CODE_GROUP = /.{4}(?=.)/g;
-/** 16 characters of 5 bits, in groups that can be copied. */
+/** Returns 16 characters of 5 bits each, in groups of four. */
 const newRecoveryCode = (randomness: Randomness): string =>
   encodeRawId(randomness.bytes(16)).slice(-16).replace(CODE_GROUP, '$&-');
 
 /**
- * Puts the pending factor in force and returns its recovery codes, which are shown once. The session goes on, all others of the user end.
- * `invalid_request`: no enrolment is pending, or the code is wrong (param `code`); `unauthorized`: the factor changed in the meantime.
+ * Activates the pending factor and returns its recovery codes, which are shown once. This session continues; all others of the user end.
+ * Rejects with `invalid_request` if no enrolment is pending or the code is wrong (param `code`), and with `unauthorized` if the factor
+ * changed in the meantime.
  */
 export const confirmTotp =
   (needs: Needs) =>
@@ -108,7 +106,7 @@ export const confirmTotp =
     return { recoveryCodes };
   };
 
-/** The password alone is enough from now on. Ends the user's sessions. Rejects with `not_found`. No-op without a second factor. */
+/** Removes the second factor and ends the user's sessions. Rejects with `not_found`. No-op without a second factor. */
 export const resetSecondFactor =
   (
     needs: Pick<Needs, 'commands' | 'accounts' | 'sessions'> & {

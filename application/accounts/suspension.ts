@@ -1,4 +1,4 @@
-// Suspending an account and opening it again (rule O1). Its keys and logins are refused meanwhile; its payments go on, cash-outs wait.
+// Suspends and reopens accounts (rule O1). A suspended account's keys and logins are rejected; its payments continue, its cash-outs wait.
 import { ACCOUNT, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -17,8 +17,8 @@ interface Needs {
 }
 
 /**
- * Answers, since when it is suspended, once no process takes its keys any more and every session of its users is over for good. No such
- * account: `not_found`.
+ * Suspends an account and returns the time of its suspension, once every process rejects its keys and all its users' sessions have ended.
+ * Rejects with `not_found`.
  */
 export const suspend =
   ({ commands, accounts, leases, sessions }: Needs) =>
@@ -32,8 +32,8 @@ export const suspend =
   };
 
 /**
- * Answers once no process remembers that it was suspended. Sessions of before are removed first: none of them goes on, whatever became of
- * the suspension's own work. No such account: `not_found`.
+ * Reopens an account, and returns once every process accepts its keys again. Old sessions are removed first, in case the suspension was
+ * interrupted before it removed them. Rejects with `not_found`.
  */
 export const reopen =
   ({ commands, accounts, leases, sessions }: Needs) =>

@@ -1,5 +1,5 @@
-// An operator shuts a user out, and lets it in again. Both are facts of the user's stream, which every request of a session reads: what is
-// shut out is out in every process at once.
+// Disables and enables users, on behalf of an operator. Every request reads the user's stream, so both take effect in every process at
+// once.
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import {
@@ -41,7 +41,7 @@ const record = async (
   return isRejection(done) ? done : (done.state as KnownUser);
 };
 
-/** Rejects with `not_found`. Already so: nothing, but that the sessions are removed. */
+/** Disables a user and removes the user's sessions. Rejects with `not_found`. If already disabled, only removes sessions. */
 export const disableUser =
   (needs: Needs) =>
   async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
@@ -50,7 +50,7 @@ export const disableUser =
     return disabled;
   };
 
-/** Rejects with `not_found`. The sessions of before are removed first: none of them goes on. */
+/** Enables a user. Old sessions are removed first, so that none of them works again. Rejects with `not_found`. */
 export const enableUser =
   (needs: Needs) =>
   async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {

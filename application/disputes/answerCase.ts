@@ -1,5 +1,5 @@
-// What the merchant answers to a case, and what the platform does with it. The payment is told at once, so that the answer finds its money
-// where it belongs; a process tells it when that was cut off.
+// Records a merchant's answer to a case, or a step of the platform. The payment is updated in the same call, so that the response shows
+// its money correctly. If that fails, a process updates it later.
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { acceptCase, appealCase, requestEvidence, reviewCase } from '../../domain/dispute/decisions.ts';
@@ -22,9 +22,9 @@ import { tellPaymentOf } from './tellPayment.ts';
 export type CaseAnswer =
   | { readonly kind: 'appeal'; readonly reason: string }
   | { readonly kind: 'accept' }
-  /** The platform's. */
+  /** By the platform. */
   | { readonly kind: 'requestEvidence' }
-  /** An operator's. */
+  /** By an operator. */
   | { readonly kind: 'review'; readonly approve: boolean };
 
 interface Needs {
@@ -34,7 +34,7 @@ interface Needs {
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }
 
-/** Returns the case after it. Rejections: of the decision, `not_found` first but for a bad reason. */
+/** Returns the case after the answer. Rejects with `not_found`, or like the decision. */
 export const answerCase =
   (needs: Needs) =>
   async (tenant: Tenant, id: MedCaseId, answer: CaseAnswer, by: Changer): Promise<MedCase | Rejection> => {
@@ -49,9 +49,9 @@ export const answerCase =
     const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
     const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata);
     if (isRejection(done)) return done;
-    // What is recorded is answered: a store that went away since is no reason to tell the merchant that nothing happened.
+    // The answer is recorded. If the store fails now, the process updates the payment, and the merchant still gets a success.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);
-    // What the provider reported meanwhile waited for the end of the review.
+    // Reports that the provider sent during the review had to wait for its end.
     if (answer.kind === 'review' && needs.providers.of(mode) !== null) await takeProviderCases(needs)(paymentId);
     return done.state as MedCase;
   };

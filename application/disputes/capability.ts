@@ -1,4 +1,4 @@
-// Disputes: cases that payers' banks open about payments, from their opening to where the money went.
+// Disputes: cases that payers' banks open about payments, from opening to settlement.
 import { disputeNotifications, sandboxDisputeNotifications } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -39,7 +39,7 @@ interface DisputesNeeds extends SweepNeeds {
   readonly judgeEvidence: JudgeEvidence;
   readonly grantSeconds: number;
   readonly viewSeconds: number;
-  /** For its routes. */
+  /** For the HTTP routes. */
   readonly views: { readonly cases: CaseViews };
 }
 
@@ -66,14 +66,14 @@ export const disputes = capability({
       handler: (needs: DisputesNeeds) => each(tellPaymentOf(needs)),
       places: PLACES,
       idle: 'awaited',
-      // What the payment was told stands in its own stream: no row shows both.
+      // The payment's stream records which steps it has; no table shows case and payment together.
       owed: BY_ROW,
     }),
     job(followSettling, {
       handler: (needs: DisputesNeeds) => each(followSettlingOf(needs)),
       places: PLACES,
       idle: 'awaited',
-      // What the case was told stands in its own stream: no row shows both.
+      // The case's stream records which settlements it has; no table shows case and payment together.
       owed: BY_ROW,
     }),
     job(takeOwedReports, {
@@ -99,7 +99,7 @@ export const disputes = capability({
   upkeep: [
     {
       onlyLeader: true,
-      failure: 'files of evidence could not be removed',
+      failure: 'unconfirmed evidence files could not be removed',
       pattern: SWEEP_PATTERN,
       run: removeUnconfirmed,
     },
@@ -107,7 +107,7 @@ export const disputes = capability({
   gauges: [
     {
       name: 'open_dispute_cases',
-      help: 'Dispute cases that have not ended.',
+      help: 'Dispute cases that are open.',
       read: ({ cases }) => cases.countUnderWay(),
     },
     {
@@ -117,32 +117,32 @@ export const disputes = capability({
     },
     {
       name: 'dispute_cases_waiting',
-      help: 'Dispute cases and reports that wait for an operator (`med review list`).',
+      help: 'Dispute cases and reports that need an operator’s decision (`med review list`).',
       read: ({ cases }) => cases.countWaiting(),
     },
     {
       name: 'dispute_mismatches_open',
-      help: 'Dispute cases with a mismatched amount that wait to be settled (`med settle`).',
+      help: 'Dispute cases with a mismatched amount that an operator must settle (`med settle`).',
       read: ({ cases }) => cases.countWaiting('amount_mismatch'),
     },
     {
       name: 'dispute_reports_not_taken',
-      help: 'Dispute reports that their payment can never take (`med review dismiss`).',
+      help: 'Dispute reports that can never open a case (`med review dismiss`).',
       read: ({ cases }) => cases.countWaiting('report_not_taken'),
     },
     {
       name: 'dispute_reports_contradicting',
-      help: 'Ended dispute cases whose bank has reported something else since (`med review dismiss`).',
+      help: 'Closed dispute cases whose bank later reported a different outcome (`med review dismiss`).',
       read: ({ cases }) => cases.countWaiting('report_contradicts'),
     },
     {
       name: 'dispute_reports_owed',
-      help: 'Dispute reports that wait until their payment can take them.',
+      help: 'Dispute reports that wait until their payment can be disputed.',
       read: ({ cases }) => cases.countOwedReports(),
     },
   ],
   notifications: {
-    // A chargeback may overtake its payment.
+    // A chargeback may arrive before its payment.
     case: {
       handle: (needs) => {
         const take = takeProviderCases(needs);

@@ -1,5 +1,5 @@
-// The facts that a mail about a dispute case lists: which case, which order, how much, and why (Q7). Order and reason were written by the
-// merchant and the bank, so each is cut to one short line.
+// Lists the facts of a dispute case for a mail: case, order, amount and reason (Q7). Order and reason are foreign text, so each is cut to
+// one short line.
 
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -7,10 +7,10 @@ import type { DisputeMethod, MedCase } from '../../domain/dispute/medCase.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
 
-/** What is known about the disputed charge. */
+/** Facts about the disputed charge. */
 export interface DisputedCharge {
   readonly metadata: ChargeTerms['metadata'];
-  /** What the payer says happened; null if the bank did not say. */
+  /** The payer's claim; null if the bank did not report it. */
   readonly method: DisputeMethod | null;
 }
 
@@ -24,15 +24,15 @@ const METHOD: { readonly [M in DisputeMethod]: string | null } = {
 
 /** Keys of `metadata` under which merchants keep the number of an order; the first one with a value counts. */
 const ORDER_KEYS = ['order_id', 'orderId', 'order'];
-/** Graphemes. */
+/** In graphemes. */
 const LENGTH_MAX = 200;
 
 const graphemes = new Intl.Segmenter('pt-BR', { granularity: 'grapheme' });
 
-/** Returns a text on one line, without characters that break it or hide what stands beside it. */
+/** Returns the text on one line, without control and format characters. */
 const oneLine = (text: string): string => {
   const line = text
-    // Bounds the work: metadata may be long, and a grapheme has no bound.
+    // Bounds the work: metadata may be long, and a grapheme may have any length.
     .slice(0, 8 * LENGTH_MAX)
     .toWellFormed()
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
@@ -51,7 +51,7 @@ const orderOf = (metadata: ChargeTerms['metadata']): string =>
 const reasonOf = (reason: string | null, method: DisputeMethod | null): string =>
   [method === null ? null : METHOD[method], written(reason)].filter(Boolean).join(': ') || 'não informado';
 
-/** Returns labels and values in the order in which they are read. An order or description that the charge lacks is left out. */
+/** Returns labels and values in display order. A missing order or description is left out. */
 export const caseFacts = (
   { terms }: MedCase,
   { metadata, method }: DisputedCharge,

@@ -1,4 +1,4 @@
-// The mails about a dispute case, in Portuguese: what happened, the facts of the case, and where to read how to answer (Q7).
+// Mails about a dispute case, in Portuguese: the news, the facts of the case, and a link to the guide (Q7).
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { MedCase, MedCaseEvent, MoneyOutcome } from '../../domain/dispute/medCase.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
@@ -14,7 +14,7 @@ const OUTCOME: { readonly [O in MoneyOutcome]: string } = {
   closed_without_refund: 'a disputa foi encerrada e o valor retido não foi devolvido',
   lost: 'a disputa terminou a favor do pagador e o valor retido foi devolvido a ele',
 };
-/** Of a mismatch for which nothing was held. */
+/** For a mismatch without held money. */
 const OUTCOME_WITHOUT_HOLD: { readonly [O in MoneyOutcome]: string } = {
   refunded_to_merchant: 'a disputa terminou a seu favor',
   closed_without_refund: 'a disputa foi encerrada sem devolução',
@@ -45,14 +45,14 @@ const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string,
   `Após uma análise, ${formatAmount(amount, currency, 'pt')} foram retidos até o resultado da disputa.`,
 ];
 
-/** Of these events there are mails. */
+/** The events that are mailed. */
 export const isMailed = reading(MED_CASE.groups, {
   reads: ['course', 'deadline', 'end'],
   nothing: ['MedCaseAppealed'],
   ignores: ['evidence', 'review', 'reports'],
 });
 
-/** Subject and sentence of what happened; null: no mail tells of it. */
+/** Returns subject and sentence of the mail about an event, or null if the event is not mailed. */
 const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string, string] | null => {
   if (!isMailed.isRead(type)) return null;
   switch (type) {
@@ -72,7 +72,7 @@ const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string,
     case 'MedCaseAccepted':
     case 'MedCaseRejected':
     case 'MedCaseClosed':
-      // Where the money of a mismatch goes is not decided yet.
+      // For a mismatch, an operator has yet to decide about the money.
       return medCase.moneyOutcome === null ? null : ended(medCase);
     case 'MedCaseSettled':
       return medCase.moneyOutcome === null ? held(medCase) : ended(medCase);
@@ -93,8 +93,8 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character
 const GUIDE = 'Como responder a uma disputa';
 
 /**
- * Returns the mail about an event, or null if no mail tells of such an event. `medCase` is the case after the event, `publicUrl` the base
- * of links, without a slash at its end.
+ * Returns the mail about an event, or null if the event is not mailed. `medCase` is the case after the event. `publicUrl` is the base of
+ * links, without a slash at the end.
  */
 export const caseMail = (
   type: MedCaseEvent['type'],

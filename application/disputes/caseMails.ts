@@ -1,5 +1,5 @@
-// The account's contact hears by mail that a case opened, that evidence is asked for, that the deadline is near, and how it ended: one
-// mail for each event (Q7).
+// Mails the account's contact when a case opens, when evidence is requested, when the deadline is near, and when the case ends: one mail
+// per event (Q7).
 
 import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -19,7 +19,7 @@ import { caseMail, isMailed } from './caseMail.ts';
 
 export const mailCase = jobKind({
   name: 'mailCase',
-  /** `revision`: of the event. */
+  /** `revision` is the event's revision. */
   payload: payloadOf({ caseId: idOf<MedCaseId>(), revision: Type.Integer() }),
   subjectOf: ({ caseId, revision }) => `${caseId} ${revision}`,
 });
@@ -39,7 +39,7 @@ export const caseMailing = processManager({
   },
 });
 
-/** Sends the mail of an event. Run twice it sends the same one: its id names the event. */
+/** Sends the mail about an event. Idempotent: the mail's id derives from the event. */
 export const sendCaseMail =
   ({
     commands,
@@ -50,7 +50,7 @@ export const sendCaseMail =
     readonly commands: CommandHandler;
     readonly accounts: Accounts;
     readonly mail: MailSender;
-    /** The base of links, without a slash at its end. */
+    /** The base of links, without a slash at the end. */
     readonly publicUrl: string;
   }) =>
   async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {

@@ -1,4 +1,4 @@
-// A day before the deadline of a case the merchant is reminded of it (Q2). A deadline that passes changes nothing.
+// Reminds the merchant one day before the deadline of a case (Q2). A missed deadline changes nothing.
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { nearDeadline } from '../../domain/dispute/decisions.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
@@ -42,7 +42,7 @@ export const caseDeadlines = processManager({
   },
 });
 
-/** Records that the deadline is near. Too early, answered or reminded before: nothing. */
+/** Records that the deadline is near. No-op if it is too early, or if the case was answered or the merchant already reminded. */
 export const recordNearDeadline =
   ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
   async ({ caseId }: PayloadOf<typeof remindOfDeadline>): Promise<void> => {

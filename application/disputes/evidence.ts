@@ -1,5 +1,5 @@
-// The files that a merchant adds to a case: granted, sent to the storage, confirmed once they were judged, and shown by links (rules Q6,
-// E9).
+// Evidence files of a case. The merchant gets an upload grant, uploads the file to the storage, and completes the upload, which checks
+// the file. Confirmed files are shown by links (rules Q6, E9).
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { confirmEvidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
 import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
@@ -45,7 +45,7 @@ interface UploadGrant {
   readonly expiresInSeconds: number;
 }
 
-/** Too many uploads are open, or their files too large. */
+/** Too many uploads are open, or their files are too large. */
 interface UploadLimitReached extends Rejection {
   readonly retryAfterSeconds: number;
 }
@@ -57,8 +57,8 @@ const REACHED: { readonly [Limit in keyof GrantLimits]: string } = {
 };
 
 /**
- * Grants one upload. Rejections: `not_found`, `case_not_open`, `evidence_limit_reached`, `upload_limit_reached`. Throws
- * EvidenceStorageUnavailable, and then nothing was granted.
+ * Grants one upload. Rejects with `not_found`, `case_not_open`, `evidence_limit_reached` or `upload_limit_reached`. Throws
+ * EvidenceStorageUnavailable; then nothing was granted.
  */
 export const grantUpload =
   (needs: Needs & { readonly randomness: Randomness; readonly grantSeconds: number }) =>
@@ -80,7 +80,7 @@ export const grantUpload =
     const ref = { accountId, mode, evidenceId, caseId };
     const grant = { ...ref, ...file, at, expiresAt, endsAt: addSeconds(now, grantSeconds) };
     const upload = { accountId, mode, evidenceId, contentType: file.mimeType, size: file.fileSize, expiresAt };
-    // A URL whose grant is not stored takes no file.
+    // A URL without a stored grant accepts no file.
     const url = await evidence.uploadUrl(upload, grantSeconds);
     const outcome = await grants.add(grant, LIMITS, now);
     if (outcome === 'granted') return { grant, url, expiresInSeconds: grantSeconds };
@@ -93,8 +93,8 @@ export const grantUpload =
 const IN_PROGRESS = reject('upload_in_progress', 'Another upload to this URL is in progress. Wait until it ends.');
 
 /**
- * Stores what is sent to an upload URL. `invalid_signature`: the URL is not for this request, was used, or has expired.
- * `upload_in_progress`: another request sends to it now.
+ * Stores a file sent to an upload URL. Rejects with `invalid_signature` if the URL is not for this request, was used, or has expired.
+ * Rejects with `upload_in_progress` if another request is uploading to it.
  */
 export const receiveEvidence =
   ({ receiver, evidence, grants }: Pick<Needs, 'evidence' | 'grants'> & { readonly receiver: EvidenceReceiver }) =>
@@ -112,20 +112,20 @@ export const receiveEvidence =
       isOpen = await claim.end();
     }
     if (sha256 !== null && isOpen) return { sha256 };
-    // The process stood still so long that the grant was taken for expired.
+    // The process stalled so long that the grant expired meanwhile.
     if (sha256 !== null) await evidence.remove(upload);
     return BAD_SIGNATURE;
   };
 
 export const BAD_SIGNATURE = reject(
   'invalid_signature',
-  'This URL is not for this request, was used already, or has expired.',
+  'This URL is not valid for this request, was already used, or has expired.',
 );
 
-/** How long a request waits for its turn, while another process judges a file of the account. */
+/** How long a request waits while another process checks a file of the account. */
 const TURN_MS_MAX = 20_000;
 const TURN_LOOK_MS = 100;
-/** A confirmation may take this long beyond the end of its grant. The sweep waits for longer before it removes the file. */
+/** How long after the end of its grant a confirmation may finish. The sweep waits longer before it removes the file. */
 const CONFIRMATION_SECONDS = 20;
 
 interface CompletionNeeds extends Needs {
@@ -134,13 +134,13 @@ interface CompletionNeeds extends Needs {
 }
 
 /**
- * Confirms a file that arrived, which from then on belongs to the case. Confirmed before: the same evidence. A file is judged once: a
- * repeat on a refused file gets the same error. Order of the checks: the case and the evidence (`not_found`), confirmed before, the case
- * again (`case_not_open`, `evidence_limit_reached`), refused before, `EVIDENCE_NOT_UPLOADED`, `EVIDENCE_SIZE_MISMATCH`,
- * `invalid_evidence`. Throws EvidenceStorageUnavailable.
+ * Checks an uploaded file and adds it to the case. Idempotent: a repeat returns the same evidence, or the same error for a rejected file.
+ * Rejections, in this order: `not_found` (case or evidence), `case_not_open`, `evidence_limit_reached`, an earlier verdict,
+ * `EVIDENCE_NOT_UPLOADED`, `EVIDENCE_SIZE_MISMATCH`, `invalid_evidence`. Evidence that is already confirmed is returned even if the case
+ * has closed. Throws EvidenceStorageUnavailable.
  */
 export const completeUpload = (needs: CompletionNeeds) => {
-  const lines = new KeyedLock();
+  const accountLocks = new KeyedLock();
   return async (
     tenant: Tenant,
     caseId: MedCaseId,
@@ -150,14 +150,14 @@ export const completeUpload = (needs: CompletionNeeds) => {
     const complete = (judge: Judging) => completeOnce(needs, { tenant, caseId, evidenceId, by }, judge);
     const known = await complete(async () => null);
     if (known !== null) return known;
-    return lines.run(tenant.accountId, async () => {
+    return accountLocks.run(tenant.accountId, async () => {
       const done = await complete((grant) => judgeInTurn(needs, grant));
       return done ?? NOT_UPLOADED;
     });
   };
 };
 
-/** Returns the verdict on a file that has none; null: not now. */
+/** Checks a file without a verdict. Returns null if it can't be checked now. */
 type Judging = (grant: KeptGrant) => Promise<EvidenceVerdict | null>;
 
 interface Completion {
@@ -173,7 +173,7 @@ const completeOnce = async (
   { tenant, caseId, evidenceId, by }: Completion,
   judge: Judging,
 ): Promise<Evidence | Rejection | null> => {
-  // The grant first: once it is forgotten, the case has the evidence.
+  // The grant is read first: if it is gone, the case has the evidence.
   const grant = await grants.find(evidenceId);
   const own = await ownCase(commands, tenant, caseId);
   if (isRejection(own)) return own;
@@ -198,7 +198,7 @@ const completeOnce = async (
   return done.reply;
 };
 
-/** One at a time for each account, in all processes. A verdict is kept; a missing file gets no verdict. */
+/** Checks one file per account at a time, across all processes. Stores the verdict; a missing file gets none. */
 const judgeInTurn = async (
   { evidence, grants, judgeEvidence, stopwatch }: CompletionNeeds,
   { accountId, mode, evidenceId, mimeType, fileSize }: KeptGrant,
@@ -207,7 +207,8 @@ const judgeInTurn = async (
   for (;;) {
     const end = await grants.beginJudging(accountId);
     if (end === null) {
-      if (stopwatch.elapsedMs() > until) throw new EvidenceStorageUnavailable('another process judges for too long');
+      if (stopwatch.elapsedMs() > until)
+        throw new EvidenceStorageUnavailable('another process takes too long to check a file of the account');
       await stopwatch.pause(TURN_LOOK_MS);
       continue;
     }
@@ -224,7 +225,7 @@ const judgeInTurn = async (
   }
 };
 
-/** Returns a new link to a confirmed file, good for a few minutes. */
+/** Returns a new link to a confirmed file, valid for `viewSeconds`. */
 export const evidenceUrl =
   ({ links, viewSeconds }: { readonly links: EvidenceLinks; readonly viewSeconds: number }) =>
   ({ accountId, mode }: Tenant, { evidenceId, fileName, fileSize, mimeType, sha256 }: Evidence): Promise<string> => {
@@ -232,7 +233,7 @@ export const evidenceUrl =
     return links.urlFor('GET', view, viewSeconds);
   };
 
-/** The confirmed files of a case, newest first, by the time of their grants. */
+/** Returns the confirmed files of a case, newest grant first. */
 export const evidenceOf = ({ evidence }: MedCase): readonly Evidence[] =>
   evidence.toSorted((a, b) =>
     a.grantedAt === b.grantedAt ? (a.evidenceId < b.evidenceId ? 1 : -1) : a.grantedAt < b.grantedAt ? 1 : -1,

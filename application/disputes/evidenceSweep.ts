@@ -1,4 +1,4 @@
-// Files whose grant ended without a confirmation are removed within a minute of real time (rule E9).
+// Removes files whose grant ended without a confirmation, within a minute of real time (rule E9).
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { findEvidence } from '../../domain/dispute/evidence.ts';
 import { addMillis, addSeconds, DAY_MS, fromMillis } from '../../domain/kernel/time.ts';
@@ -16,12 +16,12 @@ export interface SweepNeeds {
 
 /** Every ten seconds. */
 export const SWEEP_PATTERN = '*/10 * * * * *';
-/** Longer than a confirmation that began in time may take (application/disputes/evidence.ts). */
+/** Longer than a confirmation that started in time may take (application/disputes/evidence.ts). */
 const GRACE_SECONDS = 40;
 const PAGE = 100;
 const AT_ONCE = 8;
 
-/** Removes the files, and forgets grants that ended a day ago. Throws AggregateError with what failed; the rest is done. */
+/** Removes the files and forgets grants that ended a day ago. Throws AggregateError with all failures after the rest is done. */
 export const removeUnconfirmed = async (needs: SweepNeeds): Promise<void> => {
   const { grants, clock } = needs;
   const now = fromMillis(clock.now());
@@ -32,16 +32,16 @@ export const removeUnconfirmed = async (needs: SweepNeeds): Promise<void> => {
       const done = await Promise.allSettled(ended.slice(i, i + AT_ONCE).map((grant) => removeOne(needs, grant)));
       failures.push(...done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
     }
-    // Those that failed are first again: the next run goes on.
+    // Failed grants would come first again, so the next run continues.
     if (ended.length < PAGE || failures.length > 0) break;
   }
   await grants.forgetEnded(addMillis(now, -DAY_MS));
-  if (failures.length > 0) throw new AggregateError(failures, 'files of evidence could not be removed');
+  if (failures.length > 0) throw new AggregateError(failures, 'unconfirmed evidence files could not be removed');
 };
 
 const removeOne = async ({ commands, evidence, grants }: SweepNeeds, grant: KeptGrant): Promise<void> => {
   const { state } = await commands.load(MED_CASE, MED_CASE.stream(grant.caseId));
-  // A process was killed between the confirmation and its end.
+  // The process was killed after the confirmation and before the grant was forgotten.
   if (findEvidence(state, grant.evidenceId) !== null) return grants.forget(grant.evidenceId);
   await evidence.remove(grant);
   await grants.markRemoved(grant.evidenceId);

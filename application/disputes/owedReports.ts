@@ -1,4 +1,4 @@
-// Reports of disputes that a payment could not take when they came are taken when it can (Q10).
+// Processes dispute reports again that arrived when their payment could not be disputed (Q10).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -18,7 +18,7 @@ export const takeOwedReports = jobKind({
 
 const take = (logged: { readonly subject: string }) => [enqueue(takeOwedReports, { paymentId: paymentOf(logged) })];
 
-/** Follows the money of a dispute to its case, and takes what was owed when the payment is free for it. */
+/** Records a payment's settlement in its case, and processes owed reports when the payment can be disputed again. */
 export const caseSettling = processManager({
   name: 'caseSettling',
   movesMoney: true,
@@ -36,7 +36,7 @@ export const caseSettling = processManager({
   },
 });
 
-/** Looks at the provider's reports of the payment again. No provider in this mode: no disputes. Throws UnknownAtProvider. */
+/** Reads the provider's reports about the payment again. No-op if the mode has no provider. Throws UnknownAtProvider. */
 export const takeOwedReportsOf =
   (needs: TakeCasesNeeds) =>
   async ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> => {

@@ -1,4 +1,4 @@
-// Dispute cases as their own tenant sees them: of all others there is none.
+// Loads dispute cases of a tenant. Other tenants' cases count as not found.
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
@@ -7,7 +7,7 @@ import type { Rejection } from '../../domain/kernel/rejection.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 
-/** Returns the case as its stream has it now; `not_found` when the tenant has none such. */
+/** Returns the case from its stream. Rejects with `not_found` if it belongs to another tenant or doesn't exist. */
 export const ownCase = async (
   commands: CommandHandler,
   tenant: Tenant,

@@ -1,4 +1,4 @@
-// Dispute cases that wait for an operator, and what operators do with them (rules Q1, Q3, Q10).
+// Operators' use cases for disputes: list, review, settle and dismiss (rules Q1, Q3, Q10).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
@@ -22,7 +22,7 @@ export interface ReviewNeeds {
   readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'waitingReports'>;
 }
 
-/** A dispute case, or a report that opened none, that waits for an operator; once for each reason. */
+/** A case, or a report without a case, that needs an operator. There is one item per reason. */
 export interface CaseReviewItem {
   readonly caseId: string;
   /** The bank's id. */
@@ -30,28 +30,28 @@ export interface CaseReviewItem {
   readonly chargeId: string;
   readonly accountId: string;
   readonly mode: Mode;
-  /** null: there is no case. */
+  /** null if there is no case. */
   readonly status: CaseStatus | null;
-  /** As it was reported. */
+  /** The reported amount. */
   readonly amount: number;
   readonly currency: string;
   readonly because: CaseWaitsBecause;
-  /** Why no payment can take the report; null: for another reason it waits. */
+  /** Why the report can never open a case; null if the item waits for another reason. */
   readonly reason: NeverBecause | null;
-  /** What was ruled, or reported after the end; null: neither waits. */
+  /** The ruling under review, or the one reported after the end; null if there is neither. */
   readonly result: 'agreed' | 'disagreed' | 'withdrawn' | null;
-  /** Whether the bank said that the money comes back; null like `result`. */
+  /** Whether the bank reported a return of the money; null if `result` is null. */
   readonly returned: boolean | null;
-  /** How much the payer got, as the bank said; null: it did not say so. */
+  /** The amount that the payer got; null if the bank did not report it. */
   readonly returnedToPayer: number | null;
   readonly since: string;
 }
 
 const NOTHING_RULED = { reason: null, result: null, returned: null, returnedToPayer: null } as const;
 
-/** What the bank said, of the reasons that come from a report of its own. */
+/** Returns the bank's ruling for reasons that come from a report. */
 const ruledOf = ({ state }: WaitingCase, because: CaseReviewItem['because']) => {
-  // Those that wait are final.
+  // Reports that need an operator are final.
   if (state.status === 'absent')
     return { ...NOTHING_RULED, reason: (state.notTaken?.because ?? null) as NeverBecause | null };
   const said = { review: state.review, report_contradicts: state.contradiction }[because as string] ?? null;
@@ -80,7 +80,7 @@ const caseReviewItems = (waiting: WaitingCase): readonly CaseReviewItem[] => {
   }));
 };
 
-const SEVERAL_CASES = reject('invalid_request', 'Several cases have this id at their bank: use the med_ id.');
+const SEVERAL_CASES = reject('invalid_request', 'Several cases have this bank id: use the med_ id.');
 
 interface Reviewed {
   readonly caseId: string;
@@ -92,20 +92,20 @@ const reviewedOf = (id: MedCaseId, done: MedCase | Rejection): Reviewed | Reject
   isRejection(done) ? done : { caseId: MED_CASE.idPrefix + id, status: done.status, moneyOutcome: done.moneyOutcome };
 
 export const caseReviews = (needs: ReviewNeeds) => ({
-  /** Dispute cases that wait for an operator, oldest first. `total` counts those beyond `limit` too. */
+  /** Returns the items that need an operator, oldest first. `total` also counts items beyond `limit`. */
   listCaseReviews: async (
     limit: number,
   ): Promise<{ readonly waiting: readonly CaseReviewItem[]; readonly total: number }> => ({
     waiting: (await needs.cases.waiting(limit)).flatMap(caseReviewItems),
     total: await needs.cases.countWaiting(),
   }),
-  /** Has the outcome that is reviewed count, or refuses it. `not_found`; `case_not_open`: none waits. */
+  /** Accepts or rejects the outcome under review. Rejects with `not_found`, or with `case_not_open` if there is none. */
   reviewCase: async (id: MedCaseId, approve: boolean, by: Changer): Promise<Reviewed | Rejection> => {
     const { state } = await needs.commands.load(MED_CASE, MED_CASE.stream(id));
     if (state.status === 'absent') return NO_CASE;
     return reviewedOf(id, await answerCase(needs)(state.terms, id, { kind: 'review', approve }, by));
   },
-  /** Settles a mismatch (Q1). `not_found`, `case_not_open`, `invalid_amount`. */
+  /** Settles a mismatch (Q1). Rejects with `not_found`, `case_not_open` or `invalid_amount`. */
   settleCase: async (
     id: MedCaseId,
     verdict: SettlingVerdict,
@@ -113,8 +113,8 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     by: Changer,
   ): Promise<Reviewed | Rejection> => reviewedOf(id, await settleCase(needs)(id, verdict, reason, by)),
   /**
-   * Takes a report off the list, named by its case or the bank's id of it. `not_found`; `case_not_open`: none waits; `invalid_request`:
-   * several cases have that id.
+   * Removes a report from the list. `name` is the case's id or the bank's id. Rejects with `not_found`, with `case_not_open` if no report
+   * waits, and with `invalid_request` if several cases have the bank's id.
    */
   dismissReport: async (
     name: string,

@@ -1,4 +1,4 @@
-// What operators decide about reports that no rule can: how a mismatch is settled (Q1), and which reports need nothing more (Q11).
+// Records operators' decisions on reports: settles mismatches (Q1) and dismisses reports (Q11).
 
 import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -23,7 +23,7 @@ interface Needs {
 }
 
 /**
- * Settles a mismatch. The payment decides, because refunds draw on the same rest; then the case follows. Rejects with `not_found`,
+ * Settles a mismatch, first in the payment, because refunds reduce the same amount, then in the case. Rejects with `not_found`,
  * `case_not_open` or `invalid_amount`.
  */
 export const settleCase =
@@ -47,12 +47,12 @@ export const settleCase =
 
 export const followSettling = jobKind({
   name: 'followSettling',
-  /** `revision`: of the event. */
+  /** `revision` is the event's revision. */
   payload: payloadOf({ paymentId: idOf<PaymentId>(), revision: Type.Integer() }),
   subjectOf: ({ paymentId, revision }) => `${paymentId} ${revision}`,
 });
 
-/** Records in the case how its payment settled it, and tells the payment what became of the case. Twice: once. */
+/** Records the payment's settlement in the case, then the case's end in the payment. Idempotent. */
 export const followSettlingOf =
   ({ commands }: { readonly commands: CommandHandler }) =>
   async ({ paymentId, revision }: PayloadOf<typeof followSettling>): Promise<void> => {
@@ -67,7 +67,7 @@ export const followSettlingOf =
     await tellPaymentOf({ commands })({ caseId });
   };
 
-/** Takes a report off the operators’ list. Rejects with `not_found` or `case_not_open`. */
+/** Removes a report from the operators’ list. Rejects with `not_found` or `case_not_open`. */
 export const dismissCaseReport =
   ({ commands, accounts }: Needs) =>
   async (id: MedCaseId, reason: string, by: Changer): Promise<'dismissed' | Rejection> => {

@@ -1,4 +1,4 @@
-// Takes up what the provider reports of a payment's disputes. A notification only starts this: the reports are read from the provider.
+// Processes the provider's reports about a payment's disputes. A notification only triggers it; the reports are read from the provider.
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { openCase, recordNotTaken, ruleCase } from '../../domain/dispute/decisions.ts';
@@ -28,7 +28,7 @@ export interface TakeCasesNeeds {
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }
 
-/** How long the merchant has to answer where the provider says nothing of it (Q2). */
+/** Time to answer if the provider sets no deadline (Q2). */
 const RESPONSE_MS = 3 * DAY_MS;
 
 export const deadlineOf = ({ responseDeadline, openedAt }: ProviderCase): Timestamp | null => {
@@ -37,8 +37,8 @@ export const deadlineOf = ({ responseDeadline, openedAt }: ProviderCase): Timest
 };
 
 /**
- * Idempotent. A report that the payment can't take now is recorded as owed, one that it can never take for the operators (Q10). Throws
- * UnknownAtProvider.
+ * Processes all reports about a payment. Idempotent. A report that can't open a case now is recorded as owed; one that never can is
+ * recorded for the operators (Q10). Throws UnknownAtProvider.
  */
 export const takeProviderCases =
   (needs: TakeCasesNeeds) =>
@@ -52,8 +52,8 @@ export const takeProviderCases =
 
 type Terms = ExistingPayment['charge']['terms'];
 
-/** One report, and what is fixed about it. */
-interface Taking {
+/** One report, with its case id, metadata and time. */
+interface Intake {
   readonly terms: Terms;
   readonly reported: ProviderCase;
   readonly caseId: MedCaseId;
@@ -68,17 +68,17 @@ const takeCase = async (needs: TakeCasesNeeds, terms: Terms, reported: ProviderC
   const caseId = medCaseIdOf(await accounts.get(accountId), mode, paymentId, providerCaseId);
   const at = await accounts.now(accountId, mode);
   const metadata = metadataForProcess('providerCases', terms, paymentId, providerCaseId);
-  const taking: Taking = { terms, reported, caseId, metadata, at };
-  const disputed = await openedDispute(needs, taking);
+  const intake: Intake = { terms, reported, caseId, metadata, at };
+  const disputed = await openedDispute(needs, intake);
   if (disputed === null) return;
-  const opening = openCase(caseTermsOf(taking, disputed), at);
+  const opening = openCase(caseTermsOf(intake, disputed), at);
   const { appended } = await commands.record(MED_CASE, MED_CASE.stream(caseId), opening, metadata);
-  if (appended > 0 && disputed.amountMismatch) alert(needs, taking, 'amount_mismatch');
-  await takeRulings(needs, taking);
+  if (appended > 0 && disputed.amountMismatch) alert(needs, intake, 'amount_mismatch');
+  await takeRulings(needs, intake);
   await tellPaymentOf({ commands })({ caseId });
 };
 
-const alert = ({ alerts }: TakeCasesNeeds, { terms, caseId, reported }: Taking, because: string): void =>
+const alert = ({ alerts }: TakeCasesNeeds, { terms, caseId, reported }: Intake, because: string): void =>
   alerts.disputeReport(terms, {
     paymentId: terms.paymentId,
     caseId,
@@ -86,10 +86,10 @@ const alert = ({ alerts }: TakeCasesNeeds, { terms, caseId, reported }: Taking, 
     because,
   });
 
-/** The dispute in the payment, opened now or before; null: the payment does not take it, or the report was dismissed. */
-const openedDispute = async (needs: TakeCasesNeeds, taking: Taking): Promise<Disputed | null> => {
+/** Returns the payment's dispute, opened now or earlier, or null if it can't be opened or the report was dismissed. */
+const openedDispute = async (needs: TakeCasesNeeds, intake: Intake): Promise<Disputed | null> => {
   const { commands } = needs;
-  const { terms, reported, caseId, metadata, at } = taking;
+  const { terms, reported, caseId, metadata, at } = intake;
   const { type } = reported;
   const stream = PAYMENT.stream(terms.paymentId);
   const { state: medCase } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
@@ -99,21 +99,21 @@ const openedDispute = async (needs: TakeCasesNeeds, taking: Taking): Promise<Dis
     if (!isRejection(opened)) return disputedOf(opened.state, caseId);
     const payment = assertExists((await commands.load(PAYMENT, stream)).state);
     const refusal = notTaken(payment, type);
-    // Something changed in between.
+    // The payment changed in the meantime.
     if (refusal === null) continue;
     if (refusal.because === 'not_paid' && !refusal.isFinal) {
-      // A dispute that overtook its payment waits for it; that of a card is looked at again with the payment.
+      // A MED report that arrives before its payment is retried; a card's report is processed again with the payment.
       if (type === 'med') throw new UnknownAtProvider(`payment ${terms.paymentId}`);
       return null;
     }
-    // What was recorded as owed is tried once more: the payment may have changed meanwhile.
-    if (!(await recordRefusal(needs, taking, refusal)) || refusal.isFinal) return null;
+    // Try again after recording it as owed, because the payment may have changed meanwhile.
+    if (!(await recordRefusal(needs, intake, refusal)) || refusal.isFinal) return null;
   }
 };
 
 type Disputed = Pick<CaseTerms, 'held' | 'currency' | 'amount' | 'amountMismatch'>;
 
-/** null: of a case that is not the payment's latest, which ended and needs no opening. */
+/** Returns null if the payment has no dispute. If the case is not the payment's latest, nothing is held for it. */
 const disputedOf = (state: PaymentState, caseId: MedCaseId): Disputed | null => {
   const { transaction } = assertExists(state);
   const dispute = transaction.status === 'settled' ? transaction.dispute : null;
@@ -123,36 +123,36 @@ const disputedOf = (state: PaymentState, caseId: MedCaseId): Disputed | null => 
   return { currency, amount, amountMismatch, held: dispute.caseId === caseId ? held : ZERO };
 };
 
-const caseTermsOf = ({ terms, reported, caseId }: Taking, disputed: Disputed): CaseTerms => {
+const caseTermsOf = ({ terms, reported, caseId }: Intake, disputed: Disputed): CaseTerms => {
   const { paymentId, accountId, mode } = terms;
   const { providerCaseId, type, reason, openedAt } = reported;
   const responseDeadline = deadlineOf(reported);
   return { caseId, paymentId, accountId, mode, providerCaseId, type, reason, responseDeadline, openedAt, ...disputed };
 };
 
-/** Returns whether it is news. */
-const recordRefusal = async (needs: TakeCasesNeeds, taking: Taking, refusal: NotTaken): Promise<boolean> => {
-  const { terms, reported, caseId, metadata, at } = taking;
+/** Records that the report can't open a case. Returns false if that was already recorded. */
+const recordRefusal = async (needs: TakeCasesNeeds, intake: Intake, refusal: NotTaken): Promise<boolean> => {
+  const { terms, reported, caseId, metadata, at } = intake;
   const { paymentId, accountId, mode, currency } = terms;
   const { providerCaseId, amount } = reported;
   const report = { caseId, paymentId, accountId, mode, providerCaseId, amount: amount ?? terms.amount, currency };
   const decide = recordNotTaken({ ...report, ...refusal }, at);
   const { appended } = await needs.commands.record(MED_CASE, MED_CASE.stream(caseId), decide, metadata);
-  if (appended > 0 && refusal.isFinal) alert(needs, taking, refusal.because);
+  if (appended > 0 && refusal.isFinal) alert(needs, intake, refusal.because);
   return appended > 0;
 };
 
-const takeRulings = async (needs: TakeCasesNeeds, taking: Taking): Promise<void> => {
+const takeRulings = async (needs: TakeCasesNeeds, intake: Intake): Promise<void> => {
   const { commands, accounts } = needs;
-  const { terms, reported, caseId, metadata, at } = taking;
+  const { terms, reported, caseId, metadata, at } = intake;
   const announced = announcesOutcomes(await accounts.get(terms.accountId), terms.mode);
   for (const ruling of reported.rulings) {
     const decide = ruleCase(ruling, announced, at);
     const ruled = await commands.execute(MED_CASE, MED_CASE.stream(caseId), decide, metadata);
-    // What follows a ruling under review waits for the end of the review.
+    // Later rulings wait for the end of a review.
     if (isRejection(ruled)) break;
     const { state, appended } = ruled;
     if (appended > 0 && state.status !== 'absent' && state.contradiction?.report === ruling.report)
-      alert(needs, taking, 'contradicting');
+      alert(needs, intake, 'contradicting');
   }
 };

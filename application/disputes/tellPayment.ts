@@ -1,4 +1,4 @@
-// What happens to a case is told to its payment, in order and once: there it moves the held money, shows in the charge, and is published
+// Copies each step of a case to its payment, in order and once. There it moves the held money, shows in the charge and is published
 // (ADR 0011).
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -45,7 +45,7 @@ export const caseTelling = processManager({
   },
 });
 
-/** Tells the payment all that it was not told of the case. Twice, or at once with itself: once. */
+/** Records all missing steps of the case in the payment. Idempotent, also when run concurrently. */
 export const tellPaymentOf =
   ({ commands }: { readonly commands: CommandHandler }) =>
   async ({ caseId }: PayloadOf<typeof tellPayment>): Promise<void> => {
@@ -55,11 +55,11 @@ export const tellPaymentOf =
     const stream = PAYMENT.stream(paymentId);
     const { state: payment } = await commands.load(PAYMENT, stream);
     if (!exists(payment) || payment.transaction.status !== 'settled') return;
-    const told = payment.transaction.dispute;
-    if (told?.caseId !== caseId) return;
+    const dispute = payment.transaction.dispute;
+    if (dispute?.caseId !== caseId) return;
     for await (const { event, after, revision } of commands.loadSteps(MED_CASE, MED_CASE.stream(caseId))) {
       const change = caseChange(event);
-      if (change === null || revision <= told.revision) continue;
+      if (change === null || revision <= dispute.revision) continue;
       const step = { revision, change, medCase: after as MedCase, at: event.data.at };
       const metadata = metadataForProcess('caseTelling', state.terms, paymentId, caseId);
       await commands.record(PAYMENT, stream, recordCaseStep(step), metadata);

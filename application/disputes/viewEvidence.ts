@@ -1,4 +1,4 @@
-// A link to a confirmed file streams it. A client that reads slowly holds a place and a part of the file in memory, so places are bounded.
+// Streams a confirmed file to the holder of a link. Slow clients occupy a slot and memory, so the number of downloads is limited.
 import { createHash } from 'node:crypto';
 import { NO_EVIDENCE, sizeMismatch } from '../../domain/dispute/evidenceFile.ts';
 import type { EvidenceId } from '../../domain/kernel/ids.ts';
@@ -7,7 +7,7 @@ import { KeyedCount } from '../core/keyedCount.ts';
 import type { EvidenceLinks, EvidenceStorage } from '../ports/evidenceStorage.ts';
 import { BAD_SIGNATURE } from './evidence.ts';
 
-/** Answers on their way at once, in each process. */
+/** Concurrent downloads in each process. */
 const OF_LINK_MAX = 4;
 const OF_ACCOUNT_MAX = 16;
 const SEND_MS = 60_000;
@@ -17,26 +17,26 @@ interface ShownEvidence {
   readonly contentType: string;
   readonly size: number;
   readonly chunks: AsyncIterable<Buffer>;
-  /** In which it must be sent. */
+  /** Time limit for sending the file. */
   readonly sendMs: number;
-  /** Frees its place. */
+  /** Frees its slot. */
   close(): void;
 }
 
 const TOO_MANY = reject(
   'rate_limited',
-  `Too many downloads at once: a link takes ${OF_LINK_MAX}, an account ${OF_ACCOUNT_MAX}. Wait until one ends.`,
+  `Too many downloads at once: at most ${OF_LINK_MAX} per link and ${OF_ACCOUNT_MAX} per account. Wait until one ends.`,
 );
 
-/** The stored file is not the confirmed one. */
+/** The stored file differs from the confirmed one. */
 export class EvidenceDamaged extends Error {
   override name = 'EvidenceDamaged';
 }
 
 /**
- * Returns the file that a link is for. `invalid_signature`: the link is invalid or has expired. `rate_limited`: too many downloads.
- * `not_found`: the file is gone. `EVIDENCE_SIZE_MISMATCH`: the storage was damaged. If the damage did not change the size, the
- * chunks end with EvidenceDamaged before the last one, so that no client takes the file for whole.
+ * Returns the file of a link. Rejects with `invalid_signature` if the link is invalid or has expired, with `rate_limited` if there are too
+ * many downloads, with `not_found` if the file is gone, and with `EVIDENCE_SIZE_MISMATCH` if it is damaged. If the damage didn't change
+ * the size, the chunks end with EvidenceDamaged before the last one, so that no client gets a complete damaged file.
  */
 export const showEvidence = ({
   links,
@@ -84,7 +84,7 @@ async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGe
 const openPlaces = () => {
   const [ofLink, ofAccount] = [new KeyedCount(), new KeyedCount()];
   return {
-    /** Returns how to leave, which counts once; null if there is no place. */
+    /** Returns a function that frees the slot, or null if all slots are occupied. */
     enter: (link: string, account: string): (() => void) | null => {
       if (ofLink.of(link) >= OF_LINK_MAX || ofAccount.of(account) >= OF_ACCOUNT_MAX) return null;
       const leave = [ofLink.add(link), ofAccount.add(account)];

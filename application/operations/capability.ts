@@ -1,4 +1,4 @@
-// What operators of the platform are shown of its work and have begun again (rule O1): the log and what follows it, the ledger, jobs.
+// Operators' use cases for the platform (rule O1): the log and its consumers, read models, parked streams, the ledger and jobs.
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
@@ -25,7 +25,7 @@ interface OperationsNeeds {
   readonly views: { readonly wallet: WalletViews };
 }
 
-/** A read model or a process, and how far it has followed the log. */
+/** A read model or process, and its position in the log. */
 interface ConsumerStanding {
   readonly name: string;
   readonly position: string | null;
@@ -43,7 +43,7 @@ const listConsumers =
     };
   };
 
-/** Yields the log in pages: from its beginning or its end on, up to what it holds now or, `isLive`, until the signal. */
+/** Yields the log in pages, from its beginning or its end. With `isLive` it continues until the signal, otherwise to the current head. */
 const readLog = ({ store }: Pick<OperationsNeeds, 'store'>) =>
   async function* (
     from: 'start' | 'end',
@@ -57,7 +57,7 @@ const readLog = ({ store }: Pick<OperationsNeeds, 'store'>) =>
     }
   };
 
-/** Returns events of a stream from a revision on. */
+/** Returns up to `limit` events of a stream, starting at a revision. */
 const readStream =
   ({ store }: Pick<OperationsNeeds, 'store'>) =>
   async (stream: StreamName, from: number, limit: number): Promise<readonly RecordedEvent[]> => {
@@ -81,7 +81,7 @@ interface FailedJobItem {
   readonly nextAttemptAt: string | null;
 }
 
-/** Work that failed, of one queue or all (null). */
+/** Returns failed jobs, of one queue or (null) of all. */
 const listFailedJobs =
   ({ failedJobs }: Pick<OperationsNeeds, 'failedJobs'>) =>
   async (

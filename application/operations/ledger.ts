@@ -1,5 +1,4 @@
-// Checks the whole ledger, and lists one payment's postings in words: those that its events call for, compared with those stored.
-// The ledger explains every number.
+// Checks the whole ledger. Lists one payment's postings with explanations, and compares those derived from its events with those stored.
 import { ACCOUNT_WORDS } from '../../domain/aggregates.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
@@ -10,9 +9,9 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
 
-/** What does not add up; empty lists are the only good answer, beside sums of zero. */
+/** Results of the check. If the ledger is correct, sums are zero, and `entries` and `balances` are empty. */
 interface LedgerFindings extends LedgerSums {
-  /** The rest on the account `disputes`: the platform's gain (positive) or loss (Q11). The ledger balances all the same. */
+  /** Remaining balances of the account `disputes`: the platform's gain (positive) or loss (Q11). They don't affect `isBalanced`. */
   readonly disputes: readonly DisputesRest[];
   readonly isBalanced: boolean;
 }
@@ -26,10 +25,10 @@ export const checkLedger =
     return { sums, entries, balances, disputes, isBalanced };
   };
 
-/** A posting that follows from an event of a payment. */
+/** A posting derived from an event of a payment. */
 export interface LedgerLine {
   readonly revision: number;
-  /** Of the postings of its event, from 0. */
+  /** Index among the postings of its event, from 0. */
   readonly line: number;
   readonly event: string;
   readonly at: Timestamp;
@@ -37,24 +36,24 @@ export interface LedgerLine {
   readonly currency: string;
   /** Signed minor units; credit is positive. */
   readonly amount: number;
-  /** Of the account in this payment, after this posting. */
+  /** The account's running sum in this payment, after this posting. */
   readonly sum: number;
-  /** What it does to the account, and why, in words. */
+  /** Describes what the posting does and why. */
   readonly what: string;
 }
 
 interface PaymentLedger {
   readonly paymentId: string;
   readonly postings: readonly LedgerLine[];
-  /** Of all of them, by currency: zero. */
+  /** Sums of all postings by currency; zero if correct. */
   readonly totals: readonly { readonly currency: string; readonly sum: number }[];
-  /** Postings that are in only one of both: the ledger as it is kept, and as it follows from the events. None is the only good answer. */
+  /** Postings that are only in the stored ledger, or only follow from the events; empty if correct. */
   readonly differences: readonly string[];
 }
 
 export const whatMoved = (account: LedgerAccount, amount: number): string => ACCOUNT_WORDS[account][amount > 0 ? 0 : 1];
 
-/** The postings that follow from the payment's events; null: there is no such payment. Throws StreamUnreadable. */
+/** Returns the postings derived from the payment's events, or null if it does not exist. Throws StreamUnreadable. */
 const linesOf = async (
   commands: Pick<CommandHandler, 'loadSteps'>,
   id: PaymentId,
@@ -80,13 +79,13 @@ const linesOf = async (
 const posting = ({ revision, line, account, currency, amount }: KeptPosting): string =>
   `@${revision}.${line} ${account} ${currency} ${amount}`;
 
-/** What is in only one of both: the ledger as it is kept, and as it follows from the events. */
+/** Returns postings that are only in the stored ledger, or only follow from the events. */
 const differencesOf = (keptPostings: readonly KeptPosting[], lines: readonly LedgerLine[]): readonly string[] => {
   const kept = new Set(keptPostings.map(posting));
   const right = new Set(lines.map(posting));
   return [
     ...[...right].filter((one) => !kept.has(one)).map((one) => `not in the ledger: ${one}`),
-    ...[...kept].filter((one) => !right.has(one)).map((one) => `in the ledger, and follows from no event: ${one}`),
+    ...[...kept].filter((one) => !right.has(one)).map((one) => `in the ledger, but not in any event: ${one}`),
   ];
 };
 
@@ -101,7 +100,7 @@ interface Needs {
   readonly views: { readonly wallet: Pick<WalletViews, 'postings'> };
 }
 
-/** null: there is no such payment. Throws StreamUnreadable. */
+/** Returns a payment's ledger, or null if the payment does not exist. Throws StreamUnreadable. */
 export const showLedger =
   ({ commands, views }: Needs) =>
   async (id: PaymentId): Promise<PaymentLedger | null> => {

@@ -1,5 +1,4 @@
-// Streams that read models and processes do not take any more, as operators see to them: by requests and at a terminal alike (architecture
-// §7, rule O1).
+// Operators' use cases for parked streams, which read models and processes skip after a failed event (architecture §7, rule O1).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -18,7 +17,7 @@ interface Needs {
 }
 
 export interface ParkedItem extends Omit<ParkedRow, 'account'> {
-  /** null, as the mode: neither the event nor the first one of its stream has it. */
+  /** Account and mode are null if neither the event nor the first one of its stream names them. */
   readonly accountId: string | null;
 }
 
@@ -44,13 +43,13 @@ const shown = ({
   accountId: account === null ? null : ACCOUNT.idPrefix + account,
 });
 
-/** Longest parked first. */
+/** Returns parked streams, longest parked first. */
 export const listParked =
   ({ consumers }: Pick<Needs, 'consumers'>) =>
   async (consumer: string | null): Promise<readonly ParkedItem[]> =>
     (await consumers.parked({ stream: null, consumer })).map(shown);
 
-/** Returns who has parked the stream, and its events from the first that was not taken; null if it is not parked. */
+/** Returns the consumers that parked the stream, and its events from the first failed one on, or null if it is not parked. */
 export const showParked =
   ({ consumers, store }: Pick<Needs, 'consumers' | 'store'>) =>
   async (
@@ -66,8 +65,8 @@ export const showParked =
   };
 
 /**
- * Has streams taken up again, and waits for it: half a minute after the last one of them at most, and never longer than the signal.
- * Returns what became of each; none: nothing of that kind is parked.
+ * Retries parked streams and waits for the results, until 30 s pass without progress or the signal aborts. Returns the result for each
+ * stream; empty if no such stream is parked.
  */
 export const retryParked =
   ({ consumers }: Pick<Needs, 'consumers'>) =>
@@ -75,8 +74,8 @@ export const retryParked =
     consumers.takeUp(await consumers.parked(which), signal);
 
 /**
- * Passes over the events at which they are parked, which is recorded in the log, and goes on like `retryParked`. `forced`: consumers for
- * which it is meant though they would miss money, or what merchants are shown; `unmeant`: those that were not named, and nothing is done.
+ * Skips the events at which streams are parked, records that in the log, and continues like `retryParked`. Consumers that move money or
+ * face merchants must be named in `forced`. If any is missing, nothing is done and `unmeant` names them.
  */
 export const skipParked =
   (needs: Needs) =>
@@ -112,7 +111,7 @@ const record = async (
     operator: actor.replace('operator:', ''),
     isForced: !consumers.maySkip(consumer),
   };
-  // The stream's own; no account if its events name none.
+  // The tenant of the stream; the account is empty if its events name none.
   const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };
   const why = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
   await commands.record(

@@ -1,4 +1,4 @@
-// Requests: what is kept of them. Nothing follows from it: there is no process and no job, and whoever answers requests writes it.
+// The request log: upkeep, and search by request id. The HTTP processes write the log.
 import { capability } from '../core/capability.ts';
 import { type EventStore, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import type { LoggedRequest, RequestLogReads, RequestLogUpkeep } from '../ports/requestLog.ts';
@@ -14,12 +14,12 @@ interface FindingNeeds {
   readonly store: Pick<EventStore, 'subscribe'>;
 }
 
-/** Clients may send one id with many requests: the newest of them are shown. */
+/** Clients may send one id with many requests; only the newest are shown. */
 export const REQUESTS_SHOWN_MAX = 20;
 
 /**
- * The newest requests of the last 30 days that bore the id, and the events that they caused, in order; null: the log was moved or put
- * back since.
+ * Returns the newest requests of the last 30 days with this id, and the events that they caused, in order. `events` is null if the log was
+ * migrated or restored since.
  */
 const findRequest =
   ({ requestLog, store }: FindingNeeds) =>
@@ -41,12 +41,12 @@ export const requests = capability({
   parts: (needs: RequestsNeeds) => needs,
   upkeep: [
     {
-      failure: 'minutes of requests that are long over could not be forgotten',
+      failure: 'old rate limit minutes could not be removed',
       pattern: '0 */10 * * * *',
       run: ({ requestUpkeep }) => requestUpkeep.forgetOldMinutes(),
     },
     {
-      failure: 'the request log could not be given its next days and rid of its oldest',
+      failure: 'partitions of the request log could not be maintained',
       pattern: '30 5 * * * *',
       onlyLeader: true,
       run: ({ requestUpkeep }) => requestUpkeep.keepDays(),

@@ -1,23 +1,23 @@
-// Which events the requests of one id caused. Both stores keep that id in the events' metadata and no index of it: the log is read from
-// the position that the request found it at, as far as the request and what followed at once can reach.
+// Finds the events that the requests with one id caused. The id is in the events' metadata, without an index, so the log is read from the
+// position that it had when the request began, until shortly after the request.
 
 import { toMillis } from '../../domain/kernel/time.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { LoggedRequest } from '../ports/requestLog.ts';
 
-/** What is recorded later than so long after the answer is not looked for. */
+/** Events recorded later than this after the response are ignored. */
 const FOLLOWING_MS = 10_000;
 
-/** As the event codec stores it. */
+/** Metadata as the event codec stores it. */
 interface StoredMetadata {
   readonly account: string;
-  /** Left out where the request is the cause. */
+  /** Absent if the request is the cause. */
   readonly requestId?: string;
-  /** The request that caused it, or the event, or what goes on by it: a refund, an instrument, a case. */
+  /** The cause: the request, an event, or an object such as a refund, an instrument or a case. */
   readonly $causationId?: string;
 }
 
-/** null: nobody can read it. */
+/** Returns null if the text is not valid JSON. */
 const parsed = <T>(text: string): T | null => {
   try {
     return JSON.parse(text) as T;
@@ -26,7 +26,7 @@ const parsed = <T>(text: string): T | null => {
   }
 };
 
-/** What later events of the same stream may name as their cause: what this one began, like a refund or an instrument. */
+/** Returns ids that later events of the stream may name as their cause: those of objects that this event began, such as a refund. */
 const beganBy = ({ data }: RecordedEvent): readonly string[] =>
   Object.values(parsed<Record<string, unknown>>(data) ?? {}).filter(
     (value): value is string => typeof value === 'string' && value !== '',
@@ -61,9 +61,8 @@ const eventsOfRequest = async (
 };
 
 /**
- * Returns the events that were recorded under the requests' one id, and those that followed from them within 10 s of an answer: each once,
- * however many of the requests reach it, in the order in which they were recorded. Throws UnknownPosition where the log is not the one
- * that a request was answered on: it was moved or put back.
+ * Returns the events that the requests caused directly or indirectly, up to 10 s after a response: each once, in the order recorded. Throws
+ * UnknownPosition if the log was migrated or restored since a request.
  */
 export const eventsOfRequests = async (
   store: Pick<EventStore, 'subscribe'>,
@@ -73,6 +72,6 @@ export const eventsOfRequests = async (
   const found = new Map<string, RecordedEvent>();
   for (const request of requests)
     for (const event of await eventsOfRequest(store, request, signal)) found.set(event.id, event);
-  // Requests of two accounts are looked for one after the other.
+  // Requests are searched one by one, so their events must be sorted.
   return [...found.values()].sort((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt));
 };

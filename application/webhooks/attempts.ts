@@ -1,4 +1,4 @@
-// What came of each attempt of a delivery (rule W8).
+// Reads the attempts of a delivery and their results (rule W8).
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryEvent } from '../../domain/webhookDelivery/webhookDelivery.ts';
@@ -9,12 +9,12 @@ export interface Attempt {
   readonly number: number;
   readonly at: Timestamp;
   readonly statusCode: number | null;
-  /** null: it was taken. */
+  /** null if the attempt succeeded. */
   readonly error: string | null;
   readonly durationMs: number;
 }
 
-/** Returns the attempts of a delivery, in order; none when nothing has happened to it. */
+/** Returns the attempts of a delivery, in order. */
 export const attemptsOf =
   ({ commands }: { readonly commands: Pick<CommandHandler, 'loadSteps'> }) =>
   async (id: DeliveryId): Promise<readonly Attempt[]> => {

@@ -58,16 +58,16 @@ interface WebhooksNeeds {
   readonly deadLetters: DeadLetterReads;
   readonly redrives: Redrives;
   readonly expired: ExpiredDeliveries;
-  /** Real days for which a delivery is kept after its last event. */
+  /** How many real days a delivery is kept after its last event. */
   readonly retentionDays: number;
-  /** Whether the clock may be trusted: one that is far ahead would delete what is to be kept. */
+  /** Whether the clock can be trusted. A clock that is far ahead would delete deliveries too early. */
   readonly mayWork: () => boolean;
   readonly deliveries: DeliveryReads;
   readonly endpoints: EndpointReads;
   readonly caughtUp: CaughtUp;
   readonly quiescence: Quiescence;
   readonly withTenantLock: WithTenantLock;
-  /** For its routes. */
+  /** For the HTTP routes. */
   readonly views: { readonly deliveries: DeliveryViews; readonly endpoints: EndpointViews };
 }
 
@@ -91,7 +91,7 @@ export const webhooks = capability({
       handler: (needs: WebhooksNeeds) => scheduleMessages(needs),
       places: { places: 24, perTarget: 24 },
       idle: 'writesMessages',
-      // Nothing shows that messages of an event were never scheduled, so the row of the job itself is what is owed.
+      // No table shows that an event's messages were never scheduled, so lost work is found by the job's own row.
       owed: BY_ROW,
     }),
     job(deliver, {
@@ -99,10 +99,10 @@ export const webhooks = capability({
         const worker = new DeliveryWorker(needs);
         return { run: (wanted, target, mayBeRepeat) => worker.run(wanted, target as string, mayBeRepeat) };
       },
-      // A place mostly waits for an answer, up to 30 s, so many are needed where many endpoints are silent at once.
+      // Workers mostly wait for responses, up to 30 s each, so many are needed if many endpoints are silent at once.
       places: { places: 256, perTarget: 4 },
       idle: 'apart',
-      // What has become of one whose job was lost is not known, so the job says when it was due.
+      // If a job was lost, its delivery may have been attempted, so the new job names the due time.
       owed: owedBy(overdueDeliveries, ({ tenant, deliveryId, target, dueAt }) => ({
         tenant,
         payload: { deliveryId, dueAt },
@@ -111,7 +111,7 @@ export const webhooks = capability({
     }),
     job(redrive, {
       handler: (needs: WebhooksNeeds) => each(workOffRedrive(needs)),
-      // It writes as fast as the log takes it: more at once would only be in the way of payments.
+      // A re-drive writes as fast as the log allows; more in parallel would only slow down payments.
       places: { places: 2, perTarget: 1 },
       idle: 'writesMessages',
       owed: owedBy(stalledRedrives, jobOfRedrive),
@@ -120,40 +120,40 @@ export const webhooks = capability({
   gauges: [
     {
       name: 'deliveries_to_redrive',
-      help: 'Dead-lettered deliveries that re-drives have yet to send.',
+      help: 'Dead-lettered deliveries that running re-drives have yet to send.',
       read: ({ redrives }) => redrives.outstanding(),
     },
     {
       name: 'webhook_deliveries_deleted',
-      help: 'Deliveries that were deleted since the database was made, because they ended WEBHOOK_RETENTION_DAYS ago.',
+      help: 'Deliveries deleted after WEBHOOK_RETENTION_DAYS, since the database was created.',
       read: ({ retention }) => retention.deleted(),
     },
   ],
   upkeep: [
     {
-      failure: 'deliveries that have begun could not be removed from those that wait',
+      failure: 'started deliveries could not be removed from the scheduled ones',
       pattern: '* * * * * *',
       run: ({ scheduled }) => scheduled.sweep(),
     },
     {
-      failure: 'deliveries that another process began could not be removed from those that wait',
+      failure: 'deliveries started by other processes could not be removed from the scheduled ones',
       pattern: '0 23 * * * *',
       run: ({ scheduled }) => scheduled.sweepAll(),
     },
     {
-      failure: 'targets that failed long ago could not be forgotten',
+      failure: 'old failures of webhook targets could not be removed',
       pattern: '0 17 * * * *',
       run: ({ targets }) => targets.forgetOld(),
     },
     {
-      failure: 'deliveries that ended long ago could not be deleted',
+      failure: 'expired deliveries could not be deleted',
       pattern: '* * * * * *',
       run: ({ retention }) => retention.run(),
     },
   ],
   effects: forgetFailures.by(({ targets }: WebhooksNeeds) => targets.forget),
   useCases: (parts: Parts) => ({
-    /** Where webhooks may go (W5). */
+    /** Checks whether webhooks may be sent to a URL (W5). */
     judgeWebhookUrl: parts.sender.judgeUrl,
     registerWebhookEndpoint: registerWebhookEndpoint(parts),
     changeWebhookEndpoint: changeWebhookEndpoint(parts),
@@ -161,18 +161,18 @@ export const webhooks = capability({
     rotateOverrideSecret: rotateOverrideSecret(parts),
     deleteWebhookEndpoint: deleteWebhookEndpoint(parts),
     pingEndpoint: pingEndpoint(parts),
-    /** Those of these targets of deliveries that keep failing. */
+    /** Returns those of the given targets that keep failing. */
     failingTargets: parts.targets.failing,
     resendWebhook: resendWebhook(parts),
     retryDelivery: retryDelivery(parts),
     askRedrive: askRedrive(parts),
-    /** Ids of deliveries in the jobs that run now, of any tenant. */
+    /** Returns the ids of deliveries in running jobs, of any tenant. */
     deliveriesRunning: deliveriesRunning(parts),
-    /** Returns the attempts of a delivery that its stream tells of, in order. */
+    /** Returns the attempts of a delivery, in order. */
     attemptsOf: attemptsOf(parts),
-    /** Returns what the attempts of deliveries send, in order: JSON texts. */
+    /** Returns the payloads of deliveries as JSON texts, in order. */
     bodiesOf: (deliveries: readonly Delivery[]): Promise<readonly string[]> => parts.messages.bodiesOf(deliveries),
-    /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`: how many still are, and are held back. */
+    /** Waits until no message of the tenant is due, at most `timeoutMs`. Returns how many are still due or held back. */
     whenDelivered: whenDelivered(parts),
   }),
   records: {

@@ -1,4 +1,4 @@
-// Deliveries that were given up, as operators see them: of every account.
+// Operators' lists of dead-lettered deliveries, across accounts.
 
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -21,18 +21,18 @@ interface DeadLetterItem {
   readonly mode: Mode;
   readonly paymentId: string;
   readonly eventType: string;
-  /** null: to the payment's own URL. */
+  /** null if sent to the payment's own URL. */
   readonly endpointId: string | null;
   readonly createdAt: string;
 }
 
-/** Every account and mode that has any; null: of every account. */
+/** Returns the accounts and modes with dead-lettered deliveries, of one account or (null) of all. */
 export const tenantsWithDeadLetters =
   ({ deadLetters }: Pick<DeadLetterNeeds, 'deadLetters'>) =>
   async (wanted: AccountId | null): Promise<readonly Tenant[]> =>
     (await deadLetters.tenants()).filter(({ accountId }) => wanted === null || accountId === wanted);
 
-/** Deliveries given up, by account and mode, oldest first; null: of every account. */
+/** Returns dead-lettered deliveries by account and mode, oldest first, of one account or (null) of all. */
 export const listDeadLetters =
   (needs: DeadLetterNeeds) =>
   async (

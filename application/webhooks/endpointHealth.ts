@@ -1,13 +1,13 @@
-// Which endpoints, and hosts of payments' own URLs, keep failing. All workers share this knowledge; this keeps a copy of it for a second,
-// so that it is read as seldom as possible (W3).
+// Tracks which endpoints, and hosts of payments' own URLs, keep failing. The counts are shared by all workers and cached here for one
+// second (W3).
 import { LRUCache } from 'lru-cache';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTargets.ts';
 
-/** Below three failures a single hiccup would delay every message behind it. */
+/** Fewer than three failures would let a single hiccup delay all later messages. */
 export const PROBE_RULE: ProbeRule = { failuresInARow: 3, everySeconds: 60 };
 
-/** For how long a count of failures is believed. A target that began to fail meanwhile costs one more failed attempt at worst. */
+/** How long a cached count is used. If the target starts to fail meanwhile, that costs at most one more failed attempt. */
 const KNOWN_FOR_MS = 1_000;
 /** Bounds the memory: payments may name any number of hosts. */
 const TARGETS_MAX = 10_000;
@@ -28,21 +28,21 @@ export class EndpointHealth {
     this.#now = now;
   }
 
-  /** Learns how often the target failed in a row. To be called before deliveries to it are attempted. */
+  /** Loads the target's number of consecutive failures. Call it before attempting deliveries to the target. */
   async look(target: string): Promise<void> {
     const before = this.#known.get(target);
     if (before !== undefined && this.#now() - before.atMs < KNOWN_FOR_MS) return;
     const failures = await this.#targets.failuresOf(target);
-    // A result that was recorded during the read is newer than the read.
+    // A result recorded during the read is newer than the read.
     if (this.#known.get(target) === before) this.#learn(target, failures);
   }
 
-  /** Returns whether the target keeps failing, as far as is known here. */
+  /** Returns whether the target keeps failing, according to the cache. */
   isFailing(target: string): boolean {
     return (this.#known.get(target)?.failures ?? 0) >= PROBE_RULE.failuresInARow;
   }
 
-  /** Returns whether the first attempt has to wait. If so, it is now held back, and a timer brings it again. */
+  /** Returns whether the first attempt must wait. If so, it is held back and a timer starts it later. */
   async holds(attempt: FirstAttempt): Promise<boolean> {
     if (!this.isFailing(attempt.group)) return false;
     return (await this.#targets.hold(attempt)) !== null;
@@ -53,7 +53,7 @@ export class EndpointHealth {
     this.#learn(attempt.group, await this.#targets.failed(attempt, error));
   }
 
-  /** Records that the target took a delivery at `at` (account time). Attempts that were held back for it become due. */
+  /** Records that the target accepted a delivery at `at` (account time). Attempts that were held back become due. */
   async succeeded(target: string, at: Timestamp): Promise<void> {
     if ((this.#known.get(target)?.failures ?? 0) === 0) return;
     this.#learn(target, 0);

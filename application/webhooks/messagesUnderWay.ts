@@ -1,5 +1,4 @@
-// Which of a tenant's messages are still to be delivered: the sandbox's flush answers with their number, and the drain of its test clock
-// waits for them (X5, X7).
+// Counts a tenant's undelivered messages. The sandbox's flush returns their number, and draining the test clock waits for them (X5, X7).
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -9,7 +8,7 @@ import type { Tenant } from '../ports/paymentProvider.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
 import { deliver } from './webhookDelivery.ts';
 
-/** The most messages that are read at once. */
+/** Maximum number of messages read at once. */
 const LISTED_MAX = 1_000;
 
 interface Needs {
@@ -19,15 +18,15 @@ interface Needs {
   readonly quiescence: Quiescence;
 }
 
-/** Returns the deliveries in the jobs that run now, in any process. */
+/** Returns the deliveries in running jobs, in any process. */
 export const deliveriesRunning =
   ({ jobs }: Pick<Needs, 'jobs'>) =>
   async (): Promise<readonly DeliveryId[]> =>
     (await jobs.running(deliver)).map(({ deliveryId }) => deliveryId);
 
 /**
- * Waits until no message of the tenant is due, at most `timeoutMs`. Returns how many are due then, those not yet scheduled included, and
- * how many are held back for a target that fails.
+ * Waits until no message of the tenant is due, at most `timeoutMs`. Returns how many are still due, including those not yet scheduled, and
+ * how many are held back because their target fails.
  */
 export const whenDelivered =
   (needs: Needs) =>
@@ -44,7 +43,7 @@ export const whenDelivered =
     return counted;
   };
 
-/** Which messages are waited for: of those due by `until` (account time) or with an id in `sent`, those that `isWaitedFor` accepts. */
+/** Selects messages to wait for: due by `until` (account time) or with an id in `sent`, and accepted by `isWaitedFor`. */
 export interface AwaitedMessages {
   readonly until: Timestamp;
   readonly sent: ReadonlySet<string>;
@@ -52,9 +51,8 @@ export interface AwaitedMessages {
 }
 
 /**
- * Waits until every event has been reacted to, no job of the tenant runs, and every message is scheduled; then, at most `graceMs` longer,
- * until no message that is waited for is under way. Returns the messages that are under way then; null when the first part took longer
- * than `timeoutMs`.
+ * Waits until all events are processed, no job of the tenant runs and every message is scheduled. Then waits, at most `graceMs`, until no
+ * awaited message is under way. Returns the messages that are still under way, or null if the first part took longer than `timeoutMs`.
  */
 export const messagesUnderWay =
   ({ deliveries, quiescence }: Pick<Needs, 'deliveries' | 'quiescence'>) =>
@@ -69,7 +67,7 @@ export const messagesUnderWay =
     if ((await quiescence.until(timeoutMs, written)) === null) return null;
     let found: readonly MessageUnderWay[] = [];
     await quiescence.until(graceMs, async () => {
-      // A message that ended may have led to another.
+      // A delivered message may have caused another.
       if ((await written()) === null) return null;
       found = await deliveries.underWay(tenant, until, [...sent], LISTED_MAX);
       return found.some(isWaitedFor) ? null : true;

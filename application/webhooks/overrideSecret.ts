@@ -1,4 +1,4 @@
-// The secret that signs messages to payments' own URLs: one for each account and mode (rule W7). Rotating it replaces it at once, with no
+// The secret that signs messages to payments' own URLs, one per account and mode (rule W7). A rotation replaces it at once, without
 // overlap.
 import { ACCOUNT, rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -18,8 +18,8 @@ interface Needs {
 }
 
 /**
- * Returns the present secret, 64 hex characters, whichever process rotated it last. Before the first rotation it makes version 0, which no
- * merchant is shown. Throws when the stored secret of a later version is missing.
+ * Returns the current secret, 64 hex characters. Before the first rotation it creates version 0, which is never shown to the merchant.
+ * Throws if the stored secret of a later version is missing.
  */
 export const overrideSecret = async (needs: Needs, tenant: Tenant): Promise<string> => {
   const { accountId, mode } = tenant;
@@ -30,7 +30,7 @@ export const overrideSecret = async (needs: Needs, tenant: Tenant): Promise<stri
   return keepSecret(needs, overrideSecretIdOf(accountId, mode), version);
 };
 
-/** Makes a new secret and returns it, 64 hex characters; it is in no other answer. Rejects as the account's decision does. */
+/** Creates a new secret and returns it, 64 hex characters. No other call returns it. Rejects like the account's decision. */
 export const rotateOverrideSecret =
   (needs: Needs & { readonly commands: CommandHandler }) =>
   async (tenant: Tenant, requester: Actor): Promise<string | Rejection> => {

@@ -1,5 +1,5 @@
-// POST /v1/webhooks/endpoints/{id}/ping: one signed request that is no event, so that a merchant sees whether the receiver is reached and
-// takes the signature. It is no delivery: no list shows it, and the endpoint's health does not count it.
+// POST /v1/webhooks/endpoints/{id}/ping: sends one signed request, so that a merchant can test the receiver and its signature check. A ping
+// is not a delivery: it appears in no list and doesn't affect the endpoint's health.
 import { type EndpointId, type EventId, idIn } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
@@ -24,8 +24,8 @@ interface Needs {
 }
 
 /**
- * Sends a ping to an endpoint of the tenant, active or not, under the sender's rules and its deadline of 30 s. Returns what came of it.
- * Rejects with `not_found`.
+ * Sends a ping to an endpoint of the tenant, active or not, under the sender's rules and its deadline of 30 s. Returns the outcome. Rejects
+ * with `not_found`.
  */
 export const pingEndpoint =
   ({ commands, accounts, clock, randomness, secrets, sender }: Needs) =>

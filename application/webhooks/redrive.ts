@@ -1,5 +1,5 @@
-// POST /v1/webhooks/deliveries/redrive (rule W8): many dead-lettered deliveries are sent again. A job works them off in pages and keeps how
-// far it has got; whatever is done twice changes nothing, because each delivery's own stream tells whether it was sent again already.
+// POST /v1/webhooks/deliveries/redrive (rule W8): sends many dead-lettered deliveries again. A job processes them in pages and stores its
+// progress. Repeats are harmless, because each delivery's stream records whether it was sent again.
 import { type EndpointId, idIn, type RedriveId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { correlationOf, redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
@@ -39,17 +39,17 @@ interface WantedRedrive extends Pick<Redrive, 'tenant' | 'filter' | 'actor' | 'r
   readonly isDryRun: boolean;
 }
 export interface AskedRedrive {
-  /** Dead-lettered deliveries that fit the filter. */
+  /** Dead-lettered deliveries that match the filter. */
   readonly matched: number;
-  /** Those that this one sends again: not those to endpoints that are inactive or deleted, nor those that another is about to send. */
+  /** Deliveries that this re-drive sends: without those to inactive or deleted endpoints, or claimed by another re-drive. */
   readonly queued: number;
-  /** null: nothing is to be done. */
+  /** null if there is nothing to send. */
   readonly redriveId: RedriveId | null;
 }
 
 /**
- * Counts what a re-drive would send and, unless it is a dry run, begins it. `hasWorker`: its job is enqueued; otherwise the caller works it
- * off. Throws ReadModelsBehind.
+ * Counts the deliveries that a re-drive would send and, unless it is a dry run, starts it. With `hasWorker` a job is enqueued; otherwise
+ * the caller processes it. Throws ReadModelsBehind.
  */
 export const askRedrive =
   ({ commands, accounts, deadLetters, redrives, randomness, caughtUp }: AskNeeds, hasWorker = true) =>
@@ -80,11 +80,11 @@ interface WorkNeeds {
   readonly messages: StreamMessages;
 }
 
-/** How much is done at once. */
+/** Limits of one job. */
 interface RedriveBounds {
-  /** Deliveries that are read, and sent again, together. */
+  /** Deliveries per page. */
   readonly page: number;
-  /** Pages of one job: far less work than the longest that a job may run. */
+  /** Pages per job, chosen so that a job stays far below its time limit. */
   readonly pages: number;
 }
 const BOUNDS: RedriveBounds = { page: 100, pages: 50 };
@@ -94,10 +94,10 @@ interface Aimed {
   readonly target: string;
 }
 
-/** Works a re-drive off, page by page. One at a time: `#probed` is of that one. */
+/** Processes one re-drive, page by page. Use one instance per re-drive, because `#probed` belongs to it. */
 export class RedriveWorker {
   readonly #needs: WorkNeeds;
-  /** Targets of which it knows that they have had their probe. */
+  /** Targets that already had their probe in this re-drive. */
   readonly #probed = new Set<string>();
   #sent = 0;
 
@@ -105,12 +105,12 @@ export class RedriveWorker {
     this.#needs = needs;
   }
 
-  /** Deliveries that this one has had sent. */
+  /** Number of deliveries that this instance sent again. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** Does the next page. Returns how far it is; null: it is done. */
+  /** Processes the next page. Returns the progress, or null if the re-drive is done. */
   async page(id: RedriveId, limit = BOUNDS.page): Promise<RedriveProgress | null> {
     const { deadLetters, redrives } = this.#needs;
     const found = await redrives.find(id);
@@ -128,7 +128,7 @@ export class RedriveWorker {
     return { requested: found.requested + sent, after: place };
   }
 
-  /** Returns how many were sent again by this. */
+  /** Returns how many deliveries this call sent again. */
   async #send(redriven: Redrive, letters: readonly DeadLetter[]): Promise<number> {
     const { commands, accounts } = this.#needs;
     const { accountId, mode } = redriven.tenant;
@@ -149,7 +149,7 @@ export class RedriveWorker {
     return { letter, target: endpointId ?? (await withTarget(this.#needs.messages, letter.delivery)).target };
   }
 
-  /** One probe of a whole re-drive goes to a target. Should it be lost in a crash, what waits there is probed once a minute (W3). */
+  /** Returns the targets that need a probe: one per target and re-drive. If a crash loses it, targets are probed once a minute (W3). */
   async #unprobed(id: RedriveId, targets: ReadonlySet<string>): Promise<Set<string>> {
     const unknown = [...targets].filter((target) => !this.#probed.has(target));
     for (const target of unknown) this.#probed.add(target);
@@ -167,7 +167,7 @@ export class RedriveWorker {
   }
 }
 
-/** The job of a re-drive: so many pages, and then another job for the rest, so that none runs for long. */
+/** The job of a re-drive. It processes a limited number of pages and enqueues another job for the rest. */
 export const workOffRedrive =
   (needs: WorkNeeds & { readonly jobs: Pick<JobQueue, 'enqueue'> }, { page, pages } = BOUNDS) =>
   async ({ redriveId }: PayloadOf<typeof redrive>): Promise<void> => {

@@ -1,4 +1,4 @@
-// POST /v1/payments/{id}/resend-webhook (rule W8): the messages of the transition into the present status, as fresh deliveries.
+// POST /v1/payments/{id}/resend-webhook (rule W8): sends the messages about the current status again, as new deliveries.
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -22,15 +22,15 @@ interface Needs {
 }
 
 interface Resend {
-  /** Whether any endpoint, or the payment's own URL, wants one of the messages. */
+  /** Whether an endpoint subscribes to one of the messages, or the payment has its own URL. */
   readonly resent: boolean;
-  /** The present status of the payment. */
+  /** The current status of the payment. */
   readonly status: TransactionStatus;
 }
 
 /**
- * Records that the webhooks of the present status are asked for again. Every call is a resend of its own; past the bound it is rejected
- * with `resend_limit_reached` (M7). The process webhookFanOut schedules the deliveries, so they survive this process.
+ * Records a request to send the webhooks of the current status again. Every call is a separate resend. Rejects with `resend_limit_reached`
+ * beyond the limit (M7). The process webhookFanOut schedules the deliveries, so they survive a crash of this process.
  */
 export const resendWebhook =
   ({ commands, accounts, endpoints }: Needs) =>
@@ -52,8 +52,8 @@ const typesOf = ({ before, event, after }: Around<PaymentState, PaymentEvent>): 
   resentMessagesOf(before, event, after).map(({ type }) => type);
 
 /**
- * Returns the latest transition into the present status that has messages; where none has, the latest one. After a dispute was won it is
- * the settlement, because the end of the dispute sends none of that family. null: there is no such payment.
+ * Returns the latest transition into the current status that has messages. If none has, returns the latest transition. After a won dispute
+ * this is the settlement, because the end of a dispute has no messages of that family. Returns null if the payment does not exist.
  */
 const lastTransition = async (
   commands: CommandHandler,

@@ -1,24 +1,24 @@
-// Deliveries are kept for WEBHOOK_RETENTION_DAYS after their last event, in real time: a test clock that was advanced makes none older.
+// Deletes deliveries WEBHOOK_RETENTION_DAYS after their last event. Real time counts, so advancing a test clock deletes nothing.
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 
-/** Deleted in one transaction, which appends to a log in the same database wait for: a few milliseconds. */
+/** Deliveries per transaction. Appends to a log in the same database wait for it, a few milliseconds. */
 const BATCH = 64;
-/** Transactions of one turn. With a turn a second, 22,000,000 deliveries a day are the most that can be deleted. */
+/** Transactions per run. At one run per second, at most 22,000,000 deliveries are deleted per day. */
 const BATCHES = 4;
-/** When nothing was left, the next look is so much later. */
+/** Pause after a run that found nothing more to delete. */
 const QUIET_MS = MINUTE_MS;
 
 interface Needs {
   readonly expired: ExpiredDeliveries;
   readonly clock: Clock;
   readonly retentionDays: number;
-  /** Whether the clock may be trusted: one that is far ahead would delete what is to be kept. */
+  /** Whether the clock can be trusted. A clock that is far ahead would delete deliveries too early. */
   readonly mayWork: () => boolean;
 }
 
-/** Deletes at a steady pace, so that nobody waits for it. */
+/** Deletes deliveries at a steady pace, so that other work isn't delayed. */
 export class DeliveryRetention {
   readonly #needs: Needs;
   #quietUntilMs = 0;
@@ -27,7 +27,7 @@ export class DeliveryRetention {
     this.#needs = needs;
   }
 
-  /** One turn: at most 256 deliveries. */
+  /** Deletes up to 256 deliveries. */
   async run(): Promise<void> {
     const { expired, clock, retentionDays, mayWork } = this.#needs;
     const now = clock.now();
@@ -41,7 +41,7 @@ export class DeliveryRetention {
     }
   }
 
-  /** How many deliveries were deleted since the database was made. */
+  /** Returns how many deliveries were deleted since the database was created. */
   deleted(): Promise<number> {
     return this.#needs.expired.deleted();
   }

@@ -1,4 +1,4 @@
-// POST /v1/webhooks/deliveries/{id}/retry (rule W8): one delivery is sent at once, whatever has become of it.
+// POST /v1/webhooks/deliveries/{id}/retry (rule W8): sends one delivery at once, whatever its status.
 
 import type { DeliveryId, EndpointId } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
@@ -32,8 +32,8 @@ interface Needs {
 const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 
 /**
- * Has a delivery of the tenant sent at once, also one that had ended, and one that waits for a failing endpoint. Returns it as it is from
- * here on. One whose attempt is due is left as it is. Rejects, checked in this order, with `not_found` and `endpoint_not_active`.
+ * Requests an immediate attempt of a delivery, even if it has ended or waits for a failing endpoint. Returns the delivery after the change.
+ * No-op if an attempt is already due. Rejects, in this order, with `not_found` and `endpoint_not_active`.
  */
 export const retryDelivery =
   (needs: Needs) =>
@@ -44,7 +44,7 @@ export const retryDelivery =
     const refused = await endpointRefused(commands, of.delivery.endpointId);
     if (refused !== null) return refused;
     const request = requestRetry(of, await accounts.now(tenant.accountId, tenant.mode));
-    // One that was deleted since it was read, because it ended long ago, is not to begin anew.
+    // If retention deleted the delivery since it was read, it must not start again.
     const decide = (state: WebhookDeliveryState) =>
       of.hasBegun && state.status === 'absent' ? NO_DELIVERY : request(state);
     const metadata = metadataForRequest(requester, tenant, correlationOf(of.delivery));
@@ -55,12 +55,12 @@ export const retryDelivery =
     return done.state;
   };
 
-/** `hasBegun`: it was read from its stream. */
+/** `hasBegun`: the delivery was read from its stream, so at least one attempt was made. */
 interface Found extends Scheduled {
   readonly hasBegun: boolean;
 }
 
-/** null: the tenant has none such. */
+/** Returns null if the tenant has no such delivery. */
 const ownDelivery = async (
   { commands, messages, scheduled }: Needs,
   tenant: Tenant,
@@ -81,14 +81,14 @@ interface Owned extends Scheduled {
 const ofTenant = ({ accountId, mode }: Tenant, { tenant, ...of }: Owned, hasBegun: boolean): Found | null =>
   tenant.accountId === accountId && tenant.mode === mode ? { ...of, hasBegun } : null;
 
-/** Returns a delivery with its target, which follows from its endpoint or the stream that it tells of. */
+/** Returns a delivery with its target, which derives from its endpoint or from the stream of its event. */
 export const withTarget = async (messages: StreamMessages, delivery: Delivery): Promise<Owned> => {
-  const { tenant, url } = (await messages.of(delivery)).told;
+  const { tenant, url } = (await messages.of(delivery)).published;
   const { endpointId } = delivery;
   return { delivery, target: targetOf({ endpointId, url, ...tenant }), tenant };
 };
 
-/** Returns why nothing can be sent again to the endpoint; null when it takes deliveries, and for a payment's own URL, which has none. */
+/** Returns why the endpoint accepts no deliveries, or null if it does. A payment's own URL (`endpointId` null) always does. */
 export const endpointRefused = async (
   commands: CommandHandler,
   endpointId: EndpointId | null,
@@ -97,6 +97,6 @@ export const endpointRefused = async (
   const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
   if (state.status === 'active') return null;
   return state.status === 'inactive'
-    ? reject('endpoint_not_active', 'The endpoint of the delivery is inactive. Make it active first.')
-    : reject('endpoint_not_active', 'The endpoint of the delivery was deleted: nothing goes there any more.');
+    ? reject('endpoint_not_active', 'The endpoint of the delivery is inactive. Activate it first.')
+    : reject('endpoint_not_active', 'The endpoint of the delivery was deleted. The delivery can’t be sent again.');
 };

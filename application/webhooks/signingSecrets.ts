@@ -1,4 +1,4 @@
-// Secrets that sign messages: of endpoints, and of accounts for payments' own URLs (rule W7). A rotation swaps them at once.
+// Secrets that sign messages: those of endpoints, and those of accounts for payments' own URLs (rule W7). A rotation takes effect at once.
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Endpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { CommandContention } from '../core/commandHandler.ts';
@@ -11,11 +11,11 @@ interface Needs {
 }
 type SecretId = Parameters<WebhookSecrets['keep']>[0];
 
-/** Stores 32 random bytes, as 64 hex characters, as this version. Returns the version's secret: an earlier one where there was one. */
+/** Stores 32 random bytes, as 64 hex characters, unless the version already has a secret. Returns the version's secret. */
 export const keepSecret = ({ secrets, randomness }: Needs, id: SecretId, version: number): Promise<string> =>
   secrets.keep(id, version, randomness.bytes(32).toString('hex'));
 
-/** Returns the secret that signs what goes to the endpoint. Throws when it is missing. */
+/** Returns the endpoint's signing secret. Throws if it is missing. */
 export const endpointSecret = async (
   secrets: WebhookSecrets,
   { endpointId, secretVersion }: Pick<Endpoint, 'endpointId' | 'secretVersion'>,
@@ -25,20 +25,20 @@ export const endpointSecret = async (
   return secret;
 };
 
-/** An attempt is lost only when another rotation came first. */
+/** An attempt fails only if another rotation came first. */
 const ATTEMPTS_MAX = 10;
 
 interface Rotation {
   readonly id: SecretId;
-  /** Returns the version after the present one, as the stream has it now. */
+  /** Returns the version after the stream's current one. */
   readonly nextVersion: () => Promise<number | Rejection>;
-  /** Records that the version signs from now on. 'taken': another rotation came first. */
+  /** Makes the version the signing one. Returns 'taken' if another rotation came first. */
   readonly record: (version: number) => Promise<'rotated' | 'taken' | Rejection>;
 }
 
 /**
- * Makes a new secret the one that signs and returns it, 64 hex characters. Rejects as `nextVersion` and `record` do. Throws
- * CommandContention when other rotations came first ten times in a row.
+ * Replaces the signing secret and returns the new one, 64 hex characters. Rejects like `nextVersion` and `record`. Throws
+ * CommandContention if other rotations came first ten times in a row.
  */
 export const rotateSecret = async (
   needs: Needs,
@@ -47,11 +47,11 @@ export const rotateSecret = async (
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const version = await nextVersion();
     if (isRejection(version)) return version;
-    // Kept before the event that names it: a version without a secret could never be signed for.
+    // Stored before the event that names it, because a version without a secret couldn't sign.
     const secret = await keepSecret(needs, id, version);
     const reply = await record(version);
     if (isRejection(reply)) return reply;
     if (reply === 'rotated') return secret;
   }
-  throw new CommandContention(`signing secret of ${id}: ${ATTEMPTS_MAX} rotations in a row were faster`);
+  throw new CommandContention(`signing secret of ${id}: ${ATTEMPTS_MAX} concurrent rotations came first`);
 };

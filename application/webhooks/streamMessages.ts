@@ -1,5 +1,5 @@
-// The messages of streams, rendered from their events wherever they are needed: for an attempt, a retry, a read. They are not stored, for
-// they follow from the events up to the one that they tell of, and from the version of their form.
+// Renders the messages of streams from their events, for attempts, retries and reads. Messages are not stored, because they derive from
+// the events up to their own one and from the version of their form.
 import { LRUCache } from 'lru-cache';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
@@ -21,7 +21,7 @@ export class StreamMessage {
   readonly type: string;
   readonly family: Message['family'];
   readonly at: Message['at'];
-  /** 1, 2, 3 … over the messages of the stream, in their order. */
+  /** Number of the message in its stream, from 1. */
   readonly sequence: number;
   readonly #idOf: (type: string) => EventId;
   readonly #render: Message['render'];
@@ -37,7 +37,7 @@ export class StreamMessage {
     this.#render = render;
   }
 
-  /** The same on every endpoint, retry and resend (W2). */
+  /** The same for every endpoint, retry and resend (W2). */
   get eventId(): EventId {
     this.#eventId ??= this.#idOf(this.type);
     return this.#eventId;
@@ -50,47 +50,47 @@ export class StreamMessage {
   }
 }
 
-/** What one event of a stream tells. */
-export interface Told {
+/** The messages of one event, and where they go. */
+export interface PublishedEvent {
   readonly tenant: Tenant;
-  /** The payment that it is about; null: none. */
+  /** The payment concerned, or null. */
   readonly paymentId: PaymentId | null;
-  /** Where its messages go in place of the account's endpoints; null: to those. */
+  /** URL that gets the messages instead of the account's endpoints, or null. */
   readonly url: string | null;
   readonly messages: readonly StreamMessage[];
-  /** The messages of an earlier event that it has published again; null: it has none. */
+  /** The earlier messages that the event publishes again, or null. */
   readonly again: Again | null;
 }
 
 type Steps = Pick<CommandHandler, 'loadSteps'>;
 
-/** An aggregate that publishes. */
-type Published = AnyAggregate & { readonly publisher: Publisher<unknown, Fact<string, unknown>> };
+/** An aggregate that publishes messages. */
+type PublishingAggregate = AnyAggregate & { readonly publisher: Publisher<unknown, Fact<string, unknown>> };
 
-/** Returns those of the aggregates that publish, by category. */
-export const publishingOf = (aggregates: readonly AnyAggregate[]): ReadonlyMap<string, Published> =>
+/** Returns the aggregates that publish messages, by category. */
+export const publishingOf = (aggregates: readonly AnyAggregate[]): ReadonlyMap<string, PublishingAggregate> =>
   new Map(
     aggregates.flatMap((one) => (one.publisher === null ? [] : [[one.category, { ...one, publisher: one.publisher }]])),
   );
 
-/** Returns what the events at `revisions` tell. Throws when the stream lacks one of them, or the form is not known. */
-const tell = async (
+/** Returns the messages of the events at `revisions`. Throws if one of the events is missing or the form is unknown. */
+const readPublished = async (
   steps: Steps,
-  aggregate: Published,
+  aggregate: PublishingAggregate,
   stream: StreamName,
   revisions: readonly number[],
   form: number,
-): Promise<ReadonlyMap<number, Told>> => {
+): Promise<ReadonlyMap<number, PublishedEvent>> => {
   const { publisher } = aggregate;
   const { id: subject } = readStreamName(stream);
   const last = Math.max(...revisions);
   const messagesOf = messagesInForm(publisher, form);
-  const told = new Map<number, Told>();
+  const published = new Map<number, PublishedEvent>();
   let sequence = 0;
   for await (const { before, event, after, revision, account, mode } of steps.loadSteps(aggregate, stream)) {
     const messages = messagesOf(before, event, after);
     if (revisions.includes(revision))
-      told.set(revision, {
+      published.set(revision, {
         tenant: { accountId: account, mode },
         paymentId: publisher.paymentOf?.(subject, after) ?? null,
         url: publisher.urlOf?.(after) ?? null,
@@ -103,51 +103,51 @@ const tell = async (
     sequence += messages.length;
     if (revision >= last) break;
   }
-  for (const revision of revisions) if (!told.has(revision)) throw new Error(`no event ${revision} of ${stream}`);
-  return told;
+  for (const revision of revisions) if (!published.has(revision)) throw new Error(`no event ${revision} of ${stream}`);
+  return published;
 };
 
-/** Remembered between fan-out and attempts: a few kB each, and a moment of a busy hour. */
-const REMEMBERED_MAX = 4_000;
+/** Cached between fan-out and attempts, a few kB each. */
+const CACHED_MAX = 4_000;
 
 const keyOf = (stream: StreamName, revision: number, form: number): string => `${stream} ${revision} ${form}`;
 
 export class StreamMessages {
   readonly #steps: Steps;
-  readonly #publishing: ReadonlyMap<string, Published>;
-  readonly #remembered = new LRUCache<string, Promise<Told>>({ max: REMEMBERED_MAX });
+  readonly #publishing: ReadonlyMap<string, PublishingAggregate>;
+  readonly #cache = new LRUCache<string, Promise<PublishedEvent>>({ max: CACHED_MAX });
 
   constructor(steps: Steps, aggregates: readonly AnyAggregate[]) {
     this.#steps = steps;
     this.#publishing = publishingOf(aggregates);
   }
 
-  /** Forgets every message: another event may stand where the one it tells of stood. */
+  /** Clears the cache. After a restore, a revision may hold another event. */
   forgetAll(): void {
-    this.#remembered.clear();
+    this.#cache.clear();
   }
 
-  /** Returns what the event at `revision` tells. Throws when the stream has no such event. */
-  at(stream: StreamName, revision: number, form = MESSAGE_FORM): Promise<Told> {
+  /** Returns the messages of the event at `revision`. Throws if the stream has no such event. */
+  at(stream: StreamName, revision: number, form = MESSAGE_FORM): Promise<PublishedEvent> {
     const key = keyOf(stream, revision, form);
-    const known = this.#remembered.get(key);
-    if (known !== undefined) return known;
-    const told = this.#tell(stream, [revision], form).then((all) => all.get(revision) as Told);
-    this.#remembered.set(key, told);
-    told.catch(() => this.#remembered.delete(key));
-    return told;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const published = this.#read(stream, [revision], form).then((all) => all.get(revision) as PublishedEvent);
+    this.#cache.set(key, published);
+    published.catch(() => this.#cache.delete(key));
+    return published;
   }
 
-  /** Returns the message of a delivery, with what its event tells. */
+  /** Returns the message of a delivery, and all messages of its event. */
   async of({ stream, revision, eventType, form }: Delivery): Promise<{
-    readonly told: Told;
+    readonly published: PublishedEvent;
     readonly message: StreamMessage;
   }> {
-    const told = await this.at(stream, revision, form);
-    return { told, message: messageOfType(told, eventType, stream) };
+    const published = await this.at(stream, revision, form);
+    return { published, message: messageOfType(published, eventType, stream) };
   }
 
-  /** Returns the bodies of deliveries, in order. A stream is read once, however many of them tell of it. */
+  /** Returns the bodies of deliveries, in order. Each stream is read only once. */
   async bodiesOf(deliveries: readonly Delivery[]): Promise<readonly string[]> {
     const bodies: string[] = [];
     const places = deliveries.map((delivery, place) => ({ delivery, place }));
@@ -156,38 +156,46 @@ export class StreamMessages {
       [...groups.values()].map(async (group) => {
         const { stream, form } = (group[0] as (typeof places)[number]).delivery;
         const revisions = group.map(({ delivery }) => delivery.revision);
-        const told = await this.#knownOrTold(stream, revisions, form);
+        const published = await this.#cachedOrRead(stream, revisions, form);
         for (const { delivery, place } of group)
-          bodies[place] = messageOfType(told.get(delivery.revision) as Told, delivery.eventType, stream).body;
+          bodies[place] = messageOfType(
+            published.get(delivery.revision) as PublishedEvent,
+            delivery.eventType,
+            stream,
+          ).body;
       }),
     );
     return bodies;
   }
 
-  /** Keeps nothing of what must be read: whoever looks through old deliveries pushes out none that are on their way. */
-  async #knownOrTold(
+  /** Uses the cache but adds nothing to it, so that reading old deliveries doesn't displace current ones. */
+  async #cachedOrRead(
     stream: StreamName,
     revisions: readonly number[],
     form: number,
-  ): Promise<ReadonlyMap<number, Told>> {
-    const known = new Map<number, Told>();
+  ): Promise<ReadonlyMap<number, PublishedEvent>> {
+    const cached = new Map<number, PublishedEvent>();
     for (const revision of revisions) {
-      const told = await this.#remembered.peek(keyOf(stream, revision, form));
-      if (told === undefined) return this.#tell(stream, revisions, form);
-      known.set(revision, told);
+      const published = await this.#cache.peek(keyOf(stream, revision, form));
+      if (published === undefined) return this.#read(stream, revisions, form);
+      cached.set(revision, published);
     }
-    return known;
+    return cached;
   }
 
-  async #tell(stream: StreamName, revisions: readonly number[], form: number): Promise<ReadonlyMap<number, Told>> {
-    const published = this.#publishing.get(readStreamName(stream).category);
-    if (published === undefined) throw new Error(`${stream} publishes no messages`);
-    return tell(this.#steps, published, stream, revisions, form);
+  async #read(
+    stream: StreamName,
+    revisions: readonly number[],
+    form: number,
+  ): Promise<ReadonlyMap<number, PublishedEvent>> {
+    const aggregate = this.#publishing.get(readStreamName(stream).category);
+    if (aggregate === undefined) throw new Error(`${stream} publishes no messages`);
+    return readPublished(this.#steps, aggregate, stream, revisions, form);
   }
 }
 
-const messageOfType = ({ messages }: Told, eventType: string, stream: StreamName): StreamMessage => {
+const messageOfType = ({ messages }: PublishedEvent, eventType: string, stream: StreamName): StreamMessage => {
   const message = messages.find(({ type }) => type === eventType);
-  if (message === undefined) throw new Error(`${stream} has no message ${eventType} of that event`);
+  if (message === undefined) throw new Error(`${stream}: the event has no message ${eventType}`);
   return message;
 };

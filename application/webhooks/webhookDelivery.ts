@@ -1,4 +1,4 @@
-// A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
+// Attempts a scheduled delivery until the endpoint accepts it, no attempts are left, or the endpoint is deleted (W3, W4, W6).
 import Type from 'typebox';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
@@ -43,8 +43,8 @@ import { signatureHeaders } from './webhookSignature.ts';
 export const deliver = timedKind({
   name: 'deliver',
   /**
-   * `dueAt`: the instant at which the attempt is due. Absent of a first attempt at once after the delivery was scheduled: there can't have
-   * been another. `isProbe`: whether the attempt is a probe.
+   * `dueAt` is when the attempt is due. It is absent for the first attempt right after scheduling, before which there can't be another one.
+   * `isProbe`: whether the attempt is a probe.
    */
   payload: payloadOf({
     deliveryId: idOf<DeliveryId>(),
@@ -52,7 +52,7 @@ export const deliver = timedKind({
     isProbe: Type.Optional(Type.Boolean()),
   }),
   subjectOf: ({ deliveryId }) => deliveryId,
-  // As many as one endpoint takes at once: a claim, a look at the endpoint and an end for all of them.
+  // Deliveries to one endpoint share a claim, a lookup of the endpoint and a completion.
   payloadsPerJob: 50,
   timer: {
     jobPayloadOf: (payload, { dueAt, held }) => ({ ...payload, dueAt, ...(held && { isProbe: true }) }),
@@ -63,7 +63,7 @@ type Wanted = PayloadOf<typeof deliver>;
 
 const deliveryOf = ({ subject }: { readonly subject: string }): Wanted => ({ deliveryId: subject as DeliveryId });
 
-/** Forgets the failures of a target of deliveries (`targetOf`): it counts as well until it fails again. */
+/** Forgets the failures of a delivery target (`targetOf`), which then counts as healthy until it fails again. */
 export const forgetFailures = effect<string>('forgetFailures');
 
 export const webhookDelivery = processManager({
@@ -76,9 +76,9 @@ export const webhookDelivery = processManager({
           const { nextAttemptAt, target } = logged.event.data;
           return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
         },
-        // A first attempt that is held back for a deleted endpoint has a timer still.
+        // A first attempt that was held back for a deleted endpoint still has a timer.
         WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
-        // The timer of the retry that it waits for is moved: there is one for each delivery.
+        // Moves the timer of the pending retry, because each delivery has only one timer.
         WebhookDeliveryRetryRequested: (logged) => {
           const { at, target } = logged.event.data;
           return [setTimer(deliver, deliveryOf(logged), logged, at, target)];
@@ -89,10 +89,10 @@ export const webhookDelivery = processManager({
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {
       reads: {
-        // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
+        // Failures at another URL or before a pause no longer count, so all waiting deliveries are attempted at once (W3).
         WebhookEndpointChanged: ({ subject, event: { data } }) =>
           data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
-        // Pending deliveries are abandoned at once, not when their next attempt would have come.
+        // Pending deliveries are cancelled at once, not at their next attempt.
         WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
         WebhookEndpointRegistered: nothing,
         WebhookEndpointSecretRotated: nothing,
@@ -116,27 +116,27 @@ interface Needs {
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }
 
-/** Longest attempt while a test clock is drained (W4): a silent endpoint must not hold up a jump for long. */
+/** Deadline of attempts while a test clock is drained, so that a silent endpoint delays a jump only briefly (W4). */
 const JUMP_DEADLINE_MS = 5_000;
 
-/** How long a retry that was asked for waits while another attempt of its delivery is being made, before it looks again. */
+/** How long a requested retry waits before it checks again whether another attempt of the delivery is still running. */
 const LOOK_AGAIN_MS = SECOND_MS;
 
 /** `fireNow` sets timers to this instant. */
 const EPOCH = fromMillis(0);
 
-/** A delivery whose next attempt is asked for. */
+/** A delivery and the data for its next attempt. */
 interface Attempt {
   readonly deliveryId: DeliveryId;
   readonly state: PendingDelivery;
   readonly tenant: Tenant;
   readonly target: string;
-  /** The URL of the stream that it tells of; null: that of the endpoint. */
+  /** The stream's own URL, or null to use the endpoint's. */
   readonly url: string | null;
   readonly message: StreamMessage;
 }
 
-/** Where a delivery goes now, and what signs it. */
+/** URL and signing secret of an attempt. */
 interface Destination {
   readonly url: string;
   readonly secret: string;
@@ -152,8 +152,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Attempts deliveries of one target. Its status and secret are read at the attempt. `mayBeRepeat`: the same was begun before, and what
-   * came of it is not known here.
+   * Attempts deliveries to one target, with its current status and secret. `mayBeRepeat`: the job may have run before with an unknown
+   * result.
    */
   async run(wanted: readonly Wanted[], target: string, mayBeRepeat = false): Promise<void> {
     const [endpoint, scheduled] = await Promise.all([
@@ -162,7 +162,7 @@ export class DeliveryWorker {
       this.#health.look(target),
     ]);
     await runAll(wanted, async (one) => {
-      // What would be held back may have been asked for by hand meanwhile.
+      // A delivery that would be held back may have had a manual retry meanwhile.
       const mayHaveBegun = mayBeRepeat || one.dueAt !== undefined || this.#health.isFailing(target);
       const state = await this.#pendingState(one.deliveryId, scheduled.get(one.deliveryId), mayHaveBegun);
       if (state !== null) await this.#attempt(await this.#attemptOf(one.deliveryId, state, target), one, endpoint);
@@ -173,7 +173,7 @@ export class DeliveryWorker {
     return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(id))).state;
   }
 
-  /** null: nothing is to be done. A first attempt right after it was scheduled needs no read of the stream: there is none. */
+  /** Returns the pending delivery, or null if there is nothing to do. A first attempt reads no stream, because none exists yet. */
   async #pendingState(
     id: DeliveryId,
     scheduled: ScheduledDelivery | undefined,
@@ -191,12 +191,12 @@ export class DeliveryWorker {
   }
 
   async #attemptOf(deliveryId: DeliveryId, state: PendingDelivery, target: string): Promise<Attempt> {
-    const { told, message } = await this.#needs.messages.of(state.delivery);
-    const url = state.delivery.endpointId === null ? told.url : null;
-    return { deliveryId, state, tenant: told.tenant, target, url, message };
+    const { published, message } = await this.#needs.messages.of(state.delivery);
+    const url = state.delivery.endpointId === null ? published.url : null;
+    return { deliveryId, state, tenant: published.tenant, target, url, message };
   }
 
-  /** `endpoint`: null for deliveries to a stream's own URL. */
+  /** `endpoint` is null for deliveries to a stream's own URL. */
   async #attempt(attempt: Attempt, wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
     const { accounts } = this.#needs;
     const { state, tenant } = attempt;
@@ -206,7 +206,7 @@ export class DeliveryWorker {
     const now = await accounts.actingAt(accountId, mode, dueAt);
     if (endpoint !== null && endpoint.status !== 'active') return this.#putOff(attempt, endpoint, now);
     const isTooSoon = asked === null ? (await accounts.now(accountId, mode)) < dueAt : now < dueAt;
-    // A timer that was fired early is spent: it is set again, whoever else may have done so.
+    // A timer that fired early is used up, so it is set again.
     if (isTooSoon || (dueAt < state.nextAttemptAt && !mayComeEarly(state, dueAt)))
       return this.#setTimer(attempt, state.nextAttemptAt);
     if (state.isProbe && (await this.#isUnderWay(attempt.deliveryId)))
@@ -217,16 +217,16 @@ export class DeliveryWorker {
     await this.#record(attempt, await this.#send(attempt, destination, dueAt), dueAt);
   }
 
-  /** The instant of the attempt that the job asks for: of a retry, its time or before (W3). null: that attempt was made. */
+  /** Returns the time of the attempt that the job requests, or null if that attempt was already made. A retry may come early (W3). */
   async #askedFor({ state, tenant: { accountId, mode } }: Attempt, { dueAt }: Wanted) {
     const { attempts, nextAttemptAt, updatedAt } = state;
-    // All timers of the target were fired, whatever time it is.
+    // `fireNow` started all timers of the target, regardless of the time.
     const at = dueAt === EPOCH ? await this.#needs.accounts.now(accountId, mode) : dueAt;
     if (at !== undefined && at > updatedAt) return at;
     return attempts === 0 ? nextAttemptAt : null;
   }
 
-  /** Whether a job besides this one is making an attempt of the delivery: it began before this one was asked for. */
+  /** Returns whether another running job is attempting the delivery. */
   async #isUnderWay(id: DeliveryId): Promise<boolean> {
     const running = await this.#needs.jobs.running(deliver);
     return running.filter(({ deliveryId }) => deliveryId === id).length > 1;
@@ -273,19 +273,19 @@ export class DeliveryWorker {
       await this.#health.failed(firstAttemptOf(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
     const after = { ...attempt, state: done.state };
-    // Another process made this attempt: what we were called for was a later one, whose timer is spent.
+    // Another process made this attempt. Our job's timer for the next attempt is used up, so it is set again.
     if (done.reply === 'nothing') await this.#setTimer(after, done.state.nextAttemptAt);
     await this.#cancelIfGone(after, at);
   }
 
-  /** What becomes of a delivery whose endpoint takes none: it waits until the endpoint is active again, at most seven days (W6). */
+  /** Postpones a delivery while its endpoint is inactive, at most seven days, and cancels it if the endpoint was deleted (W6). */
   async #putOff(attempt: Attempt, endpoint: WebhookEndpointState, now: Timestamp): Promise<void> {
     if (endpoint.status !== 'inactive') return this.#cancel(attempt, 'the endpoint was deleted', now);
     const until = waitsUntil(endpoint);
     if (now >= until) return this.#cancel(attempt, 'the endpoint was inactive for seven days', now);
     await this.#setTimer(attempt, until);
     const present = await this.#endpoint(endpoint.endpointId);
-    // It was changed before this timer was set: the timers that its change fired were without this one.
+    // The endpoint changed before this timer was set, so `fireNow` missed it.
     if (present.status !== 'inactive' || waitsUntil(present) !== until) await this.#setTimer(attempt, EPOCH);
   }
 
@@ -293,7 +293,7 @@ export class DeliveryWorker {
     return this.#needs.timers.set(firstAttemptOf(attempt, dueAt));
   }
 
-  /** When the endpoint was deleted during the attempt, its timers were fired before this delivery's was set: nothing else cancels it. */
+  /** Cancels the delivery if its endpoint was deleted during the attempt: `fireNow` ran before this delivery's timer was set. */
   async #cancelIfGone(attempt: Attempt, at: Timestamp): Promise<void> {
     const { endpointId } = attempt.state.delivery;
     if (endpointId !== null && (await this.#endpoint(endpointId)).status === 'deleted')
@@ -315,7 +315,7 @@ export class DeliveryWorker {
 
 const firstAttemptOf = ({ deliveryId, tenant, target: group, state }: Attempt, dueAt: Timestamp): FirstAttempt => {
   const { accountId: account, mode } = tenant;
-  // Of many that are sent again, those that have waited longer are probes before them, however old their messages are.
+  // Probes are chosen by waiting time, not by the age of the messages, so that a re-drive doesn't go first.
   const since = state.round.begunAt;
   return { ...timerOf(deliver, { deliveryId }, { account, mode, group, dueAt }), group, since };
 };

@@ -1,4 +1,4 @@
-// Registering, changing and deleting webhook endpoints, and rotating their secrets (contract.md Webhook management, rules W5, W6).
+// Registers, changes and deletes webhook endpoints, and rotates their secrets (contract.md Webhook management, rules W5, W6).
 
 import { type EndpointId, idIn } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -25,7 +25,7 @@ import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 import { keepSecret, rotateSecret } from './signingSecrets.ts';
 
-/** Endpoints of an account in each mode, inactive ones included. */
+/** Maximum number of endpoints per account and mode, including inactive ones. */
 const ENDPOINTS_MAX = 16;
 
 interface Needs {
@@ -46,15 +46,15 @@ const urlRefused = (sender: WebhookSender, url: string, { mode }: Tenant): Rejec
 const eventsRefused = (events: readonly string[]): Rejection | null => {
   const unknown = events.find((event) => event !== '*' && !isCatalogued(event));
   if (unknown === undefined) return null;
-  const message = `There is no event ${unknown}. GET /v1/webhooks/event-catalog lists them.`;
+  const message = `Unknown event ${unknown}. GET /v1/webhooks/event-catalog lists all events.`;
   return reject('invalid_event', message, { param: 'events' });
 };
 
 const withoutRepeats = (events: readonly string[]): readonly string[] => [...new Set(events)];
 
 /**
- * Registers an endpoint and returns it with its secret, 64 hex characters. Rejects, checked in this order, with `invalid_url`,
- * `invalid_event` and `endpoint_limit_reached`.
+ * Registers an endpoint and returns it with its secret, 64 hex characters. Rejects, in this order, with `invalid_url`, `invalid_event` and
+ * `endpoint_limit_reached`.
  */
 export const registerWebhookEndpoint =
   ({ commands, accounts, secrets, sender, randomness, endpoints, withTenantLock }: Needs) =>
@@ -72,7 +72,7 @@ export const registerWebhookEndpoint =
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
         );
       const endpointId = idIn<EndpointId>(tenant.accountId, randomness.bytes(16));
-      // Stored before the event that names its version: messages to an endpoint without a secret could never be signed.
+      // Stored before the event that names its version, because an endpoint without a secret couldn't get signed messages.
       const secret = await keepSecret({ secrets, randomness }, endpointId, 1);
       const endpoint: Endpoint = { endpointId, ...tenant, url, events: withoutRepeats(events), secretVersion: 1 };
       const at = await accounts.now(tenant.accountId, tenant.mode);
@@ -88,8 +88,8 @@ export const registerWebhookEndpoint =
   };
 
 /**
- * Changes what differs of an endpoint of the tenant; null in `wish` is left as it is. Returns the endpoint as it is from here on. Rejects,
- * checked in this order, with `invalid_url`, `invalid_event` and `not_found`. A changed url or status lets all that waits go (W3).
+ * Changes an endpoint of the tenant and returns it. Fields that are null in `wish` stay unchanged. Rejects, in this order, with
+ * `invalid_url`, `invalid_event` and `not_found`. After a change of url or status, waiting deliveries are attempted at once (W3).
  */
 export const changeWebhookEndpoint =
   ({ commands, accounts, sender }: Pick<Needs, 'commands' | 'accounts' | 'sender'>) =>
@@ -113,7 +113,7 @@ export const changeWebhookEndpoint =
     return isRejection(done) ? done : ownedBy(done.state, tenant);
   };
 
-/** Makes a new secret for an endpoint of the tenant and returns it, 64 hex characters. Rejects with `not_found`. */
+/** Replaces the secret of an endpoint of the tenant and returns the new one, 64 hex characters. Rejects with `not_found`. */
 export const rotateWebhookSecret =
   (needs: Pick<Needs, 'commands' | 'accounts' | 'secrets' | 'randomness'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<string | Rejection> => {
@@ -134,7 +134,7 @@ export const rotateWebhookSecret =
     });
   };
 
-/** Deletes an endpoint of the tenant; the process webhookDelivery cancels its pending deliveries. null: done. */
+/** Deletes an endpoint of the tenant and returns null. The process webhookDelivery cancels its pending deliveries. */
 export const deleteWebhookEndpoint =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<Rejection | null> => {

@@ -1,7 +1,6 @@
-// Turns a published event into deliveries: one for each message and endpoint that subscribes to it (W2, W9), or, where its stream has a URL
-// of its own, as a payment with a webhookUrl has, one for each message to that URL (W7). A resend turns the event that led to the present
-// status into new deliveries (W8). Nothing is appended: what is scheduled is written down with its jobs, and a delivery's stream begins
-// with its first outcome.
+// Turns a published event into deliveries: one per message and subscribed endpoint (W2, W9). If the stream has its own URL, such as a
+// payment with a webhookUrl, each message goes only to that URL (W7). A resend creates new deliveries for an earlier event (W8). Scheduling
+// appends no event: scheduled deliveries are stored with their jobs, and a delivery's stream begins with its first outcome.
 import Type from 'typebox';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
@@ -20,26 +19,26 @@ import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { ProcessManager, Reaction } from '../ports/processManager.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { Subscriptions } from '../ports/subscriptions.ts';
-import { publishingOf, type StreamMessage, type StreamMessages, type Told } from './streamMessages.ts';
+import { type PublishedEvent, publishingOf, type StreamMessage, type StreamMessages } from './streamMessages.ts';
 import { deliver } from './webhookDelivery.ts';
 
 export const fanOut = jobKind({
   name: FAN_OUT_QUEUE,
-  /** `endpointIds`: the account's endpoints as of the event; empty where it has none, and only a stream's own URL may want messages. */
+  /** `endpointIds` are the account's endpoints at the time of the event. If empty, only a stream's own URL can get messages. */
   payload: payloadOf({
     stream,
     revision: Type.Integer({ minimum: 0 }),
     endpointIds: Type.Array(idOf<EndpointId>()),
   }),
   subjectOf: (event) => `${event.stream} ${event.revision}`,
-  // Their messages are scheduled in one transaction.
+  // Messages of all payloads are scheduled in one transaction.
   payloadsPerJob: 50,
 });
-type EventToTell = PayloadOf<typeof fanOut>;
+type EventToPublish = PayloadOf<typeof fanOut>;
 
 type Published = Pick<LoggedEvent, 'category' | 'stream' | 'revision' | 'account' | 'mode' | 'event'>;
 
-/** The process takes the events of every aggregate that publishes, and those that change the subscriptions, to which no job reacts. */
+/** Returns the process. It reads the events of all publishing aggregates, and events that change subscriptions. */
 export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
   const publishing = publishingOf(aggregates);
   return {
@@ -52,7 +51,7 @@ export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
       if (!publisher?.isPublished(logged.event)) return [];
       const { account, mode, revision } = logged;
       const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
-      // Whether this very stream has a URL of its own is known to the job, which reads it.
+      // The job reads the stream and finds out whether this stream has its own URL.
       if (endpointIds.length === 0 && !(publisher.urlOf !== undefined && hasWebhookUrls(account, mode))) return [];
       return [enqueue(fanOut, { stream: logged.stream, revision, endpointIds })];
     },
@@ -67,10 +66,10 @@ interface Needs {
 }
 
 /**
- * Schedules the messages of events, all in one transaction. Doing it again changes nothing: the ids of the deliveries follow from the
- * event, the endpoint and the resend, and of one that may have been scheduled before, the job looks first what has become of it.
+ * Schedules the messages of events in one transaction. Idempotent: delivery ids derive from event, endpoint and resend. If a delivery may
+ * have been scheduled before, its job first checks the delivery's state.
  */
-export const scheduleMessages = (needs: Needs): JobHandler<EventToTell> => ({
+export const scheduleMessages = (needs: Needs): JobHandler<EventToPublish> => ({
   run: async (events, _target, mayBeRepeat) => {
     const deliveries: ScheduledDelivery[] = [];
     const subscriptionOf = subscriptionsIn(needs.commands);
@@ -96,11 +95,11 @@ const jobOf = ({ deliveryId, tenant, target, delivery }: ScheduledDelivery, mayB
 const deliveriesOf = async (
   all: StreamMessages,
   subscriptionOf: (id: EndpointId) => Promise<Subscription>,
-  event: EventToTell,
+  event: EventToPublish,
 ): Promise<readonly ScheduledDelivery[]> => {
   const { stream: of, endpointIds } = event;
-  const { told, revision, messages, resend, at } = await messagesToSchedule(all, event);
-  const { tenant, paymentId, url } = told;
+  const { published, revision, messages, resend, at } = await messagesToSchedule(all, event);
+  const { tenant, paymentId, url } = published;
   if (messages.length === 0 || (url === null && endpointIds.length === 0)) return [];
   const subscriptions =
     url === null ? await Promise.all(endpointIds.map(subscriptionOf)) : [{ endpointId: null, events: ['*'] }];
@@ -116,25 +115,25 @@ const deliveriesOf = async (
   );
 };
 
-/** The messages of the event at `revision`. `resend` is 0 when they are sent for the first time, and the resend's number otherwise. */
+/** The messages of the event at `revision`. `resend` is 0 for the first time, otherwise the number of the resend. */
 interface MessagesToSchedule {
-  readonly told: Told;
+  readonly published: PublishedEvent;
   readonly revision: number;
   readonly messages: readonly StreamMessage[];
   readonly resend: number;
-  /** When they are due; null: each at its own time. */
+  /** When all messages are due, or null if each is due at its own time. */
   readonly at: Timestamp | null;
 }
 
 const messagesToSchedule = async (
   all: StreamMessages,
-  { stream: of, revision }: EventToTell,
+  { stream: of, revision }: EventToPublish,
 ): Promise<MessagesToSchedule> => {
-  const told = await all.at(of, revision);
-  const { again, messages } = told;
-  if (again === null) return { told, revision, messages, resend: 0, at: null };
+  const published = await all.at(of, revision);
+  const { again, messages } = published;
+  if (again === null) return { published, revision, messages, resend: 0, at: null };
   const resent = (await all.at(of, again.ofRevision)).messages.filter(again.includes);
-  return { told, revision: again.ofRevision, messages: resent, resend: again.number, at: again.at };
+  return { published, revision: again.ofRevision, messages: resent, resend: again.number, at: again.at };
 };
 
 interface Subscription {
@@ -143,8 +142,8 @@ interface Subscription {
 }
 
 /**
- * Returns what reads an endpoint's subscription: from its stream, for another process may have changed it a moment ago, and once for all
- * events of a job.
+ * Returns a function that reads an endpoint's subscription from its stream, because another process may have just changed it. Each
+ * endpoint is read once per job.
  */
 const subscriptionsIn = (commands: Needs['commands']): ((id: EndpointId) => Promise<Subscription>) => {
   const read = async (endpointId: EndpointId): Promise<Subscription> => {

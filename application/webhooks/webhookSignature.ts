@@ -1,13 +1,13 @@
-// How a delivery is signed (contract.md "Headers on each delivery", rule W1).
+// Signs deliveries (contract.md "Headers on each delivery", rule W1).
 import { createHmac } from 'node:crypto';
 import type { WebhookFamily } from '../../domain/kernel/publisher.ts';
 
 interface ToSign {
-  /** 64 hex characters. The key of the MAC is this text, not the 32 bytes that it encodes. */
+  /** 64 hex characters. The MAC's key is this text, not the 32 bytes that it encodes. */
   readonly secret: string;
   readonly body: string;
   readonly family: WebhookFamily;
-  /** Names the message: `evt_…`, the same at every attempt. */
+  /** Id of the message, `evt_…`, the same for every attempt. */
   readonly id: string;
   /** Real time of the attempt, in milliseconds. */
   readonly atMs: number;
@@ -16,7 +16,7 @@ interface ToSign {
 const mac = (secret: string, text: string, encoding: 'hex' | 'base64'): string =>
   createHmac('sha256', secret).update(text).digest(encoding);
 
-/** Returns the headers that sign a delivery: by the scheme of its family, and always by that of Standard Webhooks too. */
+/** Returns the signature headers of a delivery: those of its family's scheme, and always those of Standard Webhooks. */
 export const signatureHeaders = ({ secret, body, family, id, atMs }: ToSign): Readonly<Record<string, string>> => {
   const t = Math.floor(atMs / 1000);
   return {

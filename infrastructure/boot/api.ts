@@ -1,4 +1,4 @@
-// `npm run api`: the HTTP interface and the payer's page; any number of them.
+// `npm run api`: serves the HTTP API and the payer's page. Any number of these processes can run.
 import './compileCache.ts';
 
 const { runRole } = await import('./main.ts');

@@ -1,4 +1,4 @@
-// The HTTP application of a gateway: its routes, the pages that are open, and how busy the process is.
+// Builds the HTTP application of a gateway: routes, limits, open status streams and the request log.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
@@ -27,7 +27,7 @@ import { systemRandomness } from '../system/system.ts';
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 
-type MadeHere =
+type SetHere =
   | 'services'
   | 'onOperatorRequest'
   | 'overload'
@@ -38,38 +38,38 @@ type MadeHere =
   | 'addressLimit'
   | 'beginRequest';
 
-interface GatewayAppOptions extends Omit<AppOptions, MadeHere> {
+interface GatewayAppOptions extends Omit<AppOptions, SetHere> {
   readonly routes: readonly Route[];
   readonly operations: Operations;
   readonly storage: Pick<Storage, 'operations' | 'derived' | 'reads'>;
   readonly log: Log;
-  /** Requests a minute: of each key, where its account has no limit of its own (0: any number), and of each address. */
+  /** Requests per minute for each address, and for each key whose account has no limit of its own (0: no limit). */
   readonly limits: {
     readonly perMinute: number;
     readonly ofAddress?: Partial<AddressLimits>;
-    /** By which minutes are measured, in milliseconds; default: this process's own clock. */
+    /** Clock that measures minutes, in milliseconds; default: this process's own clock. */
     readonly now?: () => number;
   };
   readonly overload?: Partial<OverloadOptions>;
-  /** Of a listener of their own; default: operators call where everybody does (rule S7). */
+  /** Routes of the operators' listener; null: the main listener serves them (rule S7). */
   readonly opsRoutes?: readonly Route[] | null;
-  /** Whether operators' routes refuse an operator without a second factor (rule D4). */
+  /** Whether operators' routes reject an operator without a second factor (rule D4). */
   readonly operatorsNeedSecondFactor: boolean;
 }
 
 export interface GatewayApp {
   readonly app: Express;
-  /** null: operators have no listener of their own. */
+  /** null if there is no separate listener for operators. */
   readonly opsApp: Express | null;
-  /** To be closed after the last answer. */
+  /** Close it after the last response. */
   readonly requestLog: RequestLog;
-  /** Makes what first requests would have to wait for, a second after the call: until then a program that has started is busy. */
+  /** Compiles validators and warms caches, so that first requests are fast. Waits one second first, because a start is busy. */
   prepare(): Promise<void>;
-  /** Ends the pages that are open, and what comes round by the clock. */
+  /** Ends open status streams and periodic work. */
   close(): void;
 }
 
-/** Every route there is: the interface, the pages, the documentation. */
+/** Returns all routes: API, pages and documentation. */
 export const allRoutes = (site: Parameters<typeof docsRoutes>[1]): readonly Route[] => [
   ...ROUTES,
   ...docsRoutes(API_ROUTES, site),
@@ -78,7 +78,7 @@ export const allRoutes = (site: Parameters<typeof docsRoutes>[1]): readonly Rout
 const isForOperators = ({ path }: Route): boolean => path.startsWith('/ops/') || path === '/metrics';
 const isOnEach = ({ path }: Route): boolean => path.startsWith('/health/') || path.startsWith('/v1/auth/');
 
-/** Returns the routes of the main listener and of the operators'; null: they share one (rule S7). */
+/** Returns the routes of the main listener and of the operators' listener (null if they share one, rule S7). */
 export const routesByListener = (
   routes: readonly Route[],
   isApart: boolean,
@@ -90,14 +90,14 @@ export const routesByListener = (
       }
     : { routes, opsRoutes: null };
 
-/** As many are remembered, by their fingerprints: those counted last. */
+/** How many keys' counts are kept, by fingerprint; the least recently used are dropped. */
 const KEYS_REMEMBERED = 10_000;
-/** Of hostile addresses as many as one likes may come. They are counted apart from the keys, so that they make none forgotten. */
+/** Addresses are counted apart from keys, so that a flood of hostile addresses doesn't displace keys. */
 const ADDRESSES_REMEMBERED = 50_000;
 
 const PREPARED_AFTER_MS = 1_000;
 
-/** One thing a turn, so that no request waits for more than one. */
+/** Prepares one route per turn of the event loop, so that requests wait at most for one. */
 const prepareRoutes = async (routes: readonly Route[], signal: AbortSignal): Promise<void> => {
   await pause(PREPARED_AFTER_MS, null, { ref: false, signal }).catch(() => undefined);
   for (const { body, prepare } of routes) {
@@ -120,12 +120,12 @@ export const openApp = (
     clock: needs.clock,
     randomness: systemRandomness,
     head: () => projected.head,
-    onError: warnings(log)('requests could not be written to their log'),
+    onError: warnings(log)('request log entries could not be written'),
   });
   const shared = { takeShares, ...(limits.now && { now: limits.now }) };
   const ofKeys = new MinuteWindows({ remembered: KEYS_REMEMBERED, ...shared });
   const ofAddresses = new MinuteWindows({ remembered: ADDRESSES_REMEMBERED, ...shared });
-  // The same object: what is changed in the gateway's services is changed for the routes.
+  // The same object, so that changes to the gateway's services also apply to the routes.
   const all = Object.assign(services, {
     operations,
     statusStreams,
@@ -136,7 +136,7 @@ export const openApp = (
     operatorsLogIn: true,
   });
   const overloads: Overload[] = [];
-  // Of two listeners each has its own places: a flood of the main one keeps no operator out.
+  // Each listener has its own limits, so that a flood of the main one doesn't lock operators out.
   const appOf = (routes: readonly Route[], appServices: typeof all): Express => {
     const overload = new Overload({ ...OVERLOAD, ...bounds });
     overloads.push(overload);
@@ -144,7 +144,7 @@ export const openApp = (
       ...options,
       routes,
       overload,
-      // Its style is among the documentation's files, which not every listener serves.
+      // The error page needs the documentation's style sheet, which not every listener serves.
       errorPage: routes.some(({ path }) => path.startsWith('/docs/')) ? errorPage : null,
       rateLimit: rateLimit(ofKeys, limits.perMinute),
       addressLimit: addressLimit(ofAddresses, limits.ofAddress),

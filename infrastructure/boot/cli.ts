@@ -1,5 +1,5 @@
-// `npm run cli -- …`: what an operator does beside the running program (rule O1). Exit code 0, 1 when something was found wrong,
-// 2 when the command or the environment is.
+// `npm run cli -- …`: operators' commands, which run beside the program (rule O1). Exit code 0; 1 if the command found a problem;
+// 2 if the command or the environment is wrong.
 import './compileCache.ts';
 
 const [{ COMMANDS }, { runCli }] = await Promise.all([import('../cli/commands.ts'), import('../cli/run.ts')]);

@@ -1,4 +1,4 @@
-// The one composition: which adapters, capabilities and read models make a gateway, and what its routes can call.
+// The composition root: builds a gateway from adapters, capabilities and read models.
 import type { ApiKeysNeeds } from '../../application/accounts/apiKeys.ts';
 import { openApiKeys } from '../../application/accounts/followChanges.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
@@ -67,7 +67,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const capabilities = [...CAPABILITIES, ...(options.extension?.capabilities ?? [])] as const;
   const { store, codec, operations } = storage;
   if (!(await isRightKeyring(operations, options.keyring)))
-    throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
+    throw new ConfigError('SECRETS_KEY is not the key that sealed this database’s secrets');
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
   const accounts = new Accounts(commands, clock, declaredSettingsOf(capabilities));
   const readModels = projections.map(({ name }) => name);
@@ -88,7 +88,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     closing: (close) => void closers.push(close),
   };
   const adapters = await openAdapters({ ...options, ...given, projections });
-  // Last of what can fail: it follows the log until it is closed.
+  // Opened last of all that can fail, because it follows the log until it is closed.
   const keys = await openKeys(options, { commands, accounts, caughtUp: upTo, views: reads.views.keys });
   const { leases, apiKeys } = keys;
   const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
@@ -108,7 +108,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   store.onRestored((head) => {
     for (const memory of [commands, messages]) memory.forgetAll();
     apiKeys.forget(null);
-    log.error({ head }, 'event log restored or taken over: everything remembered of it is forgotten');
+    log.error({ head }, 'event log restored or taken over: cached data is dropped');
   });
   return {
     ...{ commands, accounts, leases, projected, reacted, parked, leaders, jobs, capabilities, projections },
@@ -137,17 +137,17 @@ const contextOf = (
   return { baseUrl, views, accounts, progress: projected, parked, untilSeen };
 };
 
-/** What this process remembers of API keys, under a lease. */
+/** Opens this process's cache of API keys, which is valid under a lease. */
 const openKeys = async (
   { storage, log, clock, accessLeases: timings }: GatewayOptions,
   needs: Pick<ApiKeysNeeds, 'commands' | 'accounts' | 'caughtUp' | 'views'>,
 ) => {
   const warn = warnings(log);
   const leases = accessLeases(storage, {
-    onError: warn('the access lease could not be renewed: keys are looked up for each request until it is'),
+    onError: warn('access lease could not be renewed: keys are looked up for each request until it is'),
     ...(timings && { timings }),
   });
-  const onError = warn('uses of keys could not be written');
+  const onError = warn('key uses could not be written');
   const uses = new PostgresKeyUses({ db: storage.operations, clock, onError });
   const stopping = new AbortController();
   const apiKeys = await openApiKeys(

@@ -1,5 +1,5 @@
-// `npm run eventstore-user`: makes the user of EVENTSTORE_URL on EventStoreDB, as the administrator of EVENTSTORE_ADMIN_URL. Exit code 0,
-// or 2 with one line when a variable is wrong, or the server can't be reached or refuses.
+// `npm run eventstore-user`: creates the user of EVENTSTORE_URL on EventStoreDB, as the administrator of EVENTSTORE_ADMIN_URL. Exit code
+// 0, or 2 with one line if a variable is wrong, or if the server can't be reached or rejects the request.
 
 import { BadConnectionString, makeOwnUser } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 
@@ -11,8 +11,8 @@ const given = (name: string): string => {
 
 try {
   const { name, isNew, rightsAreNew } = await makeOwnUser(given('EVENTSTORE_ADMIN_URL'), given('EVENTSTORE_URL'));
-  const rights = rightsAreNew ? 'was given the right to read $all' : 'may read $all already';
-  process.stdout.write(`The user ${name} ${isNew ? 'was made' : 'has this password now'}, and ${rights}\n`);
+  const rights = rightsAreNew ? 'can now read $all' : 'could already read $all';
+  process.stdout.write(`The user ${name} ${isNew ? 'was created' : 'now has this password'} and ${rights}\n`);
 } catch (error) {
   process.stderr.write(`quita: EVENTSTORE_URL, EVENTSTORE_ADMIN_URL: ${(error as Error).message}\n`);
   process.exitCode = 2;

@@ -1,4 +1,4 @@
-// A gateway from outside: what it is made of, and what it is.
+// The types of a gateway: its options, its core and its public interface.
 import type { Needs } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { Capability, Gauge } from '../../application/core/capability.ts';
@@ -25,42 +25,42 @@ import type { StartSchedule } from '../system/schedule.ts';
 import type { JobOfTimer } from '../timers/timerTable.ts';
 import type { Storage } from './storage.ts';
 
-/** What this process does; several processes may do each. */
+/** The roles of this process; several processes may have the same role. */
 export interface Roles {
   readonly serves: boolean;
   readonly projects: boolean;
   readonly works: boolean;
 }
 
-/** What the core gives the adapters of the capabilities, beside its own options. */
+/** Parts of the core that the capabilities' adapters get, besides the options. */
 export type GivenByCore = Pick<
   World,
   'jobs' | 'accounts' | 'notifiedWork' | 'readModels' | 'consumers' | 'attempts' | 'probeRule' | 'isShown' | 'closing'
 >;
 
-/** Options of the core, and those that adapters of capabilities ask for. */
+/** Options of the core and of the capabilities' adapters. */
 export interface GatewayOptions extends Omit<World, keyof GivenByCore | 'projections'> {
   readonly storage: Storage;
   readonly keyring: SecretsKeyring;
   readonly log: Log;
   readonly clock: Clock;
-  /** Default: nothing beside the product's capabilities. */
+  /** Default: only the product's capabilities. */
   readonly extension?: Extension;
-  /** Default: all there are. */
+  /** Default: all. */
   readonly projections?: readonly Projection<ReadModelName>[];
-  /** Default of both: the product's. */
+  /** Default: the product's timings. */
   readonly accessLeases?: AccessLeaseTimings;
   readonly startSchedule?: StartSchedule;
-  /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
+  /** Returns why this process must not work because its clock is wrong, or null. Default: always null. */
   readonly clockFault?: () => string | null;
   readonly roles: Roles;
   readonly mail: MailSender;
-  /** No other process works on this database: claims of a killed one are open again at once. */
+  /** Whether no other process works on this database, so that claims of a killed process can be reopened at once. */
   readonly isAlone: boolean;
   readonly onMismatch: (error: CheckpointMismatch) => void;
 }
 
-/** Capabilities beside the product's, what only they need of the world, and their aggregates. */
+/** Capabilities besides the product's, with their adapters and aggregates. */
 interface Extension {
   readonly capabilities: readonly Capability<Needs>[];
   readonly adapters: (storage: Storage) => object;
@@ -72,12 +72,12 @@ export const extension = <More extends object>(
   adapters: (storage: Storage) => More,
   aggregates: readonly AnyAggregate[] = [],
 ): Extension => {
-  // They are given what `adapters` returns beside everybody's needs.
+  // These capabilities get the common needs and the result of `adapters`.
   const given: readonly unknown[] = capabilities;
   return { capabilities: given as readonly Capability<Needs>[], adapters, aggregates };
 };
 
-/** What every role needs: commands, accounts, how far the subscriptions are, the job queue, and the work of the capabilities. */
+/** The parts that every role needs: commands, accounts, progress of subscriptions, job queue, and the capabilities' work. */
 export interface Core {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
@@ -85,7 +85,7 @@ export interface Core {
   readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
   readonly parked: ParkedSet;
-  /** Called when an operator may want parked streams taken up again: whoever leads looks. */
+  /** Called when an operator may have asked to retry parked streams; the leading process checks. */
   readonly leaders: (() => void)[];
   readonly jobs: PgBossJobs;
   readonly capabilities: readonly Capability<Needs>[];
@@ -94,20 +94,20 @@ export interface Core {
   readonly work: Work<Needs>;
   readonly jobOfTimer: JobOfTimer;
   readonly services: GatewayServices;
-  /** Ends the subscriptions that this core holds, and the sender's connections. */
+  /** Ends the core's subscriptions and the webhook sender's connections. */
   close(): Promise<void>;
 }
 
 export interface Gateway
   extends Pick<Core, 'commands' | 'accounts' | 'leases' | 'services' | 'projected' | 'reacted' | 'parked' | 'jobs'> {
-  /** What the work of the capabilities needs. */
+  /** The needs of the capabilities' work. */
   readonly needs: Needs;
-  /** null: another process's part. */
+  /** null if another process has this role. */
   readonly projector: Subscriptions | null;
   readonly reactor: Subscriptions | null;
   readonly clockFault: () => string | null;
-  /** Numbers that the capabilities have an operator watch. */
+  /** Metrics that the capabilities declare. */
   readonly gauges: readonly (Pick<Gauge<Needs>, 'name' | 'help'> & { readonly read: () => Promise<number> })[];
-  /** Stops following and working; what runs is finished within `graceMs`. */
+  /** Stops all work. Running jobs get `graceMs` to finish. */
   stop(graceMs: number): Promise<void>;
 }

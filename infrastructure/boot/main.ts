@@ -1,4 +1,4 @@
-// The life of a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 when the environment is wrong, 1 on a fault.
+// Runs a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 if the environment is wrong, 1 on an unexpected error.
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { outcomeOf } from '../cli/explain.ts';
 import { type Config, ConfigError, loadConfig } from '../config/config.ts';
@@ -22,7 +22,7 @@ const explain = (error: unknown): number => {
   return code;
 };
 
-/** Resolves at the first SIGTERM or SIGINT; later ones change nothing: the stop is bounded. */
+/** Resolves at the first SIGTERM or SIGINT. Later signals are ignored, because stopping takes bounded time. */
 const stopAsked = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
@@ -31,17 +31,17 @@ const stopAsked = (): Promise<void> =>
 const configOf = (name: RoleName): Config => {
   const config = loadConfig(process.env);
   if (name !== 'all' && config.databaseUrl === null)
-    throw new ConfigError('DATABASE_URL must be set: the embedded database serves one process only (npm start)');
+    throw new ConfigError('DATABASE_URL must be set: the embedded database supports only one process (npm start)');
   return config;
 };
 
-/** What a start prints (rule S2). */
+/** Returns the text that a start prints (rule S2). */
 const welcome = ({ publicUrl }: Config, demo: DemoAccount | null, demoPath: string): string => {
   if (demo === null)
-    return `Quita is ready at ${publicUrl}\nMake an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
+    return `Quita is ready at ${publicUrl}\nCreate an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
   return `Quita is ready at ${publicUrl}
 The documentation is at ${publicUrl}/docs
-The demo account is in ${demoPath}
+The demo account's keys are in ${demoPath}
 Create a Pix charge:
 
   curl -s ${publicUrl}/v1/charges -H 'apikey: ${demo.testApiKey}' -H "Idempotency-Key: first-$(date +%s)" \\
@@ -68,7 +68,7 @@ const run = async (name: RoleName, log: Log, asked: Promise<void>): Promise<numb
 
 export const runRole = async (name: RoleName): Promise<never> => {
   const log = openLog('info');
-  // What nobody expected ends the program: it starts again from what is stored, which is always whole.
+  // An unexpected error ends the program. A restart is safe, because the stored state is always consistent.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (err: unknown) => {
       log.fatal({ err }, event);

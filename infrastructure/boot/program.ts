@@ -1,4 +1,4 @@
-// The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
+// Starts and stops the program: database, API, projector, reactor and workers, by role (rules S1–S6).
 
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import { OPERATIONS_ROUTES } from '../../http/kernel/health.ts';
@@ -26,17 +26,17 @@ import { openGateway } from './composition.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { openStorage, type Storage } from './storage.ts';
 
-/** What is in flight at a stop may take this long. */
+/** How long requests and jobs may still run after a stop was requested. */
 const REQUESTS_GRACE_MS = 5_000;
 const JOBS_GRACE_MS = 5_000;
-/** What was cut off goes on within 5 s of ready; catching up after a long stop may take longer and readiness waits for it. */
+/** The longest time that a start waits for the consumers to catch up with the log. */
 const CATCH_UP_MS = 600_000;
 const LOOK_MS = 1_000;
 
 export interface Program {
-  /** null with a database of one's own. */
+  /** null unless the database is the embedded one. */
   readonly demo: DemoAccount | null;
-  /** Stopped or broken: the reason, never rejects. */
+  /** Resolves with the reason if the program breaks; never rejects. */
   readonly broken: Promise<Error>;
   stop(): Promise<void>;
 }
@@ -56,9 +56,9 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     resources.defer(() => database.close());
     await migrate(database.connectionString);
     let isOpen = false;
-    // Until both stores have answered once, their last word tells what is wrong, in one line.
+    // During the start, a failed connection ends the program with its error, so the log needs no warning.
     const storage = await openStorage(database.connectionString, config.eventStoreUrl, (err) =>
-      log[isOpen ? 'warn' : 'debug']({ err }, 'a connection to a store failed'),
+      log[isOpen ? 'warn' : 'debug']({ err }, 'store connection failed'),
     );
     isOpen = true;
     resources.defer(() => storage.close());
@@ -85,7 +85,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS);
     const demo = await readyToServe(config, database, gateway, roles);
     const served = serve(config, log, servers, storage, gateway, roles, demo);
-    // Requests end before the processes they wait for do.
+    // Requests end first, because they wait for the other parts.
     resources.defer(async () => {
       served.close();
       await stopAll(servers);
@@ -100,7 +100,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
 
 interface Servers {
   readonly main: HttpServer;
-  /** null: the main one serves operators, too, or this process serves none. */
+  /** null if the main listener serves operators, too, or if this process has no API role. */
   readonly ops: HttpServer | null;
 }
 
@@ -125,20 +125,20 @@ const readyToServe = async (
   roles: Roles,
 ): Promise<DemoAccount | null> => {
   const demo = database.isEmbedded ? await ensureDemoAccount(config.dataDir, config.publicUrl, needs) : null;
-  // Only the consumers of this process are waited for; /health/ready shows how far those of other processes are.
+  // Waits only for the consumers of this process; /health/ready covers those of other processes.
   if (roles.projects) await whenCaughtUp(projected, projector);
   if (roles.works) await whenCaughtUp(reacted, reactor);
   return demo;
 };
 
 /**
- * Resolves when the consumers have caught up, at CATCH_UP_MS the latest. One that failed as a whole is not waited for: the others serve.
+ * Resolves when the consumers have caught up, after CATCH_UP_MS at the latest. Failed consumers are not waited for.
  */
 const whenCaughtUp = async (progress: LogProgress, subscriptions: Subscriptions | null): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
-  const isWell = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
+  const isRunning = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
   while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)
-    if (!progress.behind().some(isWell)) break;
+    if (!progress.behind().some(isRunning)) break;
 };
 
 const serve = (
@@ -154,7 +154,7 @@ const serve = (
   const site = { publicUrl: config.publicUrl, demoFile: isLocal && demo ? demoFile(config.dataDir) : null };
   const droppedRequests = {
     name: 'request_log_dropped',
-    help: 'Requests that this process could not write to the request log, since it began.',
+    help: 'Requests that this process could not write to the request log since it started.',
     read: async () => opened.requestLog.dropped,
   };
   const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests] });
@@ -174,7 +174,7 @@ const serve = (
     limits: { perMinute: config.rateLimitPerMinute },
     onSecurityEvent: securityLog(log),
     trustProxy: config.trustProxy,
-    onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
+    onFault: (err, requestId) => log.error({ err, requestId }, 'request failed'),
     onAnswer: metrics.onAnswer,
   });
   servers.main.serve(opened.app);

@@ -1,4 +1,4 @@
-// `npm run projector`: writes the read models; the first one leads, others stand by.
+// `npm run projector`: writes the read models. One process leads; others stand by.
 import './compileCache.ts';
 
 const { runRole } = await import('./main.ts');

@@ -1,5 +1,5 @@
-// What the roles of a process run. The projector writes read models. A worker turns events into jobs and timers (the reactor) and does
-// the work: the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
+// Starts the roles of a process. The projector writes read models. A worker turns events into jobs and timers (the reactor), and runs
+// the workers of all queues, the timer scan, the watchdog and scheduled work.
 
 import type { Needs } from '../../application/capabilities.ts';
 import type { Job } from '../../application/core/capability.ts';
@@ -22,12 +22,12 @@ const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) 
   onMismatch,
   onParked: (streams: Parameters<typeof parked.parked>[0]) => parked.parked(streams),
   onTaken: (consumer: string, stream: string) => parked.taken(consumer, stream),
-  onRestart: warnings(log)('a subscription to the log is retried'),
+  onRestart: warnings(log)('log subscription failed and is retried'),
   onFault: (name: string, err: Error) =>
-    log.error({ err, name }, 'a consumer of the log failed: its position stands still until this is mended'),
+    log.error({ err, name }, 'log consumer failed: it makes no progress until the cause is fixed'),
 });
 
-/** Has the subscriptions look for parked streams to retry whenever an operator asked for that. Returns them. */
+/** Makes the subscriptions check for parked streams to retry whenever an operator asks for it. Returns the subscriptions. */
 const attending = (subscriptions: Subscriptions, { leaders }: Core): Subscriptions => {
   leaders.push(() => void subscriptions.attend());
   return subscriptions;
@@ -52,7 +52,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
     core,
   );
 
-/** `onTimers`: timers were set, the earliest of them in account time. */
+/** `onTimers` is called when timers were set, with the due time of the earliest, in account time. */
 const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
   const needs = { jobs: core.jobs, onTimers, effects: core.work.effects, memories: processMemories };
   return attending(
@@ -71,7 +71,7 @@ interface WorkerRole {
   stop(): Promise<void>;
 }
 
-/** Twice a minute, where the reactor leads: one watchdog a deployment. */
+/** Twice a minute, only in the process whose reactor leads: one watchdog per deployment. */
 const WATCHDOG_PATTERN = '*/30 * * * * *';
 
 export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => {
@@ -80,7 +80,7 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
   const { needs, handlers } = core.work;
   const warn = warnings(log);
   const mayWork = () => clockFault() === null;
-  const scan = new TimerScan(storage.operations, jobs, core.jobOfTimer, clock, warn('the timer scan failed'), mayWork);
+  const scan = new TimerScan(storage.operations, jobs, core.jobOfTimer, clock, warn('timer scan failed'), mayWork);
   const reactor = reactorOf(options, core, (earliest) => scan.nudge(earliest));
   const declared = jobsOf(capabilities);
   for (const { kind, places } of declared) {
@@ -93,17 +93,17 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
   const watch = async () => {
     const found = await lookFor(declared.filter(({ routine }) => routine === undefined));
     if (found.length > 0)
-      log.error({ jobs: found.length, first: found[0] }, 'the watchdog found work that nobody was doing');
+      log.error({ jobs: found.length, first: found[0] }, 'watchdog restarted work that was overdue');
   };
   const stopSchedules = [
-    startSchedule(WATCHDOG_PATTERN, watch, warn('the watchdog failed'), log),
+    startSchedule(WATCHDOG_PATTERN, watch, warn('watchdog failed'), log),
     ...declared.flatMap((job) =>
       job.routine === undefined
         ? []
         : startSchedule(
             job.routine,
             async () => void (await lookFor([job])),
-            warn(`work of ${job.kind.name} could not be looked for`),
+            warn(`scheduled check for ${job.kind.name} failed`),
             log,
           ),
     ),

@@ -1,4 +1,4 @@
-// The two stores and what stands on them: connections, event log, notices, with one way to close them.
+// Opens both stores: connection pools, event log and notifications, all closed together.
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
@@ -11,7 +11,7 @@ import { NotificationListener } from '../postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../postgres/session.ts';
 import type { WatchTimings } from '../postgres/sessionWatch.ts';
 
-// At most 20 connections a process (architecture §9): event store 5, reads 4, operations 4, jobs 3, notices 1, two leaders, one for leases.
+// At most 20 connections per process (architecture §9): event store 5, reads 4, operations 4, jobs 3, notices 1, leaders 2, leases 1.
 const READS_MAX = 4;
 const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;
@@ -20,19 +20,19 @@ export interface Storage extends EventLog {
   readonly store: EventStore & DeletesDeliveries;
   /** Read models. */
   readonly reads: PgPool;
-  /** Operational tables, durable. */
+  /** Durable operational tables. */
   readonly operations: PgPool;
-  /** Derived work: its commits do not wait for the disk. */
+  /** Tables with derived data; commits do not wait for the disk. */
   readonly derived: PgPool;
   readonly notices: NotificationListener;
   readonly openSession: OpenLeaderSession;
   close(): Promise<void>;
 }
 
-/** Lists sorted by any field compare every row of a tenant: two more processes halve that. Small reads never ask for them. */
+/** Sorting a list by any field compares all rows of a tenant; two parallel workers halve the time. Small reads don't use them. */
 export const PARALLEL_SORTS = '-c max_parallel_workers_per_gather=2';
 
-/** On a migrated database. `eventStoreUrl` null: the log is kept in the same Postgres. */
+/** Opens the stores of a migrated database. If `eventStoreUrl` is null, the log is in the same Postgres. */
 export const openStorage = async (
   connectionString: string,
   eventStoreUrl: string | null,

@@ -1,4 +1,4 @@
-// `npm run worker`: reacts to events and does what follows: settlement, deliveries, timers; any number of them.
+// `npm run worker`: reacts to events, and runs settlement, deliveries and timers. Any number of these processes can run.
 import './compileCache.ts';
 
 const { runRole } = await import('./main.ts');

@@ -1,4 +1,4 @@
-// Accounts: opening one, and which there are.
+// Commands that open and list accounts.
 
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { USER } from '../../domain/user/user.ts';
@@ -9,11 +9,11 @@ import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './
 
 const create: CliCommand = {
   name: 'account create',
-  summary: 'Open an account with its owner; prints its id, the password, a test key and a live key, once',
+  summary: 'Open an account and create its owner; prints the id, the password, a test key and a live key, only once',
   args: [],
   options: {
-    name: { description: 'the merchant’s name, as payers see it', required: true },
-    email: { description: 'the owner’s e-mail address', required: true },
+    name: { description: 'the merchant’s name, shown to payers', required: true },
+    email: { description: 'the owner’s email address', required: true },
     password: PASSWORD_OPTION,
   },
   changes: 'always',
@@ -33,7 +33,7 @@ const create: CliCommand = {
 
 const list: CliCommand = {
   name: 'account list',
-  summary: 'Every account, in the order of their opening, and which are suspended',
+  summary: 'List all accounts, oldest first, with their status',
   args: [],
   options: {},
   run: async (world) => {

@@ -1,4 +1,4 @@
-// What is agreed with one merchant, shown and changed (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
+// Shows and changes the settings of one account (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
 import { readFile } from 'node:fs/promises';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { changeLogo } from '../../application/accounts/changeLogo.ts';
@@ -19,7 +19,7 @@ import { tenantLock } from '../postgres/tenantLock.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { accountIdOf } from './typed.ts';
 
-/** Throws UsageError if the text could not be read. */
+/** Returns the parsed value. Throws UsageError if it was rejected. */
 const accepted = <T>(option: string, text: string, value: T | Rejection): T => {
   if (isRejection(value)) throw new UsageError(`--${option} ${value.message}, not "${text}"`);
   return value;
@@ -28,13 +28,13 @@ const accepted = <T>(option: string, text: string, value: T | Rejection): T => {
 const wholeNumber = (option: string, text: string, bounds: Bounds): number =>
   accepted(option, text, wholeNumberIn(bounds)(text));
 
-/** `PIX=…,BOLETO=…`. Throws UsageError, with `example`, for anything else. */
+/** Parses `PIX=…,BOLETO=…`. Throws UsageError, which quotes `example`, if the text has another form. */
 const byMethod = <T>(option: string, text: string, example: string, read: (text: string, pair: string) => T) =>
   Object.fromEntries(
     text.split(',').map((pair) => {
       const [method = '', value = ''] = pair.split('=').map((part) => part.trim());
       if (!(PAYMENT_METHODS as readonly string[]).includes(method))
-        throw new UsageError(`--${option} must be like ${example}, of ${PAYMENT_METHODS.join(', ')}, not "${pair}"`);
+        throw new UsageError(`--${option} must be like ${example}, with ${PAYMENT_METHODS.join(', ')}, not "${pair}"`);
       return [method as PaymentMethod, read(value, pair)] as const;
     }),
   );
@@ -51,7 +51,7 @@ const feeOf = (option: string, text: string, pair: string): Fee => {
   };
 };
 
-/** `0+10/100+0`: the provider's and the platform's; an empty side stays as it is. */
+/** Parses `0+10/100+0`: the provider's and the platform's fee. An empty side stays unchanged. */
 const feePairOf = (option: string, text: string, pair: string): Partial<FeePair> => {
   const [provider, platform, ...rest] = text.split('/');
   if (provider === undefined || platform === undefined || rest.length > 0)
@@ -78,57 +78,57 @@ const DECLARED_OPTIONS = DECLARED.flatMap(({ name, options }) =>
 
 const SETTINGS: { readonly [option: string]: Setting } = {
   name: {
-    description: 'the merchant’s name as payers see it, on the checkout and on documents',
+    description: 'the merchant’s name, shown to payers on the checkout and on documents',
     read: (_, text) => ({ merchantName: text }),
   },
   'tax-id': {
-    description: 'the merchant’s CNPJ or CPF, on documents; none',
-    // What is none goes on as it was typed, and is refused with all that is out of bounds.
+    description: 'the merchant’s CNPJ or CPF, shown on documents, or none',
+    // An invalid tax id is passed on unchanged: the settings check rejects it together with all other invalid values.
     read: (_, text) => ({ taxId: text === 'none' ? null : (taxIdOf(text) ?? text) }),
   },
   'receiver-name': {
-    description: 'the receiver’s name in the Pix code: 25 characters without accents',
+    description: 'the receiver’s name in the Pix code: up to 25 characters, no accents',
     read: (_, text) => ({ receiverName: text }),
   },
   'receiver-city': {
-    description: 'the receiver’s city in the Pix code: 15 characters without accents',
+    description: 'the receiver’s city in the Pix code: up to 15 characters, no accents',
     read: (_, text) => ({ receiverCity: text }),
   },
   color: {
-    description: 'colour of the checkout’s buttons and links, like #1a7f5c; none: Quita’s',
+    description: 'colour of the checkout’s buttons and links, like #1a7f5c, or none for Quita’s default',
     read: (_, text) => ({ color: text === 'none' ? null : text.toLowerCase() }),
   },
   fees: {
     description:
-      'by method, the provider’s and the platform’s, each in basis points and minor units on top: PIX=0+10/100+0; what is not named stays',
+      'provider and platform fee by method, each in basis points plus minor units: PIX=0+10/100+0; others stay unchanged',
     read: (option, text) => ({
       fees: byMethod(option, text, FEES_EXAMPLE, (value, pair) => feePairOf(option, value, pair)),
     }),
   },
   'velocity-customer': {
-    description: 'live charges an hour of one customer document',
+    description: 'maximum live charges per hour for one customer document',
     read: (option, text) => ({ velocity: { customerPerHour: wholeNumber(option, text, velocityPerHour) } }),
   },
   'velocity-account': {
-    description: 'live charges an hour of the whole account',
+    description: 'maximum live charges per hour for the whole account',
     read: (option, text) => ({ velocity: { accountPerHour: wholeNumber(option, text, velocityPerHour) } }),
   },
   ...Object.fromEntries(DECLARED_OPTIONS),
   'hold-days': {
-    description: 'days that settled money stays pending, by method: PIX=0,BOLETO=2; what is not named stays',
+    description: 'days that settled money stays pending, by method: PIX=0,BOLETO=2; others stay unchanged',
     read: (option, text) => ({
       holdDays: byMethod(option, text, 'PIX=0,BOLETO=2', (days) => wholeNumber(option, days, SETTING_BOUNDS.holdDays)),
     }),
   },
   'charge-window': {
-    description: 'lifetime in seconds of a charge whose request names none',
+    description: 'default lifetime of a charge, in seconds',
     read: (option, text) => ({ chargeWindowSeconds: wholeNumber(option, text, chargeWindowSeconds) }),
   },
 };
 
 const isGroup = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Of a group, the parts that any option names. */
+/** Returns the changes that the options ask for. Options for parts of the same setting are merged. */
 const changeOf = (options: CliInput['options']): SettingsChange => {
   const changes = Object.entries(SETTINGS).flatMap(([option, { read }]) => {
     const text = options[option];
@@ -147,7 +147,7 @@ const lines = (agreed: AccountSettings): readonly string[] => {
     `receiver              ${agreed.receiverName}, ${agreed.receiverCity}`,
     `logo                  ${agreed.logo ?? 'none'}`,
     `colour                ${agreed.color ?? 'Quita’s'}`,
-    `velocity              ${velocity.customerPerHour} an hour a customer, ${velocity.accountPerHour} in all`,
+    `velocity              ${velocity.customerPerHour} per hour and customer, ${velocity.accountPerHour} per hour in total`,
     ...DECLARED.flatMap(({ lineOf }) => {
       const [label, text] = lineOf(agreed) ?? [null];
       return label === null ? [] : [`${label.padEnd(22)}${text}`];
@@ -164,10 +164,12 @@ const lines = (agreed: AccountSettings): readonly string[] => {
 
 const OPTIONS = {
   ...Object.fromEntries(Object.entries(SETTINGS).map(([option, { description }]) => [option, { description }])),
-  logo: { description: `file of the merchant’s logo: a PNG or JPEG of at most ${LOGO_BYTES_MAX} bytes; none` },
+  logo: {
+    description: `path of the merchant’s logo, a PNG or JPEG of at most ${LOGO_BYTES_MAX} bytes, or none to remove it`,
+  },
 };
 
-/** undefined: it stays. Throws UsageError for what is no logo. */
+/** Returns the new logo, null to remove it, or undefined to keep it. Throws UsageError if the file isn't a valid logo. */
 const logoOf = async (path: string | true | undefined): Promise<CheckedLogo | null | undefined> => {
   if (typeof path !== 'string') return undefined;
   if (path === 'none') return null;
@@ -181,7 +183,7 @@ const unreadable = (path: string): never => {
 
 export const settings: CliCommand = {
   name: 'account settings',
-  summary: 'Show what is agreed with an account, after changing what is named',
+  summary: 'Show the settings of an account; options change them first',
   args: [{ name: 'account' }],
   options: OPTIONS,
   changes: 'withOptions',
@@ -195,7 +197,7 @@ export const settings: CliCommand = {
     if (isRejection(agreed)) throw new UsageError(agreed.message);
     const changed = Object.keys(OPTIONS).filter((option) => options[option] !== undefined);
     const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };
-    if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'a setting was changed');
+    if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'setting changed');
     return { json: { accountId: ACCOUNT.idPrefix + id, settings: agreed }, text: lines(agreed).join('\n') };
   },
 };

@@ -1,4 +1,4 @@
-// A command as data: its words, its options, and what it does.
+// A command as data: its name, arguments, options and action.
 import type { Platform } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
@@ -8,9 +8,9 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { Progress, Screen } from './output.ts';
 
-/** The only values that an argument or option takes. They are completed by the shell, and a mistyped one is answered with the nearest. */
+/** The values that an argument or option accepts. The shell completes them; for a typo, the error suggests the nearest one. */
 export interface Choice {
-  /** What they are, as an operator calls them: `queue`. */
+  /** What the values are, in an operator's words: `queue`. */
   readonly what: string;
   readonly names: readonly string[];
 }
@@ -24,51 +24,51 @@ interface CliArgument {
 export interface CliOption {
   readonly description: string;
   readonly required?: true;
-  /** It takes no value. */
+  /** The option takes no value. */
   readonly flag?: true;
   readonly choice?: Choice;
 }
 
-/** What is typed, and what `--help` says of it. */
+/** The syntax of a command, and its help. */
 export interface CommandWords {
-  /** `account create`. */
+  /** For example `account create`. */
   readonly name: string;
   readonly summary: string;
-  /** In their order; only the last may be optional. */
+  /** In order; only the last may be optional. */
   readonly args: readonly CliArgument[];
-  /** What it takes, where its arguments and options do not say so by themselves. */
+  /** A rule that arguments and options alone can't express. An error message quotes it. */
   readonly takes?: string;
   readonly options: { readonly [name: string]: CliOption };
 }
 
-/** What was typed behind the name of a command, checked against its words. */
+/** The arguments and options of a call, checked against the command's syntax. */
 export interface CliInput {
   readonly args: readonly string[];
-  /** Own options only; a flag is `true`. */
+  /** Without the common options. A flag is `true`. */
   readonly options: { readonly [name: string]: string | true | undefined };
   readonly isJson: boolean;
 }
 
-/** Where a command shows what it does before it has ended. */
+/** Output of a command while it runs. */
 export interface CliOutput {
-  /** Prints a line to standard output: for a command that has no end of its own. */
+  /** Prints a line to standard output, for commands that run until they are stopped. */
   readonly print: (line: string) => void;
   readonly screen: Screen;
   readonly progress: Progress;
 }
 
 export interface CliResult {
-  /** Printed with --json, as one JSON text; undefined prints nothing. */
+  /** Printed with --json, as one JSON text; if undefined, nothing is printed. */
   readonly json: unknown;
-  /** Printed otherwise; an empty text prints nothing. */
+  /** Printed without --json; if empty, nothing is printed. */
   readonly text: string | ((screen: Screen) => string);
-  /** Something is wrong with the data: exit code 1. */
+  /** The command found a problem: exit code 1. */
   readonly isBad?: boolean;
 }
 
 interface LocalWorld {
   readonly env: NodeJS.ProcessEnv;
-  /** It ends with SIGINT and SIGTERM. */
+  /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
@@ -83,11 +83,11 @@ export interface CliWorld extends LocalWorld {
   readonly storage: Storage;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  /** Announces what processes must not remember any more. */
+  /** Tells running processes to drop cached accounts and keys. */
   readonly leases: AccessLeases;
-  /** What operators of the platform call. */
+  /** The operations of the platform's operators. */
   readonly platform: Platform;
-  /** Who acts, as it stands in metadata and in the security log: `operator:<user of the operating system>`. */
+  /** The acting operator, as in event metadata and the security log: `operator:<user of the operating system>`. */
   readonly operator: string;
   /** The security log. */
   readonly log: Log;
@@ -96,16 +96,16 @@ export interface CliWorld extends LocalWorld {
 /** A command that works on the database and the event log, beside the running program. */
 export interface StorageCommand extends CommandWords {
   readonly isLocal?: never;
-  /** It changes something (`withOptions`: only when one is given): the security log tells who called it, and with which arguments. */
+  /** The command changes something (`withOptions`: only if an option is given). The security log records the operator and arguments. */
   readonly changes?: 'always' | 'withOptions';
-  /** Returns what it has to say when the stores can't be opened; null when that is nothing but the error itself. */
+  /** Returns the result to print if the stores can't be opened, or null to print only the error. */
   whenUnopened?(config: Config, error: unknown): Promise<CliResult | null>;
   run(world: CliWorld, input: CliInput, output: CliOutput): Promise<CliResult>;
 }
 
 export type CliCommand = LocalCommand | StorageCommand;
 
-/** The operator's fault, in one line. */
+/** The command was used wrongly. The message is one line; the exit code is 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

@@ -1,4 +1,4 @@
-// Every command there is, in the order in which --help lists them.
+// All commands, in the order in which --help lists them.
 import { ADAPTERS } from '../adapters.ts';
 import { demoCommand } from '../demo/tour.ts';
 import type { CliCommand } from './command.ts';

@@ -1,27 +1,27 @@
-// `completion`: a script for the shell that completes commands, options and the values that are one of a list. It is made of the commands
-// themselves and holds all that it needs: nothing is started while somebody types.
+// `completion`: a shell script that completes commands, options and listed values. It is generated from the commands and
+// self-contained, so that completing a word starts no program.
 import { fileURLToPath } from 'node:url';
 import type { CliCommand, CommandWords, LocalCommand } from './command.ts';
 
 type Pair = readonly [key: string, words: readonly string[]];
 
-/** What can be typed, by what was typed before. */
+/** The words that can follow, keyed by the words before them. */
 interface Vocabulary {
-  /** Every command and the beginning of one: `account`, `account create`. */
+  /** Every command and every prefix of one: `account`, `account create`. */
   readonly paths: readonly string[];
-  /** Behind a path: the next words of commands. */
+  /** For each path: the next words of commands. */
   readonly words: readonly Pair[];
-  /** `path count`: values of the argument behind so many others. */
+  /** For each `path count`: the values of the argument after that many others. */
   readonly arguments: readonly Pair[];
-  /** Behind a path: options. */
+  /** For each path: its options. */
   readonly options: readonly Pair[];
-  /** `path --option`: its values; none when any is taken. */
+  /** For each `path --option`: its values; empty if the option accepts any value. */
   readonly values: readonly Pair[];
 }
 
 const COMMON = ['--json', '--help', '--version'];
 
-/** `med`, `med review` and `med review list` of the last. */
+/** Returns all prefixes of a name: `med`, `med review` and `med review list`. */
 const pathsTo = (name: string): readonly string[] => {
   const words = name.split(' ');
   return words.map((_, i) => words.slice(0, i + 1).join(' '));
@@ -62,11 +62,11 @@ const cases = (pairs: readonly Pair[], indent: string): string =>
   pairs.map(([key, words]) => `${indent}'${key}') list='${words.join(' ')}' ;;\n`).join('');
 const patterns = (keys: readonly string[]): string => keys.map((key) => `'${key}'`).join(' | ');
 
-/** `quita` is the short form that the script makes: the program is npm's script `cli`, wherever one stands. */
+/** The script defines `quita` as a short form of npm's script `cli`, for use from any folder. */
 const shortForm = (root: string): string => `npm --prefix '${root}' run --silent cli --`;
 
 const bash = (vocabulary: Vocabulary): string => `
-# Completes the word at COMP_CWORD; $1: where the words begin that the command line of Quita reads.
+# Completes the word at COMP_CWORD; $1: index of the first word that belongs to Quita.
 _quita_words() {
   local i="$1" cur="\${COMP_WORDS[COMP_CWORD]}" word='' path='' next='' option='' count=0 list=''
   while [ "$i" -lt "$COMP_CWORD" ]; do
@@ -109,7 +109,7 @@ _quita() { _quita_words 1; }
 complete -F _quita quita
 `;
 
-/** `npm run cli -- …`, too; whatever completes npm otherwise goes on doing so. */
+/** Completes `npm run cli -- …`, too, and leaves npm's other completions in place. */
 const bashOfNpm = `
 _quita_npm_other="$(complete -p npm 2>/dev/null | sed -n 's/.* -F \\([^ ]*\\) .*/\\1/p')"
 _quita_npm() {
@@ -133,7 +133,7 @@ const fish = (vocabulary: Vocabulary, commands: readonly CommandWords[]): string
   return [
     '',
     'complete -c quita -f',
-    '# Whether the words that are typed so far name this command.',
+    '# Whether the words typed so far name this command.',
     'function __quita_at',
     "  set -l path ''",
     '  for word in (commandline -opc)[2..]',
@@ -162,14 +162,14 @@ const fish = (vocabulary: Vocabulary, commands: readonly CommandWords[]): string
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
-/** Where the shell reads it from. */
+/** How to load the script in each shell. */
 const SETUP: { readonly [S in Shell]: string } = {
   bash: 'eval "$(npm run -s cli -- completion bash)"   # in ~/.bashrc',
-  zsh: 'eval "$(npm run -s cli -- completion zsh)"   # in ~/.zshrc, behind compinit',
+  zsh: 'eval "$(npm run -s cli -- completion zsh)"   # in ~/.zshrc, after compinit',
   fish: 'npm run -s cli -- completion fish | source   # in ~/.config/fish/config.fish',
 };
 
-/** `root`: the project's folder. */
+/** Returns the completion script. `root` is the project's folder. */
 export const completionScript = (shell: Shell, commands: readonly CommandWords[], root: string): string => {
   const vocabulary = vocabularyOf(commands);
   const head = `# ${shell} completion of Quita's command line: ${SETUP[shell]}\n`;
@@ -180,10 +180,10 @@ export const completionScript = (shell: Shell, commands: readonly CommandWords[]
   return `${head}${defined}${bash(vocabulary)}${bashOfNpm}`;
 };
 
-/** `all`: the commands that are completed, this one among them. */
+/** `all` returns the commands to complete, including this one. */
 export const completionCommand = (all: () => readonly CliCommand[]): LocalCommand => ({
   name: 'completion',
-  summary: 'Print a script with which the shell completes commands, options and their values, and the short form quita',
+  summary: 'Print a shell script that completes commands, options and values, and defines the short form quita',
   args: [{ name: 'shell', choice: { what: 'shell', names: SHELLS } }],
   options: {},
   isLocal: true,

@@ -1,4 +1,4 @@
-// `deliveries` and `dlq`: what was sent to a merchant's endpoints, what came of it, and what nobody took (rules W3, W8).
+// `deliveries` and `dlq`: lists and retries the webhook deliveries of one account (rules W3, W8).
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { parsePrefixedId } from '../../domain/kernel/ids.ts';
@@ -10,7 +10,7 @@ import { Merchant } from '../demo/merchant.ts';
 import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
 import { printable, type Screen, table } from './output.ts';
 
-/** As the interface shows it (contract.md Webhook delivery). */
+/** A delivery as the API returns it (contract.md Webhook delivery). */
 export interface Delivery {
   readonly id: string;
   readonly endpointId: string | null;
@@ -25,7 +25,7 @@ export interface Delivery {
   readonly updatedAt: string;
   readonly payload: unknown;
 }
-/** What came of one attempt. */
+/** The result of one attempt. */
 interface Attempt {
   readonly number: number;
   readonly at: string;
@@ -42,20 +42,20 @@ interface Page {
   readonly total: number;
 }
 
-/** Of one page, which the interface allows at most. */
+/** The API's maximum page size. */
 const PAGE = 100;
 
 const EVENT: CliOption = {
-  description: 'of this event only',
+  description: 'only deliveries of this event',
   choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) },
 };
-const ENDPOINT: CliOption = { description: 'to this endpoint only, a we_ id' };
+const ENDPOINT: CliOption = { description: 'only deliveries to this endpoint (a we_ id)' };
 const STATUS: CliOption = {
-  description: 'in this status only',
+  description: 'only deliveries in this status',
   choice: { what: 'status', names: DELIVERY_STATUSES },
 };
 
-/** The query that the options ask for; `fixed`: beside them. */
+/** Builds the query from the options, plus the `fixed` parameters. */
 const queryOf = ({ options }: CliInput, fixed: Readonly<Record<string, string>> = {}): URLSearchParams =>
   new URLSearchParams({
     ...Object.fromEntries(
@@ -107,23 +107,23 @@ const listing = (
 
 const list = listing(
   'deliveries list',
-  'Webhooks of the account, newest first, and how their delivery stands',
+  'List the account’s webhook deliveries and their status, newest first',
   { status: STATUS, event: EVENT, endpoint: ENDPOINT },
   {},
-  'there are no deliveries',
+  'no deliveries',
 );
 const deadLetters = listing(
   'dlq list',
-  'Deliveries given up after their last attempt, newest first',
+  'List deliveries that failed permanently, newest first',
   { event: EVENT, endpoint: ENDPOINT },
   { status: 'FAILED' },
-  'nothing was given up',
+  'no failed deliveries',
 );
 
-/** `deliveries/wd_…`, of what was typed: a wd_ id. Throws UsageError. */
+/** Returns the API path of a delivery. Throws UsageError unless the argument is a wd_ id. */
 const pathOf = ([id]: readonly string[]): string => {
   if (parsePrefixedId(id as string, WEBHOOK_DELIVERY.idPrefix) !== null) return `/v1/webhooks/deliveries/${id}`;
-  throw new UsageError(`"${id}" is no delivery: a wd_ id; npm run cli -- deliveries list`);
+  throw new UsageError(`"${id}" is not a delivery id (wd_…); npm run cli -- deliveries list shows them`);
 };
 
 const ATTEMPT_HEAD = ['ATTEMPT', 'AT', 'MS', 'ANSWER'];
@@ -137,7 +137,7 @@ const shown =
   (delivery: DeliveryWithAttempts) =>
   (screen: Screen): string => {
     const { id, eventType, endpointId, status, attempts, maxAttempts, createdAt, nextRetryAt, attemptLog } = delivery;
-    const next = nextRetryAt === null ? '' : `, the next at ${nextRetryAt}`;
+    const next = nextRetryAt === null ? '' : `, next attempt at ${nextRetryAt}`;
     return [
       `${id}: ${eventType} to ${endpointId ?? 'the payment’s webhookUrl'}`,
       `${status}, created ${createdAt}, ${attempts} of ${maxAttempts} attempts made${next}`,
@@ -147,7 +147,7 @@ const shown =
     ].join('\n');
   };
 
-/** A command on one delivery, which shows what the interface answers. */
+/** A command on one delivery that prints the API's response. */
 const onOne = (
   name: string,
   summary: string,
@@ -167,17 +167,17 @@ const onOne = (
 
 const show = onOne(
   'deliveries show',
-  'One delivery: what came of each attempt, the last answer, and what is sent',
+  'Show a delivery: the result of each attempt, the last response and the payload',
   (merchant, path) => merchant.call('GET', path),
 );
-const retry = onOne('deliveries retry', 'Send a delivery again at once, whatever has become of it', (merchant, path) =>
+const retry = onOne('deliveries retry', 'Retry a delivery immediately, whatever its status', (merchant, path) =>
   merchant.call('POST', `${path}/retry`, {}),
 );
 
 const POLL_MS = 1_000;
 
 const stateOf = ({ id, status, attempts }: Delivery): string => `${id} ${status} ${attempts}`;
-/** Those that were not there at the last look, or stood otherwise; oldest first. */
+/** Returns the deliveries that are new or changed since the last poll, oldest first. */
 const changed = (seen: readonly Delivery[], now: readonly Delivery[]): readonly Delivery[] => {
   const before = new Set(seen.map(stateOf));
   return now.filter((delivery) => !before.has(stateOf(delivery))).toReversed();
@@ -185,7 +185,7 @@ const changed = (seen: readonly Delivery[], now: readonly Delivery[]): readonly 
 
 const tail: CliCommand = {
   name: 'deliveries tail',
-  summary: `Deliveries as they change, until Ctrl-C: looks at the newest ${PAGE} once a second`,
+  summary: `Print deliveries as they change, until Ctrl-C; polls the newest ${PAGE} every second`,
   args: [],
   options: { event: EVENT, endpoint: ENDPOINT },
   isLocal: true,

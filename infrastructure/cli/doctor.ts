@@ -1,4 +1,4 @@
-// `doctor`: what could be wrong with the deployment, in plain words.
+// `doctor`: checks the deployment and reports problems.
 
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
@@ -21,11 +21,11 @@ const finding = (check: string, isGood: boolean, good: string, bad: string): Fin
   says: isGood ? good : bad,
 });
 
-/** Every feature that Quita uses exists since then. */
+/** The first version with all features that Quita uses. */
 const POSTGRES_MIN = 14;
-/** Of one process (architecture §9). */
+/** The most connections that one process opens (architecture §9). */
 const CONNECTIONS_A_PROCESS = 20;
-/** Signatures tolerate 300 s, event store deadlines 10 s: a second is still far from harm. */
+/** Signatures tolerate 300 s and event store deadlines 10 s, so one second is harmless. */
 const CLOCK_SKEW_MS_MAX = 1_000;
 
 const postgresVersion: Check = async ({ storage: { reads } }) => {
@@ -48,7 +48,7 @@ const durability: Check = async ({ storage: { reads } }) => {
     'durability',
     off.length === 0,
     'fsync, full_page_writes and synchronous_commit are on',
-    `${off.join(', ')} off: a power cut can lose acknowledged payments; switch it on`,
+    `${off.join(', ')} off: a power failure can lose acknowledged payments; turn it on`,
   );
 };
 
@@ -75,8 +75,8 @@ const clocks: Check = async ({ storage: { reads } }) => {
   return finding(
     'clocks',
     Math.abs(skew) <= CLOCK_SKEW_MS_MAX,
-    `the database is ${skew} ms from this machine`,
-    `the database is ${skew} ms from this machine: run NTP on both`,
+    `the database’s clock differs from this machine’s by ${skew} ms`,
+    `the database’s clock differs from this machine’s by ${skew} ms: run NTP on both`,
   );
 };
 
@@ -94,7 +94,7 @@ const consumers: Check = async ({ storage: { store, reads } }) => {
     'read models and processes',
     behind.length === 0,
     'all caught up with the log',
-    `behind the log: ${behind.join(', ')}; run this again, and if they do not move look into the logs of projector and worker`,
+    `behind the log: ${behind.join(', ')}; run doctor again, and if they make no progress check the logs of projector and worker`,
   );
 };
 
@@ -108,7 +108,7 @@ const parkedStreams: Check = async ({ storage: { reads } }) => {
     'parked streams',
     streams === 0,
     'none',
-    `${streams}, from an event on that could not be taken (${byConsumer.join(', ')}): npm run cli -- parked list`,
+    `${streams} parked at an event that failed (${byConsumer.join(', ')}): npm run cli -- parked list`,
   );
 };
 
@@ -116,15 +116,15 @@ const failedJobs: Check = async ({ storage: { reads } }) => {
   const { rows: tables } = await reads.query<{ jobs: string | null }>('SELECT to_regclass($1) AS jobs', [
     `${JOBS_SCHEMA}.job`,
   ]);
-  if (tables[0]?.jobs == null) return finding('jobs', true, 'none yet: no worker has run on this database', '');
+  if (tables[0]?.jobs == null) return finding('jobs', true, 'none: no worker has run on this database yet', '');
   const { rows } = await reads.query<{ name: string; failed: number }>(
     `SELECT name, count(*)::int AS failed FROM ${JOBS_SCHEMA}.job WHERE state = 'failed' GROUP BY name ORDER BY name`,
   );
   return finding(
     'jobs',
     rows.length === 0,
-    'none has failed for good',
-    `failed for good: ${rows.map(({ name, failed }) => `${failed} in ${name}`).join(', ')}; their last error is in the logs`,
+    'no job has failed permanently',
+    `failed permanently: ${rows.map(({ name, failed }) => `${failed} in ${name}`).join(', ')}: npm run cli -- jobs list`,
   );
 };
 
@@ -141,8 +141,7 @@ const resultOf = (findings: readonly Finding[]): CliResult => {
 
 const secretsKey: Check = async ({ config, storage: { operations } }) => {
   const keyring = await knownKeyring(config);
-  if (keyring === null)
-    return finding('secrets key', true, 'SECRETS_KEY is not set here: not compared with the database', '');
+  if (keyring === null) return finding('secrets key', true, 'not checked: SECRETS_KEY is not set here', '');
   const isRight = await opensWhatIsSealed(operations, keyring);
   const counts = [...(await countSealed(operations))];
   const sum = (entries: typeof counts) => entries.reduce((total, [, count]) => total + count, 0);
@@ -154,15 +153,15 @@ const secretsKey: Check = async ({ config, storage: { operations } }) => {
       'secrets key',
       false,
       '',
-      `${unopened} secrets are sealed under a key that is not here: webhooks can’t be signed; npm run cli -- secrets status`,
+      `${unopened} secrets are sealed with a missing key: their webhooks can’t be signed; npm run cli -- secrets status`,
     );
   return finding(
     'secrets key',
     isRight,
     old === 0
-      ? 'it opens what is sealed in the database'
-      : `${old} secrets are still sealed under an old key: npm run cli -- secrets rotate`,
-    'SECRETS_KEY is not the key that this database’s secrets were sealed with: webhooks can’t be signed; restore it',
+      ? 'it opens the secrets in the database'
+      : `${old} secrets are still sealed with an old key: npm run cli -- secrets rotate`,
+    'SECRETS_KEY is not the key that sealed this database’s secrets: webhooks can’t be signed; restore the right key',
   );
 };
 
@@ -180,7 +179,7 @@ const CHECKS: readonly Check[] = [
 
 const doctor: CliCommand = {
   name: 'doctor',
-  summary: 'Check database, durability, connections, clocks, event store, lag and failed jobs, and say what is wrong',
+  summary: 'Check database, durability, connections, clocks, event store, lag and failed jobs, and report problems',
   args: [],
   options: {},
   run: async (world) => {

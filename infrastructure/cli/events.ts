@@ -1,4 +1,4 @@
-// The events themselves.
+// Commands that print events.
 import { recordedEventView } from '../../application/core/eventView.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { CliCommand } from './command.ts';
@@ -17,7 +17,7 @@ export const eventTable = (screen: Screen, events: readonly RecordedEvent[]): st
 
 const show: CliCommand = {
   name: 'events show',
-  summary: 'All events of one stream: payment-<raw id>, or simply a ch_ id',
+  summary: 'Show all events of one stream: payment-<raw id>, or simply a ch_ id',
   args: [{ name: 'stream' }],
   options: {},
   run: async ({ storage }, { args }) => {
@@ -33,9 +33,9 @@ const show: CliCommand = {
 
 const tail: CliCommand = {
   name: 'events tail',
-  summary: 'Events as they are recorded, until Ctrl-C',
+  summary: 'Print events as they are recorded, until Ctrl-C',
   args: [],
-  options: { all: { description: 'begin with the first event of the log', flag: true } },
+  options: { all: { description: 'start at the first event of the log', flag: true } },
   run: async (world, { options, isJson }, { print }) => {
     for await (const events of world.platform.readLog(options['all'] ? 'start' : 'end', true, world.signal))
       for (const event of events) print(isJson ? JSON.stringify(shown(event)) : cells(event).join('  '));
@@ -45,7 +45,7 @@ const tail: CliCommand = {
 
 const exportAll: CliCommand = {
   name: 'events export',
-  summary: 'Every event that the log holds now, in order, one JSON text a line',
+  summary: 'Print all events of the log in order, one JSON text per line',
   args: [],
   options: {},
   run: async (world, _, { print }) => {

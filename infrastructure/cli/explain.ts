@@ -1,5 +1,5 @@
-// What ends a program, in one line to whoever started it or typed a command (rules S1, S4): exit code 2 where they can mend it, 1 for what
-// nobody expected, whose stack is for whoever debugs.
+// Explains in one line why a program or command failed (rules S1, S4). Exit code 2: the operator can fix it. Exit code 1: an unexpected
+// error, whose stack is shown only when debugging.
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../application/ports/eventStore.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { ConfigError, type LogLevel } from '../config/config.ts';
@@ -25,7 +25,7 @@ const KINDS = [
   UsageError,
 ] as const;
 
-/** What the server says of itself or of our rights: connections, login, database, resources, shutting down, read-only, privileges. */
+/** Errors about the server or our rights: connections, login, database, resources, shutdown, read-only mode, privileges. */
 const SERVERS_OWN = /^(08|28|3D|53|57P)|^(25006|42501)$/;
 
 const sqlStateOf = (error: unknown): string | null => {
@@ -35,28 +35,30 @@ const sqlStateOf = (error: unknown): string | null => {
 
 const oneLine = (message: string): string => message.replace(/\s*\n\s*/g, ' ');
 
-/** One line, or null for what nobody expected. */
+/** Returns the error in one line, or null if the error is unexpected. */
 export const explained = (error: unknown): string | null => {
   if (!(error instanceof Error)) return null;
   const message = oneLine(error.message);
   if (KINDS.some((kind) => error instanceof kind)) return message;
   if (error instanceof EventStoreUnavailable) return `the event store can't be reached: ${message}`;
   const sqlState = sqlStateOf(error);
-  return sqlState !== null && SERVERS_OWN.test(sqlState) ? `the database refuses: ${message} (${sqlState})` : null;
+  return sqlState !== null && SERVERS_OWN.test(sqlState)
+    ? `the database reports an error: ${message} (${sqlState})`
+    : null;
 };
 
 const DEBUGGING: readonly unknown[] = ['debug', 'trace'] satisfies LogLevel[];
 
 const unforeseen = (error: unknown, isDebugging: boolean): string => {
-  if (!(error instanceof Error)) return `an unforeseen fault: ${String(error)}`;
+  if (!(error instanceof Error)) return `unexpected error: ${String(error)}`;
   const place = placeOf(error);
   const what = `${error.name}: ${oneLine(error.message)}${place === null ? '' : ` (in ${place})`}`;
   return isDebugging
-    ? `an unforeseen fault: ${what}\n${error.stack}`
-    : `an unforeseen fault: ${what}; LOG_LEVEL=debug shows where it came from`;
+    ? `unexpected error: ${what}\n${error.stack}`
+    : `unexpected error: ${what}; set LOG_LEVEL=debug to see the stack`;
 };
 
-/** What goes to standard error, and the exit code. With `LOG_LEVEL=debug` an unforeseen fault has its stack below the line. */
+/** Returns the text for standard error, and the exit code. With `LOG_LEVEL=debug` the stack of an unexpected error follows. */
 export const outcomeOf = (error: unknown, env: NodeJS.ProcessEnv): { readonly says: string; readonly code: 1 | 2 } => {
   const says = explained(error);
   return says === null ? { says: unforeseen(error, DEBUGGING.includes(env['LOG_LEVEL'])), code: 1 } : { says, code: 2 };

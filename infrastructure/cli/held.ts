@@ -1,4 +1,4 @@
-// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (rules M5, M10, O1).
+// Pix payments held for review, for example because the bank named no payer or refuses to return the money (rules M5, M10, O1).
 
 import type { HeldItem } from '../../application/payments/heldPayments.ts';
 import { heldSettlementOf } from '../../application/payments/heldSettlement.ts';
@@ -11,9 +11,9 @@ import { paymentIdOf } from './typed.ts';
 const LISTED_MAX = 1_000;
 
 const why = ({ reason, returnRefused, payerName, expectedPayerTaxId }: HeldItem): string => {
-  if (reason === 'confirmed_late') return 'the provider paid it after it had refused: write it off';
-  if (returnRefused !== null) return `${reason}, the provider refuses to send it back: ${returnRefused}`;
-  return `payer ${payerName ?? 'not named'}, expected ${expectedPayerTaxId ?? 'anybody'}`;
+  if (reason === 'confirmed_late') return 'the provider paid after refusing: write it off';
+  if (returnRefused !== null) return `${reason}, the provider refuses the return: ${returnRefused}`;
+  return `payer ${payerName ?? 'not named'}, expected ${expectedPayerTaxId ?? 'any payer'}`;
 };
 
 const HEAD = ['HELD SINCE', 'PAYMENT', 'ACCOUNT', 'MODE', 'AMOUNT', 'PROVIDER ID', 'WHY'];
@@ -29,14 +29,14 @@ const cells = (one: HeldItem): readonly string[] => [
 
 const list: CliCommand = {
   name: 'held list',
-  summary: `Pix held for review, refused when sent back, or confirmed after a refusal, longest held first (at most ${LISTED_MAX} payments)`,
+  summary: `List Pix payments that are held for review, whose return was refused, or that were confirmed after a refusal, oldest first (at most ${LISTED_MAX})`,
   args: [],
   options: {},
   run: async (world) => {
     const { held, total, rest } = await world.platform.listHeld(LISTED_MAX);
     const more = rest > 0 ? `\nand ${rest} more` : '';
     const text = (screen: Screen) => table(screen, HEAD, held.map(cells)) + more;
-    return { json: { held, total }, text: total === 0 ? 'nothing is held' : text };
+    return { json: { held, total }, text: total === 0 ? 'no payments are held' : text };
   },
 };
 
@@ -61,13 +61,13 @@ const command = (
 
 const settle: CliCommand = {
   name: 'held settle',
-  summary: 'Pay out or write off money whose return the bank refuses for good',
+  summary: 'Pay out or write off money whose return the bank permanently refuses',
   args: [{ name: 'payment' }],
   options: {
-    'pix-out': { description: 'Pix key to pay it out to; the platform bears the fee' },
-    'written-off': { description: 'it goes to the platform’s account', flag: true },
-    reason: { description: 'why, 1 to 500 characters; it stays in the log', required: true },
-    pix: { description: 'id in `held list`: this one alone, when several of the payment wait' },
+    'pix-out': { description: 'Pix key to pay the money out to; the platform bears the fee' },
+    'written-off': { description: 'credit the money to the platform’s account', flag: true },
+    reason: { description: 'reason, 1 to 500 characters; stored in the event log', required: true },
+    pix: { description: 'provider id from `held list`; needed if several Pix of the payment are held' },
   },
   changes: 'always',
   run: async (world, { args, options }) => {
@@ -77,22 +77,22 @@ const settle: CliCommand = {
     const settlement = accepted(heldSettlementOf(sent));
     const reviewed = await world.platform.reviewHeld(id, settlement, byOf(world), (pix as string) ?? null);
     const { paymentId, status, isNew } = accepted(reviewed);
-    const done = settlement.pixOut === null ? 'was written off' : 'is paid out by Pix';
+    const done = settlement.pixOut === null ? 'was written off' : 'is being paid out by Pix';
     return { json: { paymentId, status, isNew }, text: `${paymentId} ${done}; it is ${status}` };
   },
 };
 
 export const heldCommands: readonly CliCommand[] = [
   list,
-  command('release', 'Let a held Pix pass: it is credited, and the payment is paid', [
+  command('release', 'Accept a held Pix: the money is credited and the payment is paid', [
     'was released',
-    'was released before',
+    'was already released',
   ]),
   command(
     'return',
-    'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
-    ['goes back to its payer', 'was sent back before'],
-    { pix: { description: 'end-to-end id: this one alone, when several of the payment are held' } },
+    'Return a held Pix to its payer, or retry a refused return; the payment is refunded when the bank accepts',
+    ['is being returned to its payer', 'was already returned'],
+    { pix: { description: 'end-to-end id; needed if several Pix of the payment are held' } },
   ),
   settle,
 ];

@@ -1,5 +1,5 @@
-// Work that failed: what it was, why, and again (architecture §7). The watchdog finds by itself what is owed; this is for whoever mended
-// the cause and does not want to wait, and to see what goes wrong.
+// Lists and retries failed jobs (architecture §7). The watchdog retries pending work by itself; these commands show what
+// fails, and let an operator who fixed the cause retry at once.
 
 import { QUEUES } from '../../application/capabilities.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
@@ -24,7 +24,7 @@ const cells = (job: ReturnType<typeof shown>): readonly string[] => [
   job.failedAt,
   job.id,
   job.queue,
-  job.state === 'failed' ? 'failed for good' : `next attempt ${job.nextAttemptAt}`,
+  job.state === 'failed' ? 'failed permanently' : `next attempt ${job.nextAttemptAt}`,
   `${job.accountId} ${job.mode}`,
   `${job.attempts} attempts`,
   job.payloads.map((payload) => JSON.stringify(payload)).join(' '),
@@ -33,26 +33,25 @@ const cells = (job: ReturnType<typeof shown>): readonly string[] => [
 
 const list: CliCommand = {
   name: 'jobs list',
-  summary: `Work that failed, for good (kept 30 days) or until its next attempt (at most ${LISTED_MAX})`,
+  summary: `List jobs that failed permanently (kept 30 days) or await a retry (at most ${LISTED_MAX})`,
   args: [],
-  options: { queue: { description: 'only of this queue', choice: QUEUE } },
+  options: { queue: { description: 'only jobs of this queue', choice: QUEUE } },
   run: async ({ storage }, input) => {
     const { jobs, total } = await listFailedJobs(storage.reads, queueOf(input), LISTED_MAX);
     const all = jobs.map(shown);
     const rest = total > all.length ? `\nand ${total - all.length} more` : '';
     const text = (screen: Screen) => table(screen, HEAD, all.map(cells)) + rest;
-    return { json: { jobs: all, total }, text: total === 0 ? 'nothing has failed' : text };
+    return { json: { jobs: all, total }, text: total === 0 ? 'no failed jobs' : text };
   },
 };
 
 const redrive: CliCommand = {
   name: 'jobs redrive',
-  summary:
-    'Begin work that failed for good again, at once: one job by its id, a queue, or --all; what is done already stays as it is',
+  summary: 'Retry permanently failed jobs now: one job by its id, a queue, or --all; completed steps are not repeated',
   args: [{ name: 'id', optional: true }],
   options: {
-    queue: { description: 'all of this queue', choice: QUEUE },
-    all: { description: 'all of every queue', flag: true },
+    queue: { description: 'all failed jobs of this queue', choice: QUEUE },
+    all: { description: 'all failed jobs of every queue', flag: true },
   },
   changes: 'always',
   run: async ({ storage }, input) => {
@@ -60,12 +59,13 @@ const redrive: CliCommand = {
     const queue = queueOf(input);
     const isAll = input.options['all'] === true;
     if ([id !== undefined, queue !== null, isAll].filter(Boolean).length !== 1)
-      throw new UsageError('say which: the id of a job, --queue with a name, or --all');
-    if (id !== undefined && !UUID.test(id)) throw new UsageError(`"${id}" is no id of a job; npm run cli -- jobs list`);
+      throw new UsageError('give exactly one of a job id, --queue <value> and --all');
+    if (id !== undefined && !UUID.test(id))
+      throw new UsageError(`"${id}" is not a job id; npm run cli -- jobs list shows them`);
     const jobs = await redriveJobs(storage.operations, { id: id ?? null, queue });
-    if (id !== undefined && jobs.length === 0) throw new UsageError(`no job ${id} has failed for good`);
+    if (id !== undefined && jobs.length === 0) throw new UsageError(`no permanently failed job has the id ${id}`);
     const payloads = jobs.reduce((sum, job) => sum + job.payloads.length, 0);
-    return { json: { redriven: jobs }, text: `${jobs.length} jobs with ${payloads} payloads begin again` };
+    return { json: { redriven: jobs }, text: `retrying ${jobs.length} jobs with ${payloads} payloads` };
   },
 };
 

@@ -1,4 +1,4 @@
-// API keys of an account, as its operator sees to them (rule O1). A command that ends a key answers when no process takes it any more.
+// API keys of an account, managed by an operator (rule O1). Commands that end a key return only when every process rejects it.
 
 import {
   issueApiKey,
@@ -26,11 +26,11 @@ const KEY_ARG = { name: 'key' } as const;
 
 const keyIdOf = (text: string): KeyId => {
   const id = parsePrefixedId<KeyId>(text, PREFIX.key);
-  if (id === null) throw new UsageError(`"${text}" is no API key: a key_ id, as key list shows it`);
+  if (id === null) throw new UsageError(`"${text}" is not an API key id (key_…); key list shows them`);
   return id;
 };
 
-/** Another process writes the read models, and tells nobody here when they move. */
+/** Another process writes the read models, so this one gets no notice when they change. */
 const needsOf = ({ commands, accounts, leases, storage }: CliWorld): KeyNeeds => {
   const projected = { onMove: () => () => undefined };
   const whenFound = whenKeyFound({ stopwatch: systemStopwatch, projected, views: viewsOf(storage.reads) });
@@ -64,11 +64,11 @@ const labelOf = ({ options }: CliInput): string | undefined =>
 
 const issue: CliCommand = {
   name: 'key issue',
-  summary: 'Issue an API key; prints it, once',
+  summary: 'Issue an API key; prints it only once',
   args: [ACCOUNT_ARG],
   options: {
-    test: { description: 'a test key, for the sandbox; default: a live one', flag: true },
-    label: { description: 'what it is for, at most 64 characters' },
+    test: { description: 'issue a test key for the sandbox (default: a live key)', flag: true },
+    label: { description: 'a label for the key, at most 64 characters' },
   },
   changes: 'always',
   run: async (world, input) => {
@@ -82,8 +82,7 @@ const HEAD = ['ISSUED', 'KEY', 'PREFIX', 'MODE', 'LAST USED', 'LABEL'];
 
 const list: CliCommand = {
   name: 'key list',
-  summary:
-    'The API keys of an account that work, in the order of their issue, and when they were last used, to the minute',
+  summary: 'List the active API keys of an account, oldest first, with the minute of their last use',
   args: [ACCOUNT_ARG],
   options: {},
   run: async (world, { args }) => {
@@ -102,9 +101,10 @@ const list: CliCommand = {
 
 const rotate: CliCommand = {
   name: 'key rotate',
-  summary: 'Replace an API key by a new one of its mode; prints that, once. The old one is dead when the command ends',
+  summary:
+    'Replace an API key with a new one of the same mode; prints it only once. The old key stops working before the command ends',
   args: [ACCOUNT_ARG, KEY_ARG],
-  options: { label: { description: 'another label; default: that of the old key' } },
+  options: { label: { description: 'label of the new key (default: the old key’s label)' } },
   changes: 'always',
   run: async (world, input) => {
     const [account, key] = input.args as readonly [string, string];
@@ -115,7 +115,7 @@ const rotate: CliCommand = {
 
 const revoke: CliCommand = {
   name: 'key revoke',
-  summary: 'Revoke an API key for good. It is dead when the command ends',
+  summary: 'Revoke an API key permanently. It stops working before the command ends',
   args: [ACCOUNT_ARG, KEY_ARG],
   options: {},
   changes: 'always',

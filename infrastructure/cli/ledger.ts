@@ -1,4 +1,4 @@
-// The ledger: whether it balances, and every posting of one payment with its words.
+// Checks whether the ledger balances, and shows the postings of one payment.
 import type { LedgerLine } from '../../application/operations/ledger.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
@@ -6,7 +6,7 @@ import { paymentIdOf } from './typed.ts';
 
 const check: CliCommand = {
   name: 'ledger check',
-  summary: 'Every entry, and the ledger as a whole, must sum to zero; every balance must be the sum of its postings',
+  summary: 'Check that each entry and the whole ledger sum to zero, and that each balance is the sum of its postings',
   args: [],
   options: {},
   run: async (world) => {
@@ -42,8 +42,7 @@ const cells = ({ revision, event, at, account, currency, amount, sum, what }: Le
 
 const show: CliCommand = {
   name: 'ledger show',
-  summary:
-    'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
+  summary: 'Show every posting of a payment: time, event, ledger account, amount, running sum and reason',
   args: [{ name: 'payment' }],
   options: {},
   run: async (world, { args }) => {
@@ -53,10 +52,10 @@ const show: CliCommand = {
     const isBad = differences.length > 0 || totals.some(({ sum }) => sum !== 0);
     const text = (screen: Screen) =>
       [
-        lines.length === 0 ? 'no money has moved' : table(screen, HEAD, lines.map(cells)),
+        lines.length === 0 ? 'no postings' : table(screen, HEAD, lines.map(cells)),
         ...totals.map(({ currency, sum }) => `${currency}: all postings sum to ${amountText(sum, currency)}`),
         ...differences,
-        ...(differences.length > 0 ? ['if this stays so: npm run cli -- projections verify'] : []),
+        ...(differences.length > 0 ? ['if the differences persist: npm run cli -- projections verify'] : []),
       ].join('\n');
     return { json: ledger, text, isBad };
   },

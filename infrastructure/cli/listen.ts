@@ -1,5 +1,5 @@
-// `listen`: receives the demo account's webhooks on loopback, checks each signature, prints one line an event, and hands each on to the
-// merchant's own service when it is asked to.
+// `listen`: receives the demo account's webhooks on loopback, checks each signature, and prints one line per event. With --forward-to
+// it also forwards each webhook to the merchant's own service.
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { verifyWebhook, WebhookVerificationError } from '../../docs/receivers/verifyWebhook.mjs';
@@ -9,21 +9,21 @@ import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook, type WebhookAnswer }
 import { type LocalCommand, UsageError } from './command.ts';
 import type { Screen } from './output.ts';
 
-/** Quita waits 30 s for an answer: what is said here must reach it before. */
+/** Quita waits 30 s for a response, so forwarding must take less. */
 const FORWARD_MS_MAX = 25_000;
-/** Of an answer that is handed back; Quita keeps the first kilobytes of it. */
+/** The largest response that is passed back; Quita stores its first kilobytes. */
 const ANSWER_BYTES_MAX = 1_048_576;
-/** They are about one connection, not about the message. */
+/** Headers about one connection, which must not be forwarded. */
 const HOP_BY_HOP = new Set(
   'connection content-length host keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade'.split(
     ' ',
   ),
 );
 
-/** What the merchant's own service said. */
+/** The response of the merchant's own service. */
 export type Forwarded =
   | { readonly kind: 'answered'; readonly answer: WebhookAnswer; readonly ms: number }
-  /** `why`: in a few words. Quita is answered with `status`: 502, or 504 when nothing came in time. */
+  /** No usable response. Quita gets `status`: 504 on a timeout, otherwise 502. */
   | { readonly kind: 'failed'; readonly why: string; readonly status: 502 | 504; readonly ms: number };
 
 const endToEnd = (rawHeaders: readonly string[]): string[] =>
@@ -58,7 +58,7 @@ const exchange = (webhook: Webhook, target: URL, signal: AbortSignal): Promise<W
       .end(rawBody);
   });
 
-/** Sends it on: method, headers with the signature, and the body byte for byte; redirects are answers like others. Never rejects. */
+/** Forwards a webhook with its method, headers and exact body. Redirects are returned, not followed. Never rejects. */
 export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_MAX): Promise<Forwarded> => {
   const startedAt = performance.now();
   const signal = AbortSignal.timeout(msMax);
@@ -70,7 +70,7 @@ export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_
     const { code, message } = error as { code?: string; message: string };
     return {
       kind: 'failed',
-      why: code === 'ECONNREFUSED' ? `nobody listens at ${target.host}` : message,
+      why: code === 'ECONNREFUSED' ? `nothing listens at ${target.host}` : message,
       status: 502,
       ms: ms(),
     };
@@ -81,9 +81,7 @@ export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_
 const targetOf = (text: string): URL => {
   const target = URL.canParse(text) ? new URL(text) : null;
   if (target !== null && /^https?:$/.test(target.protocol)) return target;
-  throw new UsageError(
-    `--forward-to must be an http or https address, like http://127.0.0.1:8080/webhooks, not "${text}"`,
-  );
+  throw new UsageError(`--forward-to must be an http or https URL, like http://127.0.0.1:8080/webhooks, not "${text}"`);
 };
 
 interface Message {
@@ -100,22 +98,22 @@ interface Message {
   };
 }
 
-/** One line of JSON with --json. */
+/** A received webhook; with --json, one line of JSON. */
 export interface Received {
   readonly receivedAt: string;
   readonly type: string;
-  /** null: the legacy envelope has none. */
+  /** null for the legacy envelope, which has no event id. */
   readonly eventId: string | null;
   readonly deliveryId: string;
   readonly paymentId: string | null;
-  /** Minor units; null: the message names none. */
+  /** Minor units; null if the message has no amount. */
   readonly amount: number | null;
-  /** null: the legacy envelope names none, and no other message about this payment has come before. */
+  /** null if neither this message nor an earlier one about the payment names a currency. */
   readonly currency: string | null;
   readonly signature: 'valid' | 'invalid';
-  /** Why it is invalid; null: it is valid. */
+  /** Why the signature is invalid; null if it is valid. */
   readonly distrust: string | null;
-  /** null: it was not handed on. `status` is null when no answer came, which `error` explains. */
+  /** null if it was not forwarded. `status` is null if there was no response; `error` says why. */
   readonly forwarded: { readonly status: number | null; readonly ms: number; readonly error: string | null } | null;
 }
 
@@ -127,7 +125,7 @@ const messageOf = (rawBody: Buffer): Message => {
   }
 };
 
-/** Why the message is not to be trusted; null: it is. */
+/** Returns why the signature is invalid, or null if it is valid. */
 const distrustOf = ({ headers, rawBody }: Webhook, secret: string): string | null => {
   try {
     verifyWebhook(secret, headers, rawBody);
@@ -138,7 +136,7 @@ const distrustOf = ({ headers, rawBody }: Webhook, secret: string): string | nul
   }
 };
 
-/** Raw payment id → currency, as the messages that name one have told. */
+/** Raw payment id → currency, from the messages received so far. */
 type Currencies = Map<string, string>;
 const rawIdOf = (id: string): string => id.replace(/^[a-z]+_/, '');
 
@@ -196,11 +194,11 @@ const lineOf = (received: Received, { colours }: Screen): string => {
 
 export const listenCommand: LocalCommand = {
   name: 'listen',
-  summary: 'Receive the demo account’s webhooks until Ctrl-C: one line an event, its signature checked',
+  summary: 'Receive the demo account’s webhooks until Ctrl-C, check their signatures and print one line per event',
   args: [],
   options: {
     'forward-to': {
-      description: 'hand each webhook on to this address of your own service, and its answer back to Quita',
+      description: 'forward each webhook to this URL of your own service, and its response to Quita',
     },
   },
   isLocal: true,
@@ -222,8 +220,8 @@ export const listenCommand: LocalCommand = {
     });
     await merchant.subscribed(inbox.url, ['*'], async (endpoint) => {
       secret.resolve(endpoint.secret);
-      const where = target === null ? '' : `, handing on to ${target.href}`;
-      if (!isJson) print(`Listening at ${inbox.url} as ${endpoint.id}${where}; Ctrl-C ends it.`);
+      const where = target === null ? '' : `, forwarding to ${target.href}`;
+      if (!isJson) print(`Listening at ${inbox.url} as ${endpoint.id}${where}. Press Ctrl-C to stop.`);
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         signal.addEventListener('abort', () => resolve(), { once: true });

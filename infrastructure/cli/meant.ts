@@ -1,6 +1,6 @@
-// What was probably meant by a word that names nothing.
+// Suggests the name that a mistyped word probably meant.
 
-/** Optimal string alignment: letters added, left out, changed, or swapped with their neighbour. */
+/** Optimal string alignment distance: letters inserted, deleted, changed, or swapped with their neighbour. */
 const distance = (a: string, b: string): number => {
   let [older, old]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
@@ -21,18 +21,18 @@ const distance = (a: string, b: string): number => {
   return old[b.length] as number;
 };
 
-/** Longer words are mistyped in more places; a word that has little in common is another one. */
-const bearable = (name: string): number => Math.max(1, Math.floor(name.length / 3));
+/** The largest distance that still counts as a typo. Longer words allow more. */
+const distanceMax = (name: string): number => Math.max(1, Math.floor(name.length / 3));
 
 const WORD_LENGTH_MAX = 100;
 
-/** null: another word. */
+/** Returns the distance, or null if the words are too different. */
 const costOf = (typed: string, spelled: string): number | null => {
   if (typed.length > WORD_LENGTH_MAX) return null;
   const name = spelled.toLowerCase();
   if (typed.length > 1 && name.startsWith(typed)) return 0;
   const cost = distance(typed, name);
-  return cost <= bearable(name) ? cost : null;
+  return cost <= distanceMax(name) ? cost : null;
 };
 
 const sumOf = (costs: readonly (number | null)[]): number | null =>
@@ -46,13 +46,13 @@ const cheapest = (names: readonly string[], cost: (name: string) => number | nul
   return near.toSorted((a, b) => a.known - b.known)[0]?.name ?? null;
 };
 
-/** Returns the name that is nearest to what was typed, also when only its part behind the slash was; null when none is near. */
+/** Returns the name nearest to the typed word, or null if none is near. The part of a name after its slash is enough. */
 export const meant = (typed: string, names: readonly string[]): string | null => {
   const cost = (part: (name: string) => string) => cheapest(names, (name) => costOf(typed.toLowerCase(), part(name)));
   return cost((name) => name) ?? cost((name) => name.replace(/^.*\//, ''));
 };
 
-/** Of names of one or two words: those that are meant by words in either order, with anything behind them, or by one of their words. */
+/** Returns the commands that the words probably mean. The words may be in reverse order, or be only one word of the name. */
 export const meantCommands = (words: readonly string[], names: readonly string[]): readonly string[] => {
   const typed = words.flatMap((word) => word.toLowerCase().split(/[-_:./]/)).filter((word) => word !== '');
   const whole = cheapest(names, (name) => {

@@ -1,4 +1,4 @@
-// Outcomes of dispute cases that wait for an operator (rules Q3, O1).
+// Reviews and settles dispute cases that need an operator's decision (rules Q3, O1).
 import type { CaseReviewItem } from '../../application/disputes/reviews.ts';
 import type { NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import { AMOUNT_MIN, toMinor, ZERO } from '../../domain/kernel/money.ts';
@@ -21,13 +21,13 @@ const ruled = ({ result, returned, returnedToPayer }: CaseReviewItem): string =>
   if (result === 'withdrawn') return 'withdrawn';
   if (result === 'agreed')
     return `agreed: lost${returnedToPayer === null ? '' : `, ${returnedToPayer} returned to the payer`}`;
-  return `disagreed: ${returned ? 'the money comes back' : 'nothing comes back'}`;
+  return `disagreed: ${returned ? 'the money is returned' : 'no money is returned'}`;
 };
 const whyOf = (one: CaseReviewItem): string => {
   const { because, reason, result } = one;
-  if (because === 'amount_mismatch') return 'the reported amount does not match: settle it';
+  if (because === 'amount_mismatch') return 'the reported amount does not match: run med settle';
   if (because === 'report_not_taken') return `can’t open a case: ${reason === null ? '' : NEVER[reason]}`;
-  if (because === 'report_contradicts') return `contradicts the end: ${ruled(one)}`;
+  if (because === 'report_contradicts') return `contradicts the case’s outcome: ${ruled(one)}`;
   return result === null ? '' : ruled(one);
 };
 const cells = (one: CaseReviewItem): readonly string[] => [
@@ -44,13 +44,13 @@ const cells = (one: CaseReviewItem): readonly string[] => [
 
 const list: CliCommand = {
   name: 'med review list',
-  summary: `Dispute cases and reports that wait for an operator, oldest first (at most ${LISTED_MAX})`,
+  summary: `List dispute cases and reports that need an operator’s decision, oldest first (at most ${LISTED_MAX})`,
   args: [],
   options: {},
   run: async (world) => {
     const { waiting } = await world.platform.listCaseReviews(LISTED_MAX);
     const text = (screen: Screen) => table(screen, HEAD, waiting.map(cells));
-    return { json: { waiting }, text: waiting.length === 0 ? 'nothing waits for a review' : text };
+    return { json: { waiting }, text: waiting.length === 0 ? 'nothing to review' : text };
   },
 };
 
@@ -77,34 +77,35 @@ const decided = ({ caseId, status, moneyOutcome }: Decided) => {
   return { json: { caseId, status, moneyOutcome }, text: `${caseId} is ${status}${outcome}` };
 };
 
-const REASON = { description: 'why, for the records', required: true } as const;
+const REASON = { description: 'reason, for the records', required: true } as const;
 const reasonOf = (options: CliInput['options']): string => {
   const reason = String(options['reason']).trim();
   if (reason === '' || reason.length > 500) throw new UsageError('--reason must have 1 to 500 characters');
   return reason;
 };
 
-/** Throws UsageError unless exactly one of them was typed. */
+/** Throws UsageError unless exactly one of the three options is given. */
 const verdictOf = (options: CliInput['options']): SettlingVerdict => {
   const typed = (['held', 'lost', 'nothing'] as const).filter((name) => options[name] !== undefined);
   const [verdict] = typed;
   if (verdict === undefined || typed.length > 1)
-    throw new UsageError('exactly one of --held <amount>, --lost <amount> and --nothing is needed');
+    throw new UsageError('give exactly one of --held <amount>, --lost <amount> and --nothing');
   if (verdict === 'nothing') return { verdict, amount: ZERO };
   const text = String(options[verdict]);
   const amount = /^\d{1,11}$/.test(text) ? Number(text) : 0;
-  if (amount < AMOUNT_MIN) throw new UsageError(`--${verdict} must be an amount in minor units, from ${AMOUNT_MIN}`);
+  if (amount < AMOUNT_MIN)
+    throw new UsageError(`--${verdict} must be an amount in minor units, at least ${AMOUNT_MIN}`);
   return { verdict, amount: toMinor(amount) };
 };
 
 const settle: CliCommand = {
   name: 'med settle',
-  summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
+  summary: 'Settle a dispute case whose reported amount does not match: hold, debit or leave the money',
   args: [{ name: 'case' }],
-  takes: 'exactly one of --held, --lost and --nothing',
+  takes: 'give exactly one of --held, --lost and --nothing',
   options: {
     held: { description: 'hold this amount, in minor units, until the case ends' },
-    lost: { description: 'take this amount, in minor units, and end the case as lost' },
+    lost: { description: 'debit this amount, in minor units, and close the case as lost' },
     nothing: { description: 'leave the money to the merchant and close the case', flag: true },
     reason: REASON,
   },
@@ -119,21 +120,21 @@ const settle: CliCommand = {
 
 const dismiss: CliCommand = {
   name: 'med review dismiss',
-  summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
+  summary: 'Remove a dispute report from the list: it can never open a case, or contradicts a closed one',
   args: [{ name: 'case or provider case id' }],
   options: { reason: REASON },
   changes: 'always',
   run: async (world, { args, options }) => {
     const done = await world.platform.dismissReport(args[0] as string, reasonOf(options), byOf(world));
     const { caseId } = accepted(done);
-    return { json: { caseId }, text: `the report about ${caseId} is off the list` };
+    return { json: { caseId }, text: `the report about ${caseId} was removed from the list` };
   },
 };
 
 export const medCommands: readonly CliCommand[] = [
   list,
-  command('approve', 'Let the outcome of a dispute case count'),
-  command('reject', 'Refuse the outcome of a dispute case: it goes on as it was'),
+  command('approve', 'Accept the outcome of a dispute case'),
+  command('reject', 'Reject the outcome of a dispute case: the case continues as before'),
   dismiss,
   settle,
 ];

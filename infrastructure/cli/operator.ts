@@ -1,11 +1,11 @@
-// Who types, and what the security log tells of it: user, command, arguments, names of options, ids; no values of options, for they
-// hold names, addresses and reasons.
+// Identifies the operator and records commands in the security log: user, command, arguments, names of options and ids. Values of
+// options are left out, because they hold names, addresses and reasons.
 import { userInfo } from 'node:os';
 import type { Log } from '../log/log.ts';
 import type { CliInput, CliResult, StorageCommand } from './command.ts';
 import { explained } from './explain.ts';
 
-/** Returns `operator:<user>`; a user without a name (a container's) is its number. */
+/** Returns `operator:<user>`, with the user's number if it has no name, as in containers. */
 export const operatorOf = (): string => {
   try {
     return `operator:${userInfo().username}`;
@@ -17,13 +17,13 @@ export const operatorOf = (): string => {
 const changesAnything = ({ changes }: StorageCommand, { options }: CliInput): boolean =>
   changes === 'always' || (changes === 'withOptions' && Object.keys(options).length > 0);
 
-/** `accountId`, `paymentId`: what was made or meant, under its own name. */
+/** Returns the ids in a result: `accountId`, `paymentId` and so on. */
 const idsOf = (json: unknown): { readonly [name: string]: unknown } =>
   Object.fromEntries(
     Object.entries(json ?? {}).filter(([name, value]) => name.endsWith('Id') && typeof value === 'string'),
   );
 
-/** Runs a command; the security log tells of one that changes something when it has ended, or was refused. */
+/** Runs a command. If it changes something, its outcome is written to the security log, also when it fails. */
 export const recorded = async (
   command: StorageCommand,
   input: CliInput,
@@ -39,7 +39,7 @@ export const recorded = async (
       ...idsOf(json),
       outcome,
     };
-    log.info({ security: 'operator_command', by: operator, ...what }, 'an operator used the command line');
+    log.info({ security: 'operator_command', by: operator, ...what }, 'operator ran a command');
   };
   try {
     const result = await run();

@@ -1,11 +1,11 @@
-// How a command line shows things: colours and tables on a terminal, plain lines elsewhere; and the progress of long work.
+// Output of the command line: colours and tables on a terminal, plain lines elsewhere, and progress of long work.
 
 import { Presets, SingleBar } from 'cli-progress';
 import pc from 'picocolors';
 import { CURRENCY_DECIMALS } from '../../domain/charge/methods.ts';
 import { decimalText } from '../../domain/kernel/money.ts';
 
-/** A stream that is written to: standard output, standard error, or a test's. */
+/** An output stream: standard output, standard error, or a test's. */
 export interface Out {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -13,14 +13,14 @@ export interface Out {
 }
 
 export interface Screen {
-  /** Columns of the terminal; null: it is none, and lines are as long as they are. */
+  /** Columns of the terminal; null if the output is no terminal, which leaves lines uncut. */
   readonly width: number | null;
   readonly colours: ReturnType<typeof pc.createColors>;
 }
 
 const WIDTH_DEFAULT = 80;
 
-/** Colours stand on a terminal only; NO_COLOR takes them away and FORCE_COLOR asks for them anywhere, as everywhere else. */
+/** Uses colours on a terminal only. NO_COLOR switches them off; FORCE_COLOR switches them on elsewhere, too. */
 export const screenOf = ({ isTTY = false, columns }: Out, env: NodeJS.ProcessEnv): Screen => {
   const isForced = !['', '0', 'false'].includes(env['FORCE_COLOR'] ?? '');
   const isColoured = !env['NO_COLOR'] && (isForced || (isTTY && env['TERM'] !== 'dumb'));
@@ -28,15 +28,15 @@ export const screenOf = ({ isTTY = false, columns }: Out, env: NodeJS.ProcessEnv
 };
 
 const GAP = '  ';
-/** So much of a column stays, and of the last, which is free text, before others give way. */
+/** Minimum widths of a column, and of the last one, which is free text. */
 const COLUMN_MIN = 6;
 const LAST_MIN = 16;
-/** A name or a message of somebody else must not steer the terminal. */
+/** Replaces control characters, so that foreign text can't control the terminal. */
 export const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
 
-/** Widths of the columns. Where all together are wider than the terminal, the last gives way first, and then the widest. */
+/** Returns the widths of the columns. If they exceed the terminal, the last column shrinks first, then the widest. */
 const fitted = (rows: readonly (readonly string[])[], width: number): readonly number[] => {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const last = widths.length - 1;
@@ -49,8 +49,8 @@ const fitted = (rows: readonly (readonly string[])[], width: number): readonly n
 };
 
 /**
- * Returns one line a row: on a terminal under a head, aligned and no wider than the terminal; elsewhere with nothing but two spaces
- * between the cells, whole, for whoever reads them with a program.
+ * Returns one line per row. On a terminal, lines are aligned under a head and cut to its width. Elsewhere the cells are uncut and
+ * separated by two spaces, for use by programs.
  */
 export const table = (
   { width, colours }: Screen,
@@ -71,14 +71,14 @@ export const table = (
   return [colours.bold(lines[0] as string), ...lines.slice(1)].join('\n');
 };
 
-/** Returns `12.34`, with as many decimals as the currency has minor units; of an unknown currency the minor units. */
+/** Returns the amount with the currency's decimals, like `12.34`; for an unknown currency, the minor units. */
 export const amountText = (minor: number, currency: string): string =>
   decimalText(minor, CURRENCY_DECIMALS[currency] ?? 0);
 
 export interface Progress {
-  /** `done`: from 0 to 1. `what`: what is being done, in a few words, with its figures. */
+  /** `done` runs from 0 to 1. `what` describes the current work in a few words, with figures. */
   show(done: number, what: string): void;
-  /** Takes the bar off the screen: before something else is printed, and at the end. */
+  /** Removes the bar from the screen, before other output and at the end. */
   clear(): void;
 }
 
@@ -87,7 +87,7 @@ export const NO_PROGRESS: Progress = { show: () => undefined, clear: () => undef
 const LINE_EVERY_MS = 1_000;
 const BAR_WIDTH = 30;
 
-/** A bar on a terminal; elsewhere a line a second at most, and none for what takes less. `nowMs`: a clock that only goes forward. */
+/** Shows a bar on a terminal; elsewhere at most one line per second. `nowMs` is a monotonic clock. */
 export const progressOn = (err: Out, nowMs: () => number): Progress => (err.isTTY ? bar(err) : lines(err, nowMs));
 
 const bar = (err: Out): Progress => {

@@ -1,4 +1,4 @@
-// Streams that read models and processes do not take any more, from an event on that they could not take (architecture §7).
+// Parked streams: a read model or process failed on an event and skips the stream from there on (architecture §7).
 import type { ParkedItem } from '../../application/operations/parked.ts';
 import type { TakenUp, WhichParked } from '../../application/ports/consumers.ts';
 import { type CliCommand, type CliResult, UsageError } from './command.ts';
@@ -10,7 +10,7 @@ import { streamOf } from './typed.ts';
 const rowTable = (screen: Screen, rows: readonly ParkedItem[]): string =>
   table(
     screen,
-    ['PARKED', 'CONSUMER', 'FIRST EVENT NOT TAKEN', 'TYPE', 'ERROR'],
+    ['PARKED', 'CONSUMER', 'FIRST FAILED EVENT', 'TYPE', 'ERROR'],
     rows.map(({ parkedAt, consumer, stream, revision, eventType, error }) => [
       parkedAt,
       consumer,
@@ -30,27 +30,27 @@ const noneParked = ({ stream, consumer }: WhichParked): UsageError =>
   );
 
 const CONSUMER = {
-  description: 'of this read model or process only',
+  description: 'only for this read model or process',
   choice: { what: 'read model or process', names: CONSUMERS },
 };
 
 const list: CliCommand = {
   name: 'parked list',
-  summary: 'Streams that a read model or process does not take any more, longest parked first',
+  summary: 'List streams that a read model or process parked after a failed event, oldest first',
   args: [],
   options: { consumer: CONSUMER },
   run: async (world, { options: { consumer } }) => {
     const parked = await world.platform.listParked(whichOf(undefined, consumer).consumer);
     return {
       json: { parked },
-      text: parked.length > 0 ? (screen) => rowTable(screen, parked) : 'nothing is parked',
+      text: parked.length > 0 ? (screen) => rowTable(screen, parked) : 'no parked streams',
     };
   },
 };
 
 const show: CliCommand = {
   name: 'parked show',
-  summary: 'Who has parked a stream and why, and its events from the first that was not taken',
+  summary: 'Show which consumers parked a stream and why, and its events from the failed one on',
   args: [{ name: 'stream' }],
   options: { consumer: CONSUMER },
   run: async (world, { args, options }) => {
@@ -69,10 +69,10 @@ const show: CliCommand = {
 const resultOf = (results: readonly TakenUp[]): CliResult => {
   const text = results.map(({ consumer, stream, outcome, revision, error }) =>
     outcome === 'taken'
-      ? `${consumer} has taken ${stream} up again`
+      ? `${consumer} resumed ${stream}`
       : outcome === 'parked'
-        ? `${consumer} has parked ${stream} again, from event ${revision} on: ${error}`
-        : `${consumer} has not taken ${stream} up yet: does a projector and a worker run? It is done as soon as one does`,
+        ? `${consumer} parked ${stream} again at event ${revision}: ${error}`
+        : `${consumer} has not resumed ${stream} yet: check that projector and worker run; it resumes when they do`,
   );
   return { json: { results }, text: text.join('\n'), isBad: results.some(({ outcome }) => outcome !== 'taken') };
 };
@@ -80,11 +80,11 @@ const resultOf = (results: readonly TakenUp[]): CliResult => {
 const retry: CliCommand = {
   name: 'parked retry',
   changes: 'always',
-  summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
+  summary: 'Retry a parked stream after the cause is fixed; its events are applied in order',
   args: [{ name: 'stream', optional: true }],
   options: { all: { description: 'every parked stream', flag: true }, consumer: CONSUMER },
   run: async (world, { args: [stream], options: { all, consumer } }) => {
-    if ((stream === undefined) !== (all === true)) throw new UsageError('name a stream, or --all');
+    if ((stream === undefined) !== (all === true)) throw new UsageError('give either a stream or --all');
     const which = whichOf(stream, consumer);
     const results = await world.platform.retryParked(which, world.signal);
     if (results.length === 0) throw noneParked(which);
@@ -98,14 +98,13 @@ const skip: CliCommand = {
   name: 'parked skip',
   changes: 'always',
   summary:
-    'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
+    'Skip the event at which a stream is parked and resume after it; the event log records the skip and its reason',
   args: [{ name: 'stream' }],
   options: {
-    reason: { description: 'why, for whoever reads the log later: no personal data', required: true },
+    reason: { description: 'reason, stored in the event log; no personal data', required: true },
     consumer: CONSUMER,
     force: {
-      description:
-        'read models and processes that move money for which it is meant all the same, by name, with commas between',
+      description: 'confirm the skip for consumers that move money or face merchants: their names, separated by commas',
     },
   },
   run: async (world, { args, options }) => {
@@ -119,7 +118,7 @@ const skip: CliCommand = {
     const done = await world.platform.skipParked(which, { reason, forced }, byOf(world), world.signal);
     if ('unmeant' in done)
       throw new UsageError(
-        `nothing was skipped: what ${done.unmeant.join(', ')} would miss is money, or shown to merchants; if that is meant, --force names each of them`,
+        `nothing was skipped: ${done.unmeant.join(', ')} would miss money or data shown to merchants; to skip anyway, name each in --force`,
       );
     if (done.length === 0) throw noneParked(which);
     return resultOf(done);

@@ -1,4 +1,4 @@
-// What commands of operators have in common: the options of those that make users, who acts, and refusals.
+// Shared by the operators' commands: options that create users, the acting operator, and rejections.
 import { PROCESSES } from '../../application/capabilities.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
@@ -22,15 +22,15 @@ export const nameOf = (options: Options): string => {
 /** Throws UsageError. */
 export const emailOf = (options: Options): string => {
   const email = String(options['email']).trim();
-  if (!isEmailAddress(email)) throw new UsageError('--email must be an e-mail address');
+  if (!isEmailAddress(email)) throw new UsageError('--email must be an email address');
   return email;
 };
 
 export const PASSWORD_OPTION = {
-  description: 'the first password; without it one is made (what is typed here, others may see in a list of processes)',
+  description: 'the initial password; generated if omitted (other users of this machine can see arguments)',
 };
 
-/** Returns the one that was typed; null: one is to be made. Throws UsageError. */
+/** Returns the given password, or null if one must be generated. Throws UsageError if it is invalid. */
 export const passwordOf = (options: Options): string | null => {
   const typed = options['password'];
   if (typeof typed !== 'string') return null;
@@ -39,13 +39,13 @@ export const passwordOf = (options: Options): string | null => {
   return typed;
 };
 
-/** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
+/** Names of all consumers of the log (read models and processes), as in their checkpoints. */
 export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
 
-/** Who acts, as events and logs have it. */
+/** Returns the acting operator for event metadata and logs. */
 export const byOf = ({ operator }: CliWorld): Changer => ({ actor: operator, requestId: null });
 
-/** Returns what was done. Throws UsageError with the words of a refusal; what is wrong with an option bears its name. */
+/** Returns the result. Throws UsageError with the message of a rejection; a message about an option starts with its name. */
 export const accepted = <Reply>(done: Reply | Rejection): Reply => {
   if (!isRejection(done)) return done;
   const { message, param } = done;

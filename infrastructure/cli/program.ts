@@ -1,16 +1,16 @@
-// The command line as a tree of commander: it reads the words and explains itself. What can't be meant is refused in one line that says
-// what probably was; the library's own words, suggestions and exit codes are switched off.
+// Parses the command line and prints help, with commander. A wrong command or option fails with one line that suggests the right one;
+// commander's own messages, suggestions and exit codes are switched off.
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { type Choice, type CliInput, type CommandWords, UsageError } from './command.ts';
 import { meant, meantCommands } from './meant.ts';
 import type { Screen } from './output.ts';
 
-/** What stands before the name of a command. */
+/** The words before the name of a command. */
 export const PROGRAM = 'npm run cli --';
 const FOOTER =
-  'It works beside the running program: on DATABASE_URL, or on the embedded database in DATA_DIR (default .data).\n';
-/** Of what was typed; enough to recognise it. */
+  'Commands work beside the running program, on DATABASE_URL or the embedded database in DATA_DIR (default .data).\n';
+/** How many characters of a wrong word an error message quotes. */
 const SHOWN_LENGTH_MAX = 100;
 const HELP_WIDTH = 100;
 
@@ -43,7 +43,7 @@ export const signature = (words: CommandWords): string => {
   return [words.name, ...argumentsOf(words), ...options].join(' ');
 };
 
-/** Nothing is refused, explained or required by the library: `checked` does it, from what was read. */
+/** Switches off commander's own checks and help: `checked` does both. */
 const permissive = (node: Command): Command =>
   node
     .argument('[words...]')
@@ -53,7 +53,7 @@ const permissive = (node: Command): Command =>
     .helpCommand(false)
     .enablePositionalOptions();
 
-/** Describes one command to the library. An optional value (`[value]`) lets `--name --email x` be told from a value of `--email`. */
+/** Describes one command to commander. With `[value]` optional, `--name --email x` isn't read as a name of "--email". */
 const describe = (node: Command, words: CommandWords): Command => {
   const required = Object.entries(words.options).flatMap(([name, option]) =>
     option.required ? [optionTerm(name, option)] : [],
@@ -78,7 +78,7 @@ const withCommon = (node: Command): Command => {
 const leavesOf = (node: Command): readonly Command[] =>
   node.commands.length === 0 ? [node] : node.commands.flatMap(leavesOf);
 
-/** Words of the tree down to a node, without the program's. */
+/** Returns the words from the root to a node, without the program's name. */
 const pathOf = (node: Command): string => (node.parent === null ? '' : `${pathOf(node.parent)} ${node.name()}`.trim());
 
 const rootOf = (name: string, { width, colours }: Screen): Command =>
@@ -97,7 +97,7 @@ const rootOf = (name: string, { width, colours }: Screen): Command =>
       styleOptionTerm: colours.cyan,
     });
 
-/** The tree of all commands: one level for each word of a name. `onNode` is told of the node that the words name. */
+/** Builds the tree of all commands, one level per word of a name. `onNode` gets the node that the command line names. */
 const treeOf = (commands: readonly CommandWords[], screen: Screen, onNode: (node: Command) => void): Command => {
   const root = withCommon(rootOf(PROGRAM, screen)).usage('<command> [options]');
   const nodes = new Map<string, Command>([['', root]]);
@@ -119,13 +119,13 @@ const treeOf = (commands: readonly CommandWords[], screen: Screen, onNode: (node
 };
 
 const shortened = (text: string): string => text.slice(0, SHOWN_LENGTH_MAX);
-/** What was typed before the first option. */
+/** Returns the words before the first option. */
 const namesOf = (words: readonly string[]): readonly string[] => {
   const end = words.findIndex((word) => word.startsWith('-'));
   return end === -1 ? words : words.slice(0, end);
 };
 
-/** The option as it was typed, and why it can't be meant; null: all are known. `name`: what stands before the options. */
+/** Returns an error about the first unknown option, or null if all are known. `name` is the command's name. */
 const unknownOption = (node: Command, name: string): string | null => {
   const typed = node.args.find((word) => word.length > 1 && word.startsWith('-'));
   if (typed === undefined) return null;
@@ -134,18 +134,18 @@ const unknownOption = (node: Command, name: string): string | null => {
   if (known.includes(flag.slice(2))) return `${flag} takes no value`;
   const near = meant(flag.replace(/^-+/, ''), known);
   const hint = near === null ? `${name} --help lists them` : `did you mean "${name} --${near}"?`;
-  return `there is no option ${shortened(flag)}; ${hint}`;
+  return `unknown option ${shortened(flag)}; ${hint}`;
 };
 
-/** Refuses a word that is none of the choices. `whole`: the command with the word that was probably meant. */
+/** Throws UsageError unless the word is one of the choices. `whole` returns the command with the suggested word. */
 const checkChoice = ({ what, names }: Choice, typed: string, whole: (name: string) => string): void => {
   if (names.includes(typed)) return;
   const near = meant(typed, names);
-  const hint = near === null ? `there are: ${names.join(', ')}` : `did you mean "${whole(near)}"?`;
-  throw new UsageError(`there is no ${what} "${shortened(typed)}"; ${hint}`);
+  const hint = near === null ? `choose one of ${names.join(', ')}` : `did you mean "${whole(near)}"?`;
+  throw new UsageError(`unknown ${what} "${shortened(typed)}"; ${hint}`);
 };
 
-/** Returns what was asked of one command. Throws UsageError. */
+/** Returns the checked call of one command, or its help. Throws UsageError if the call is invalid. */
 const checked = <Words extends CommandWords>(node: Command, command: Words, name: string): Asked<Words> => {
   const refuse = (what: string): never => {
     throw new UsageError(`${name}: ${what}`);
@@ -170,7 +170,7 @@ const checked = <Words extends CommandWords>(node: Command, command: Words, name
   const expected = `expected: ${signature(command)}`;
   if (missing !== -1) refuse(`<${command.args[missing]?.name}> is missing; ${expected}`);
   if (args.length > command.args.length) {
-    const extra = `"${shortened(args[command.args.length] as string)}" is one argument too many`;
+    const extra = `unexpected argument "${shortened(args[command.args.length] as string)}"`;
     if (command.takes !== undefined) throw new UsageError(`${extra}; ${command.takes}`);
     refuse(`${extra}; ${expected}`);
   }
@@ -187,14 +187,14 @@ const checked = <Words extends CommandWords>(node: Command, command: Words, name
 };
 
 const noSuchCommand = (commands: readonly CommandWords[], typed: readonly string[]): UsageError => {
-  if (typed.length === 0) return new UsageError(`a command is needed; ${PROGRAM} --help lists them`);
+  if (typed.length === 0) return new UsageError(`no command given; ${PROGRAM} --help lists them`);
   const names = commands.map(({ name }) => name);
   const near = meantCommands(typed, names).map((name) => `"${name}"`);
   const hint = near.length === 0 ? `${PROGRAM} --help lists them` : `did you mean ${near.join(' or ')}?`;
-  return new UsageError(`there is no command "${shortened(typed.join(' '))}"; ${hint}`);
+  return new UsageError(`unknown command "${shortened(typed.join(' '))}"; ${hint}`);
 };
 
-/** What is said of the whole, or of the commands that begin with one word. Throws UsageError. */
+/** Returns the help of all commands or of one group. Throws UsageError if the words name no command. */
 const explained = (node: Command, commands: readonly CommandWords[]): string => {
   const path = pathOf(node);
   const behind = namesOf(node.args);
@@ -209,7 +209,7 @@ const explained = (node: Command, commands: readonly CommandWords[]): string => 
   throw noSuchCommand(commands, typed);
 };
 
-/** Finds the command that is typed and reads what stands behind it. Throws UsageError. */
+/** Finds the command and reads its arguments and options. Throws UsageError if they are invalid. */
 export const readWords = <Words extends CommandWords>(
   commands: readonly Words[],
   typed: readonly string[],
@@ -227,7 +227,7 @@ export const readWords = <Words extends CommandWords>(
   return asked;
 };
 
-/** Reads the words of a program that is one command by itself; its name is the program's. Throws UsageError. */
+/** Reads the arguments and options of a program with a single command. Throws UsageError if they are invalid. */
 export const readOnly = <Words extends CommandWords>(
   command: Words,
   typed: readonly string[],
@@ -238,6 +238,6 @@ export const readOnly = <Words extends CommandWords>(
   return checked(root, command, command.name);
 };
 
-/** How all commands are used. */
+/** Returns the help of all commands. */
 export const usage = (commands: readonly CommandWords[], screen: Screen): string =>
   `${treeOf(commands, screen, () => undefined).helpInformation()}\n${FOOTER}`;

@@ -1,16 +1,16 @@
-// Read models: how far they are, building them anew, and comparing them with the events.
+// Read models: shows their progress, rebuilds them, and compares them with the events.
 import { AlreadyRunning, type WorkProgress } from '../../application/ports/readModelWork.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 import { CONSUMERS } from './platform.ts';
 
-/** Piped, a table has no columns of its own: names are padded, so that positions stand below one another there too. */
+/** Names are padded so that positions line up when the output is piped, too. */
 const NAME_WIDTH = Math.max(...CONSUMERS.map(({ length }) => length));
 
 const status: CliCommand = {
   name: 'projections status',
-  summary: 'How far each read model and process has followed the log',
+  summary: 'Show the position of each read model and process in the log',
   args: [],
   options: {},
   run: async (world) => {
@@ -26,7 +26,7 @@ const status: CliCommand = {
   },
 };
 
-/** Throws UsageError where another one runs. */
+/** Throws UsageError if another rebuild or verification is running. */
 const ofOne = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -38,7 +38,7 @@ const ofOne = async <T>(work: () => Promise<T>): Promise<T> => {
 
 const rebuildCommand: CliCommand = {
   name: 'projections rebuild',
-  summary: `Build a read model anew beside the live copy and swap (${PROJECTIONS.map(({ name }) => name).join(', ')}, or all)`,
+  summary: `Rebuild a read model beside the live copy, then swap them (${PROJECTIONS.map(({ name }) => name).join(', ')}, or all)`,
   args: [{ name: 'name', choice: { what: 'read model', names: [...PROJECTIONS.map(({ name }) => name), 'all'] } }],
   options: {},
   changes: 'always',
@@ -55,7 +55,7 @@ const rebuildCommand: CliCommand = {
 const verifyCommand: CliCommand = {
   name: 'projections verify',
   summary:
-    'Compare every read model with a replay of the log, and each row with the fold of its stream; 0 differences is the only good answer',
+    'Compare every read model with a replay of the log, and each row with its stream; any difference is an error',
   args: [],
   options: {},
   run: async (world, _, { progress }) => {
@@ -69,8 +69,8 @@ const verifyCommand: CliCommand = {
     const text = [
       ...lines,
       ...(differenceCount > differences.length ? [`and ${differenceCount - differences.length} more differences`] : []),
-      ...parked.map(({ consumer, stream, revision }) => `${consumer} has parked ${stream} from event ${revision} on`),
-      `${rows} rows compared at ${position ?? 'an empty log'}: ${differenceCount} differences${parked.length > 0 ? `, ${parked.length} parked streams left out` : ''}`,
+      ...parked.map(({ consumer, stream, revision }) => `${consumer} parked ${stream} at event ${revision}`),
+      `${rows} rows compared at ${position ?? 'an empty log'}: ${differenceCount} differences${parked.length > 0 ? `, ${parked.length} parked streams skipped` : ''}`,
     ].join('\n');
     return {
       json: report,

@@ -1,5 +1,5 @@
-// `dlq redrive`: an operator has deliveries sent again that were given up, of one account or all (rule W8). What is to be sent is written
-// into the log here, and the running program sends it. Stopped half-way, the running program goes on with it by itself.
+// `dlq redrive`: retries permanently failed deliveries of one account or all (rule W8). This command records the retries in the event
+// log, and the running program sends them. If the command is stopped half-way, the running program continues it.
 
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
@@ -36,7 +36,7 @@ const parsed = <Value>(
   const text = option(input, name);
   if (text === null) return null;
   const value = parse(text);
-  if (value === null || value === undefined) throw new UsageError(`--${name} "${text}" is no ${what}`);
+  if (value === null || value === undefined) throw new UsageError(`--${name} "${text}" is not a valid ${what}`);
   return value;
 };
 
@@ -53,7 +53,7 @@ const filterOf = (input: CliInput): RedriveFilter => ({
 });
 
 interface Redriven extends Tenant, Omit<AskedRedrive, 'redriveId'> {
-  /** Of `queued`, those that this call had sent; the rest was sent by another at the same time. */
+  /** How many of `queued` this call retried; a concurrent call retried the rest. */
   readonly sent: number;
 }
 
@@ -84,7 +84,7 @@ const redriveTenant = async (
     sent = at.requested;
     progress.show(Math.min(1, sent / counts.queued), `${tenant.accountId} ${tenant.mode}: ${sent} of ${counts.queued}`);
   }
-  throw new UsageError(`stopped after ${sent} of ${counts.queued}; the running program goes on with the rest`);
+  throw new UsageError(`stopped after ${sent} of ${counts.queued}; the running program continues with the rest`);
 };
 
 const shown = ({ accountId, mode, matched, queued, sent }: Redriven) => ({
@@ -94,23 +94,23 @@ const shown = ({ accountId, mode, matched, queued, sent }: Redriven) => ({
   queued,
   sent,
 });
-const HEAD = ['ACCOUNT', 'MODE', 'GIVEN UP', 'TO SEND', 'SENT AGAIN'];
+const HEAD = ['ACCOUNT', 'MODE', 'FAILED', 'QUEUED', 'SENT'];
 
 export const redriveCommand: CliCommand = {
   name: 'dlq redrive',
   summary:
-    'Send deliveries again that were given up after their last attempt, of every account or those that fit; to inactive and deleted endpoints none',
+    'Retry permanently failed deliveries, of all accounts or those that match; inactive and deleted endpoints are skipped',
   args: [],
   options: {
-    account: { description: 'only of this account, an acct_ id' },
-    endpoint: { description: 'only to this endpoint, a we_ id' },
+    account: { description: 'only deliveries of this account (an acct_ id)' },
+    endpoint: { description: 'only deliveries to this endpoint (a we_ id)' },
     event: {
-      description: 'only of this event',
+      description: 'only deliveries of this event',
       choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) },
     },
-    'created-after': { description: 'only those created then or later' },
-    'created-before': { description: 'only those created then or earlier' },
-    'dry-run': { description: 'count them, and send none', flag: true },
+    'created-after': { description: 'only deliveries created at this time or later' },
+    'created-before': { description: 'only deliveries created at this time or earlier' },
+    'dry-run': { description: 'only count the deliveries', flag: true },
   },
   changes: 'always',
   run: async (world, input, output) => {
@@ -126,7 +126,9 @@ export const redriveCommand: CliCommand = {
         redriven.push(await redriveTenant(world, { tenant, filter, isDryRun }, output));
       } catch (error) {
         if (!(error instanceof ReadModelsBehind)) throw error;
-        throw new UsageError('the read models are behind the log: npm run cli -- projections status');
+        throw new UsageError(
+          'the read models are behind the log; try again later, or run npm run cli -- projections status',
+        );
       }
     const all = redriven.filter(({ matched }) => matched > 0).map(shown);
     const sum = (of: (one: Redriven) => number) => redriven.reduce((total, one) => total + of(one), 0);
@@ -134,7 +136,7 @@ export const redriveCommand: CliCommand = {
     const cells = all.map((one) => [one.accountId, one.mode, ...[one.matched, one.queued, one.sent].map(String)]);
     return {
       json: { matched, queued, sent, accounts: all },
-      text: matched === 0 ? 'nothing was given up' : (screen: Screen) => table(screen, HEAD, cells),
+      text: matched === 0 ? 'no failed deliveries' : (screen: Screen) => table(screen, HEAD, cells),
     };
   },
 };

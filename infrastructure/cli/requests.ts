@@ -1,4 +1,4 @@
-// What a request id meant: the support's first question when a merchant sends one.
+// Finds the requests and events behind a request id that a merchant sends to support.
 
 import type { LoggedRequest } from '../../application/ports/requestLog.ts';
 import { REQUESTS_SHOWN_MAX } from '../../application/requests/capability.ts';
@@ -26,14 +26,14 @@ const cells = (request: LoggedRequest): readonly string[] => {
 
 const show: CliCommand = {
   name: 'requests show',
-  summary: `What a request id meant: the requests of the last 30 days that bore it (the newest ${REQUESTS_SHOWN_MAX}), and the events that they caused`,
+  summary: `Show the requests of the last 30 days with a request id (the newest ${REQUESTS_SHOWN_MAX}), and the events that they caused`,
   args: [{ name: 'request' }],
   options: {},
   run: async (world, { args }) => {
     const { requests, events } = await world.platform.findRequest(args[0] as string, world.signal);
     if (events === null)
       throw new UsageError(
-        'the log was moved or put back since: what the request caused can’t be found from its position',
+        'the log was migrated or restored after the request, so its events can’t be found by position',
       );
     const text = (screen: Screen) =>
       [table(screen, HEAD, requests.map(cells)), events.length === 0 ? 'no events' : eventTable(screen, events)].join(
@@ -41,7 +41,7 @@ const show: CliCommand = {
       );
     return {
       json: { requests: requests.map(shown), events: events.map(shownEvent) },
-      text: requests.length === 0 ? 'no request of the last 30 days had this id, with a right key or token' : text,
+      text: requests.length === 0 ? 'no authenticated request of the last 30 days had this id' : text,
       isBad: requests.length === 0,
     };
   },

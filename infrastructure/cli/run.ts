@@ -1,4 +1,4 @@
-// Reads the words, connects where the command needs it, runs it and prints what it found.
+// Parses the command line, connects to the stores if the command needs them, runs it and prints the result.
 import {
   CAPABILITIES,
   DECLARED_SETTINGS,
@@ -73,18 +73,18 @@ const connect = async (
   return { opened: { ...world, platform: platformOf(world) }, close };
 };
 
-/** An operator at a terminal sees what was done anyway; asked for by name, the log is written there, too. */
+/** On a terminal the operator sees the result anyway, so the log is written there only if LOG_LEVEL is set. */
 const openSecurityLog = ({ logLevel }: Config, env: NodeJS.ProcessEnv, err: Out): Log =>
   openLog(err.isTTY && !env['LOG_LEVEL'] ? 'silent' : logLevel, { write: (line) => void err.write(line) });
 
-/** By a signal, before its end. */
+/** A signal stopped the command before its end. */
 class Stopped extends Error {
   override name = 'Stopped';
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Before it and after a second one a signal ends the process at once, as if nobody listened. */
+/** Aborts the work on the first signal. A second signal ends the process at once. */
 const withSignal = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
@@ -146,7 +146,7 @@ const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): str
   return typeof text === 'string' ? text : text(screen);
 };
 
-/** Returns the exit code: 0, 1 when something was found wrong, 2 when the command or the environment is. */
+/** Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. */
 export const runCli = async (
   commands: readonly CliCommand[],
   words: readonly string[],

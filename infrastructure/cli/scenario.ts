@@ -1,20 +1,20 @@
-// How an event is made to happen in the sandbox, through the interface, as a merchant and a payer would.
+// Scenarios that cause an event in the sandbox through the API, acting as merchant and payer.
 import type { Merchant } from '../demo/merchant.ts';
 
-/** What was made on the way. */
+/** The objects that a scenario created. */
 export interface Made {
   readonly chargeId: string;
-  /** Ids of what was made besides, by its name. */
+  /** Ids of further objects, by their name. */
   readonly others?: { readonly [name: string]: string };
-  /** What the event is about. Default: the charge. */
+  /** The object that the event is about; by default the charge. */
   readonly aboutId?: string;
-  /** By which the account's test clock was advanced. */
+  /** How far the account's test clock was advanced. */
   readonly clockAdvancedSeconds?: number;
 }
 
 export type Scenario = (merchant: Merchant) => Promise<Made>;
 
-/** The scenarios of a capability, by name of the catalogue. `makes`: the name of what they make besides a charge. */
+/** The scenarios of a capability, by event name. `makes` names the object that they create besides a charge. */
 export interface Triggers {
   readonly makes?: string;
   readonly scenarios: { readonly [event: string]: Scenario };

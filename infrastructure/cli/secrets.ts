@@ -1,4 +1,4 @@
-// `secrets`: under which SECRETS_KEY the signing secrets are sealed, and sealing them under the present one (rule S6).
+// `secrets`: shows which keys seal the signing secrets, and reseals them with the current SECRETS_KEY (rule S6).
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { checkedKeyId, countSealed, resealSecrets } from '../secrets/resealing.ts';
 import { knownKeyring } from '../secrets/secretsKey.ts';
@@ -7,19 +7,20 @@ import { type Screen, table } from './output.ts';
 
 const keyringHere = async ({ config }: CliWorld): Promise<SecretsKeyring> => {
   const keyring = await knownKeyring(config);
-  if (keyring === null) throw new UsageError('set SECRETS_KEY, and SECRETS_KEY_FALLBACKS, as the programs have them');
+  if (keyring === null)
+    throw new UsageError('set SECRETS_KEY and SECRETS_KEY_FALLBACKS to the values that the programs use');
   return keyring;
 };
 
-/** `seals`: SECRETS_KEY; `opens`: of SECRETS_KEY_FALLBACKS; `missing`: neither, and what it sealed can't be opened. */
+/** `seals`: SECRETS_KEY. `opens`: one of SECRETS_KEY_FALLBACKS. `missing`: neither, so its secrets can't be opened. */
 type Use = 'seals' | 'opens' | 'missing';
 
 interface KeyUse {
   readonly keyId: string;
   readonly use: Use;
-  /** How many secrets are sealed under it. */
+  /** How many secrets the key seals. */
   readonly secrets: number;
-  /** Whether a start without it is refused. */
+  /** Whether programs refuse to start without the key. */
   readonly isChecked: boolean;
 }
 
@@ -46,13 +47,13 @@ const keyTable = (screen: Screen, keys: readonly KeyUse[]): string =>
       keyId,
       use,
       `${secrets} secrets`,
-      use === 'seals' || secrets > 0 || isChecked ? 'needed' : 'may be taken away',
+      use === 'seals' || secrets > 0 || isChecked ? 'needed' : 'may be removed',
     ]),
   );
 
 const status: CliCommand = {
   name: 'secrets status',
-  summary: 'Under which keys the signing secrets are sealed, and which of them are still needed',
+  summary: 'Show which keys seal the signing secrets, and which of them are still needed',
   args: [],
   options: {},
   run: async (world) => {
@@ -64,7 +65,7 @@ const status: CliCommand = {
 
 const rotate: CliCommand = {
   name: 'secrets rotate',
-  summary: 'Seal all signing secrets under the present SECRETS_KEY, beside the running programs; a repeat goes on',
+  summary: 'Reseal all signing secrets with the current SECRETS_KEY while the programs run; run it again to continue',
   args: [],
   options: {},
   changes: 'always',
@@ -73,7 +74,7 @@ const rotate: CliCommand = {
     const resealed = await resealSecrets(world.storage.operations, keyring, world.signal);
     const keys = await keysIn(world, keyring);
     const left = keys.filter(({ use, secrets, isChecked }) => use !== 'seals' && (secrets > 0 || isChecked));
-    const done = `${resealed} secrets were sealed anew, under ${keyring.sealingId}`;
+    const done = `${resealed} secrets were resealed with ${keyring.sealingId}`;
     const rest = left.length === 0 ? 'no other key is needed' : 'another key is still needed: run it again';
     return { json: { resealed, keys }, text: `${done}; ${rest}`, isBad: left.length > 0 };
   },

@@ -1,4 +1,4 @@
-// Suspending an account and opening it again (rule O1).
+// Commands that suspend and reopen accounts (rule O1).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { CliCommand } from './command.ts';
 import { accepted, byOf } from './platform.ts';
@@ -6,7 +6,8 @@ import { accountIdOf } from './typed.ts';
 
 const suspendCommand: CliCommand = {
   name: 'account suspend',
-  summary: 'Refuse the keys and logins of an account, and end its sessions. Its payments go on, its cash-outs wait',
+  summary:
+    'Suspend an account: its keys and logins are rejected and its sessions end. Payments continue; cash-outs wait',
   args: [{ name: 'account' }],
   options: {},
   changes: 'always',
@@ -20,7 +21,7 @@ const suspendCommand: CliCommand = {
 
 const reopenCommand: CliCommand = {
   name: 'account reopen',
-  summary: 'Take the keys and logins of a suspended account again; the cash-outs that waited go on',
+  summary: 'Reopen a suspended account: its keys and logins work again, and waiting cash-outs continue',
   args: [{ name: 'account' }],
   options: {},
   changes: 'always',

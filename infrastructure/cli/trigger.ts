@@ -1,4 +1,4 @@
-// `trigger`: brings a charge of the sandbox into the state that an event tells of, through the interface, as a merchant and a payer would.
+// `trigger`: causes an event in the sandbox through the API, acting as merchant and payer.
 import { formatAmount } from '../../domain/presentation/amount.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { loadToolConfig } from '../config/config.ts';
@@ -9,7 +9,7 @@ import { type Delivery, deliveryCells, HEAD } from './deliveries.ts';
 import { table } from './output.ts';
 import { rawIdOf, type Scenario, type Triggers } from './scenario.ts';
 
-/** The deliveries of this event about this charge or the like, once nothing is under way any more. */
+/** Waits for pending deliveries, and returns those of this event that mention the object. */
 const deliveriesOf = async (merchant: Merchant, event: string, rawId: string): Promise<readonly Delivery[]> => {
   await merchant.call('POST', '/v1/sandbox/deliveries/flush', {});
   const path = `/v1/webhooks/deliveries?limit=100&eventType=${event}`;
@@ -17,7 +17,7 @@ const deliveriesOf = async (merchant: Merchant, event: string, rawId: string): P
   return data.filter(({ payload }) => JSON.stringify(payload).includes(rawId));
 };
 
-/** By name of the catalogue, in its order. Throws if an event has no scenario. */
+/** Returns the scenarios by event name, in the catalogue's order. Throws if an event has no scenario. */
 export const scenariosOf = (triggers: readonly Triggers[]): { readonly [event: string]: Scenario } => {
   const all = new Map(triggers.flatMap(({ scenarios }) => Object.entries(scenarios)));
   return Object.fromEntries(
@@ -33,7 +33,7 @@ const CHARGE = formatAmount(CHARGE_AMOUNT, 'BRL', 'en');
 
 export const triggerCommand = (triggers: readonly Triggers[]): CliCommand => ({
   name: 'trigger',
-  summary: `Make an event happen in the sandbox: bring a real charge of ${CHARGE} to that state and send its webhooks; some events move the test clock a minute ahead`,
+  summary: `Trigger an event in the sandbox with a charge of ${CHARGE}, and send its webhooks; some events advance the test clock by a minute`,
   args: [{ name: 'event', choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) } }],
   options: {},
   isLocal: true,
@@ -41,7 +41,7 @@ export const triggerCommand = (triggers: readonly Triggers[]): CliCommand => ({
     const event = args[0] as string;
     const scenario = scenariosOf(triggers)[event] as Scenario;
     const merchant = await Merchant.of(loadToolConfig(env));
-    if (merchant.mode === 'live') throw new UsageError('trigger acts in the sandbox: API_KEY must be a test key');
+    if (merchant.mode === 'live') throw new UsageError('trigger works only in the sandbox: API_KEY must be a test key');
     const { chargeId, others = {}, aboutId = chargeId, clockAdvancedSeconds = 0 } = await scenario(merchant);
     const deliveries = await deliveriesOf(merchant, event, rawIdOf(aboutId));
     const paymentId = `tx_${rawIdOf(chargeId)}`;
@@ -53,9 +53,11 @@ export const triggerCommand = (triggers: readonly Triggers[]): CliCommand => ({
           `${event}: charge ${chargeId} of ${CHARGE}, payment ${paymentId}${Object.entries(others)
             .map(([name, id]) => `, ${name} ${id}`)
             .join('')}`,
-          ...(clockAdvancedSeconds === 0 ? [] : [`The account's test clock went ${clockAdvancedSeconds} s ahead.`]),
+          ...(clockAdvancedSeconds === 0
+            ? []
+            : [`The account's test clock was advanced by ${clockAdvancedSeconds} s.`]),
           deliveries.length === 0
-            ? 'No endpoint wants it: nothing was sent.'
+            ? 'No endpoint subscribes to this event: nothing was sent.'
             : table(screen, HEAD, deliveries.map(deliveryCells)),
         ].join('\n'),
     };

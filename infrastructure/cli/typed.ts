@@ -1,4 +1,4 @@
-// Ids and streams as operators type them.
+// Parses ids and stream names that operators type.
 
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { parseStreamName } from '../../domain/aggregates.ts';
@@ -8,30 +8,31 @@ import { type AccountId, type MedCaseId, type PaymentId, PREFIX, parseId } from 
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { UsageError } from './command.ts';
 
-/** Takes it raw, or with the prefix of a charge or a transaction. Throws UsageError. */
+/** Accepts a raw id, or one with the prefix of a charge or a transaction. Throws UsageError otherwise. */
 export const paymentIdOf = (text: string): PaymentId => {
   const id = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
-  if (id === null) throw new UsageError(`"${text}" is no payment: a ch_ id, a tx_ id or 26 characters`);
+  if (id === null)
+    throw new UsageError(`"${text}" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone`);
   return id;
 };
 
 /** Throws UsageError. */
 export const caseIdOf = (text: string): MedCaseId => {
   const id = parseId<MedCaseId>(text, MED_CASE.idPrefix);
-  if (id === null) throw new UsageError(`"${text}" is no dispute case: a med_ id`);
+  if (id === null) throw new UsageError(`"${text}" is not a dispute case id (med_…)`);
   return id;
 };
 
 /** Throws UsageError. */
 export const accountIdOf = (text: string): AccountId => {
   const id = parseId<AccountId>(text, ACCOUNT.idPrefix);
-  if (id === null) throw new UsageError(`"${text}" is no account: an acct_ id`);
+  if (id === null) throw new UsageError(`"${text}" is not an account id (acct_…)`);
   return id;
 };
 
-/** Takes `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`. Throws UsageError. */
+/** Accepts `payment-<raw>`, a payment's id with or without prefix, or `logConsumer-<name>`. Throws UsageError otherwise. */
 export const streamOf = (text: string): StreamName => {
   const stream = parseStreamName(text);
-  if (stream === null) throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
+  if (stream === null) throw new UsageError(`"${text}" is not a stream: use payment-<raw id> or a ch_ id`);
   return stream;
 };

@@ -1,4 +1,4 @@
-// Users: who may log in to the dashboard, of an account or, as OPERATOR, of the platform (rules D2, O1).
+// Users of the dashboard: those of an account and, with the role OPERATOR, those of the platform (rules D2, O1).
 
 import type { UserAddition } from '../../application/accounts/addUser.ts';
 import type { Platform } from '../../application/capabilities.ts';
@@ -13,17 +13,17 @@ import { type Screen, table } from './output.ts';
 import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './platform.ts';
 import { accountIdOf } from './typed.ts';
 
-/** Throws UsageError: no account is named, or one where none may be. */
+/** Throws UsageError if the account is missing, or given for an OPERATOR. */
 const accountOf = (role: Role, typed: string | true | undefined): AccountId | null => {
   if (role === 'OPERATOR') {
-    if (typed !== undefined) throw new UsageError('an OPERATOR belongs to the platform: leave --account out');
+    if (typed !== undefined) throw new UsageError('an OPERATOR belongs to the platform: omit --account');
     return null;
   }
-  if (typeof typed !== 'string') throw new UsageError('--account is required for every role but OPERATOR');
+  if (typeof typed !== 'string') throw new UsageError('--account is required for every role except OPERATOR');
   return accountIdOf(typed);
 };
 
-/** Who is to be added. Throws UsageError. */
+/** Returns the user to add. Throws UsageError if an option is invalid. */
 const wishOf = ({ options }: CliInput): Omit<UserAddition, 'password'> => {
   const email = emailOf(options);
   const role = options['role'] as Role;
@@ -33,13 +33,13 @@ const wishOf = ({ options }: CliInput): Omit<UserAddition, 'password'> => {
 
 const add: CliCommand = {
   name: 'user add',
-  summary: 'Add a user; prints the password, once, and sends nothing',
+  summary: 'Add a user; prints the password only once and sends no mail',
   args: [],
   options: {
-    account: { description: 'the account it belongs to; none for an OPERATOR' },
-    email: { description: 'the address it logs in with', required: true },
-    role: { description: 'what it may do', required: true, choice: { what: 'role', names: ROLES } },
-    name: { description: 'its name; without it the address' },
+    account: { description: 'the user’s account; omit it for an OPERATOR' },
+    email: { description: 'the email address that the user logs in with', required: true },
+    role: { description: 'the user’s role', required: true, choice: { what: 'role', names: ROLES } },
+    name: { description: 'the user’s name (default: the email address)' },
     password: PASSWORD_OPTION,
   },
   changes: 'always',
@@ -49,14 +49,14 @@ const add: CliCommand = {
     const added = accepted(await world.platform.addUser({ ...wish, password }, byOf(world)));
     const { accountId, email, name, role } = wish;
     const json = { userId: USER.idPrefix + added.userId, accountId: accountId && ACCOUNT.idPrefix + accountId };
-    const text = `user      ${json.userId}\ne-mail    ${email}\nrole      ${role}\npassword  ${added.password}\nThe password is shown only now.`;
+    const text = `user      ${json.userId}\nemail     ${email}\nrole      ${role}\npassword  ${added.password}\nThe password is shown only now.`;
     return { json: { ...json, email, name, role, password: added.password }, text };
   },
 };
 
 const invite: CliCommand = {
   name: 'user invite',
-  summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
+  summary: 'Add a user and mail a link to set the password (one use, one hour); repeat it to send a new link',
   args: [],
   options: {
     account: add.options['account'] as CliOption,
@@ -76,15 +76,15 @@ const invite: CliCommand = {
       name,
       role,
     };
-    return { json, text: `a link is on its way to ${email}` };
+    return { json, text: `a link was sent to ${email}` };
   },
 };
 
 const list: CliCommand = {
   name: 'user list',
-  summary: 'Every user, or those of an account, in the order in which they were added',
+  summary: 'List all users, or those of one account, oldest first',
   args: [],
-  options: { account: { description: 'its users alone' } },
+  options: { account: { description: 'only users of this account' } },
   run: async (world, { options }) => {
     const typed = options['account'];
     const accountId = typeof typed === 'string' ? accountIdOf(typed) : null;
@@ -96,19 +96,19 @@ const list: CliCommand = {
     const rows = users.map(({ addedAt, userId, accountId: of, role, status, email }) => [
       ...[addedAt, userId, of ?? 'platform', role, status, email],
     ]);
-    const text = (screen: Screen) => table(screen, ['ADDED', 'USER', 'ACCOUNT', 'ROLE', 'STATUS', 'E-MAIL'], rows);
+    const text = (screen: Screen) => table(screen, ['ADDED', 'USER', 'ACCOUNT', 'ROLE', 'STATUS', 'EMAIL'], rows);
     return { json: { users }, text: users.length > 0 ? text : 'no users' };
   },
 };
 
-/** Takes an id or an e-mail address. Throws UsageError. */
+/** Accepts an id or an email address. Throws UsageError if there is no such user. */
 const userIdOf = async ({ findUserId }: Platform, text: string): Promise<UserId> => {
   const id = isEmailAddress(text) ? await findUserId(text) : parsePrefixedId<UserId>(text, USER.idPrefix);
-  if (id === null) throw new UsageError(`"${text}" is no user: a usr_ id, or its e-mail address`);
+  if (id === null) throw new UsageError(`no user "${text}": use a usr_ id or the user’s email address`);
   return id;
 };
 
-/** A command on one user, which tells how it is then. */
+/** A command that changes one user and prints the user's new state. */
 const onUser = (
   words: Pick<CliCommand, 'name' | 'summary' | 'options'>,
   change: (platform: Platform, id: UserId, by: Changer, options: CliInput['options']) => Promise<KnownUser | Rejection>,
@@ -131,21 +131,21 @@ export const userCommands: readonly CliCommand[] = [
   invite,
   list,
   onUser(
-    { name: 'user disable', summary: 'Shut a user out: logged out everywhere, at once', options: {} },
+    { name: 'user disable', summary: 'Disable a user and end all their sessions at once', options: {} },
     (platform, id, by) => platform.disableUser(id, by),
     () => 'is disabled',
   ),
   onUser(
-    { name: 'user enable', summary: 'Let a disabled user log in again', options: {} },
+    { name: 'user enable', summary: 'Enable a disabled user', options: {} },
     (platform, id, by) => platform.enableUser(id, by),
     () => 'may log in again',
   ),
   onUser(
     {
       name: 'user role',
-      summary: 'Give a user of an account another role: it counts in every session, at once',
+      summary: 'Change the role of an account’s user; it applies to all sessions at once',
       options: {
-        role: { description: 'what it may do', required: true, choice: { what: 'role', names: ACCOUNT_ROLES } },
+        role: { description: 'the new role', required: true, choice: { what: 'role', names: ACCOUNT_ROLES } },
       },
     },
     (platform, id, by, { role }) => platform.changeRole(id, role as Role, by),
@@ -154,8 +154,7 @@ export const userCommands: readonly CliCommand[] = [
   onUser(
     {
       name: 'user reset-second-factor',
-      summary:
-        'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
+      summary: 'Remove a user’s second factor, for example after a lost device, and end all their sessions',
       options: {},
     },
     (platform, id, by) => platform.resetSecondFactor(id, by),

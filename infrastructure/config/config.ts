@@ -1,4 +1,4 @@
-// Configuration from the environment, typed and checked at once (rules S1, S6). An empty variable is an unset one.
+// Reads and checks the configuration from environment variables (rules S1, S6). An empty variable counts as unset.
 import { resolve } from 'node:path';
 import pg from 'pg';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
@@ -13,7 +13,7 @@ import { SECRETS_KEY_BYTES } from '../secrets/keyring.ts';
 import { isPredictable } from '../secrets/predictableKey.ts';
 import { proxyListProblem } from './trustProxy.ts';
 
-/** Names the variable; the program stops with exit code 2. */
+/** An invalid variable, which the message names. The program exits with code 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -26,34 +26,34 @@ export interface Listener {
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Where operators call; null: on the main listener. */
+  /** Listener for operators; null: the main listener serves them. */
   readonly opsListener: Listener | null;
-  /** No slash at the end. */
+  /** Without a slash at the end. */
   readonly publicUrl: string;
   readonly dataDir: string;
-  /** A database of one's own, or NODE_ENV=production (rule S6). */
+  /** Whether DATABASE_URL is set or NODE_ENV is production (rule S6). */
   readonly isProduction: boolean;
-  /** Whether the two stores may be on other hosts without TLS. */
+  /** Whether the stores may be reached on other hosts without TLS. */
   readonly allowPlainConnections: boolean;
   /** null: the embedded database. */
   readonly databaseUrl: string | null;
-  /** EventStoreDB; null: the log is kept in Postgres. */
+  /** EventStoreDB; null: the event log is in Postgres. */
   readonly eventStoreUrl: string | null;
   readonly logLevel: LogLevel;
-  /** Requests a minute for each API key; 0: no limit, never in production. */
+  /** Requests per minute and API key; 0 means no limit, which production doesn't allow. */
   readonly rateLimitPerMinute: number;
-  /** Real days for which a delivery of a webhook is kept after its last event. */
+  /** How many real days a webhook delivery is kept after its last event. */
   readonly webhookRetentionDays: number;
-  /** Whether webhooks of test endpoints may go to loopback and private addresses. */
+  /** Whether webhooks in test mode may be sent to loopback and private addresses. */
   readonly webhookAllowPrivate: boolean;
   readonly trustProxy: boolean | number | string;
-  /** null: /metrics answers on loopback only, and nobody where PUBLIC_URL is not loopback. */
+  /** null: /metrics is served to loopback only, and not at all if PUBLIC_URL isn't loopback. */
   readonly metricsToken: string | null;
-  /** Where files of dispute cases lie; null: in the data directory. */
+  /** Storage for files of dispute cases; null: the data directory. */
   readonly evidenceStorage: S3Location | null;
-  /** For which a file may be sent after it was granted, in seconds. */
+  /** How many seconds an upload grant is valid. */
   readonly evidenceGrantSeconds: number;
-  /** For which a link to a file is good, in seconds. */
+  /** How many seconds a link to a file is valid. */
   readonly evidenceViewSeconds: number;
   /** Bytes that must stay free on the disk of the files of dispute cases. */
   readonly evidenceFreeSpace: number;
@@ -61,11 +61,11 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** The sender's address. */
   readonly mailFrom: string;
-  /** Of the account that the command line acts for as a merchant; null: the demo account's. */
+  /** API key that the command line uses to act as a merchant; null: the demo account's. */
   readonly apiKey: string | null;
-  /** 32 bytes; null: made in the data directory. It seals. */
+  /** 32 bytes; seals new secrets. null: generated in the data directory. */
   readonly secretsKey: Buffer | null;
-  /** Other secrets keys, which only open what they sealed. */
+  /** Older keys, which only open secrets that they sealed. */
   readonly secretsKeyFallbacks: readonly Buffer[];
 }
 
@@ -74,7 +74,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Env = { readonly [name: string]: string | undefined };
 
-const wrong = (name: string, must: string): never => {
+const invalid = (name: string, must: string): never => {
   throw new ConfigError(`${name} ${must}`);
 };
 const read = (env: Env, name: string): string | null => env[name] || null;
@@ -85,13 +85,13 @@ const wholeNumber = (env: Env, name: string, min: number, max: number, fallback:
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max
     ? value
-    : wrong(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
+    : invalid(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
 };
 
 const yesOrNo = (env: Env, name: string, fallback: boolean): boolean => {
   const text = read(env, name);
   if (text === null) return fallback;
-  return text === 'true' || text === 'false' ? text === 'true' : wrong(name, `must be true or false, not "${text}"`);
+  return text === 'true' || text === 'false' ? text === 'true' : invalid(name, `must be true or false, not "${text}"`);
 };
 
 const publicUrl = (env: Env, host: string, port: number, isProduction: boolean): string => {
@@ -99,16 +99,16 @@ const publicUrl = (env: Env, host: string, port: number, isProduction: boolean):
   const text = read(env, 'PUBLIC_URL') ?? `http://${shown}:${port}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username)
-    return wrong('PUBLIC_URL', `must be an http or https URL without query, fragment and user, not "${text}"`);
+    return invalid('PUBLIC_URL', `must be an http or https URL without query, fragment and user, not "${text}"`);
   if (isProduction && url.protocol === 'http:' && !isLoopbackHost(url.hostname))
-    return wrong('PUBLIC_URL', `must be https in production unless it is loopback, not "${text}"`);
+    return invalid('PUBLIC_URL', `must be https in production unless it is loopback, not "${text}"`);
   return url.href.replace(/\/+$/, '');
 };
 
-/** Without a host, as is usual for a Unix socket (`postgres://user@/db?host=/run`), no URL parser takes it. */
+/** Adds a host to URLs without one (`postgres://user@/db?host=/run`, for Unix sockets), because no URL parser accepts them. */
 const withHost = (text: string): string => text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/, '$1localhost');
-/** `pg` reads these as verify-full, says with every start that its next version will not, and is told what is meant. */
-const withProof = (text: string): string =>
+/** `pg` treats these modes as verify-full but warns at every start; writing verify-full avoids the warning. */
+const withVerifyFull = (text: string): string =>
   /[?&]uselibpqcompat=true/.test(text)
     ? text
     : text.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
@@ -116,26 +116,26 @@ const withProof = (text: string): string =>
 const postgresUrl = (env: Env): string | null => {
   const text = read(env, 'DATABASE_URL');
   if (text === null) return null;
-  const url = withProof(withHost(text));
+  const url = withVerifyFull(withHost(text));
   return /^postgres(ql)?:\/\//.test(url) && URL.canParse(url)
     ? url
-    : wrong('DATABASE_URL', 'must be a postgres:// URL');
+    : invalid('DATABASE_URL', 'must be a postgres:// URL');
 };
 
-const PLAIN = 'or, in a network that nobody else can listen in, set ALLOW_PLAIN_CONNECTIONS=true';
-/** null: nothing. */
-const whatIsPlain = (env: Env, databaseUrl: string): string | null => {
+const PLAIN = 'or, in a private network, set ALLOW_PLAIN_CONNECTIONS=true';
+/** Returns why DATABASE_URL is unacceptable, or null if the connection is safe. */
+const plainConnectionProblem = (env: Env, databaseUrl: string): string | null => {
   const [, sslmode = ''] = /[?&]sslmode=([^&]*)/.exec(read(env, 'DATABASE_URL') ?? '') ?? [];
   try {
     return isPlainPostgres(databaseUrl, sslmode)
-      ? `must ask another host for TLS: add sslmode=verify-full (and sslrootcert=… for an authority of your own), ${PLAIN}`
+      ? `must use TLS to another host: add sslmode=verify-full (and sslrootcert=… for a private certificate authority), ${PLAIN}`
       : null;
   } catch {
-    return 'must be a postgres:// URL that can be read, and so must its certificate files';
+    return 'must be a valid postgres:// URL with readable certificate files';
   }
 };
 
-/** A connection string that may be used, or null with what is wrong with it. */
+/** Returns what is wrong with an EventStoreDB connection string, or null if it may be used. */
 export const judgeEventStoreUrl = (
   text: string,
   { isProduction, allowPlainConnections }: Pick<Config, 'isProduction' | 'allowPlainConnections'>,
@@ -143,7 +143,7 @@ export const judgeEventStoreUrl = (
   try {
     const isPlain = isPlainEventStore(readConnectionString(text));
     return isPlain && isProduction && !allowPlainConnections
-      ? `must use TLS to another host: leave tls=false out, ${PLAIN}`
+      ? `must use TLS to another host: remove tls=false, ${PLAIN}`
       : null;
   } catch (error) {
     if (error instanceof BadConnectionString) return `must be an EventStoreDB connection string: ${error.message}`;
@@ -151,18 +151,18 @@ export const judgeEventStoreUrl = (
   }
 };
 
-/** Of admin and ops, unless whoever set the server up gave them others. */
-const DELIVERED_PASSWORD = 'changeit';
+/** EventStoreDB's default password of the users admin and ops. */
+const DEFAULT_PASSWORD = 'changeit';
 const hasDefaultPassword = ({ credentials, hosts }: ConnectionSettings): boolean =>
-  credentials?.password === DELIVERED_PASSWORD && !hosts.every(({ address }) => isHere(address));
+  credentials?.password === DEFAULT_PASSWORD && !hosts.every(({ address }) => isLocal(address));
 
 const eventStoreUrl = (env: Env, rules: Pick<Config, 'isProduction' | 'allowPlainConnections'>): string | null => {
   const text = read(env, 'EVENTSTORE_URL');
   if (text === null) return null;
-  const trouble = judgeEventStoreUrl(text, rules);
-  if (trouble !== null) return wrong('EVENTSTORE_URL', trouble);
+  const problem = judgeEventStoreUrl(text, rules);
+  if (problem !== null) return invalid('EVENTSTORE_URL', problem);
   return rules.isProduction && hasDefaultPassword(readConnectionString(text))
-    ? wrong('EVENTSTORE_URL', 'must not have the password that EventStoreDB is delivered with: change it there')
+    ? invalid('EVENTSTORE_URL', 'must not use EventStoreDB’s default password: change it on the server')
     : text;
 };
 
@@ -171,12 +171,12 @@ const trustProxy = (env: Env): boolean | number | string => {
   if (text === null || text === 'false') return false;
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   const problem = proxyListProblem(text);
-  return problem === null ? text : wrong('TRUST_PROXY', problem);
+  return problem === null ? text : invalid('TRUST_PROXY', problem);
 };
 
 const secretsKeyFrom = (name: string, text: string): Buffer => {
   const key = /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
-  return key.length === SECRETS_KEY_BYTES ? key : wrong(name, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+  return key.length === SECRETS_KEY_BYTES ? key : invalid(name, 'must be 32 bytes in base64 (openssl rand -base64 32)');
 };
 
 const secretsKey = (env: Env, isProduction: boolean, isNeeded: boolean): Buffer | null => {
@@ -184,20 +184,20 @@ const secretsKey = (env: Env, isProduction: boolean, isNeeded: boolean): Buffer 
   const text = read(env, name);
   if (text === null)
     return isProduction && isNeeded
-      ? wrong(name, 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
+      ? invalid(name, 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
       : null;
   const key = secretsKeyFrom(name, text);
   return isProduction && isPredictable(key)
-    ? wrong(name, 'must be random, and its bytes repeat or count: make one with openssl rand -base64 32')
+    ? invalid(name, 'must be random, but its bytes follow a pattern: generate a key with openssl rand -base64 32')
     : key;
 };
 
-/** Keys with commas between, for the time of a rotation: away from a predictable key, too. */
+/** Keys separated by commas, used during a rotation. Predictable keys are allowed, so that a rotation can replace them. */
 const secretsKeyFallbacks = (env: Env): readonly Buffer[] => {
   const name = 'SECRETS_KEY_FALLBACKS';
   const text = read(env, 'SECRETS_KEY_FALLBACKS');
   if (text === null) return [];
-  if (read(env, 'SECRETS_KEY') === null) return wrong(name, 'must be empty while SECRETS_KEY is');
+  if (read(env, 'SECRETS_KEY') === null) return invalid(name, 'must be empty unless SECRETS_KEY is set');
   return text.split(',').map((part) => secretsKeyFrom(name, part.trim()));
 };
 
@@ -205,7 +205,7 @@ const logLevel = (env: Env): LogLevel => {
   const text = read(env, 'LOG_LEVEL') ?? 'info';
   return (LOG_LEVELS as readonly string[]).includes(text)
     ? (text as LogLevel)
-    : wrong('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}, not "${text}"`);
+    : invalid('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}, not "${text}"`);
 };
 
 const METRICS_TOKEN_LENGTH_MIN = 16;
@@ -213,9 +213,9 @@ const metricsToken = (env: Env, isProduction: boolean): string | null => {
   const text = read(env, 'METRICS_TOKEN');
   if (text === null) return null;
   if (text.length < METRICS_TOKEN_LENGTH_MIN)
-    return wrong('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
+    return invalid('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
   return isProduction && new Set(text).size <= 4
-    ? wrong('METRICS_TOKEN', 'is not random: make one with openssl rand -hex 24')
+    ? invalid('METRICS_TOKEN', 'must be random: generate one with openssl rand -hex 24')
     : text;
 };
 
@@ -225,25 +225,25 @@ const smtpUrl = (env: Env): string | null => {
   const url = URL.parse(text);
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ''
     ? text
-    : wrong('SMTP_URL', 'must be like smtp://user:password@host:587 or smtps://user:password@host:465');
+    : invalid('SMTP_URL', 'must be like smtp://user:password@host:587 or smtps://user:password@host:465');
 };
 
-/** With a mail server of one's own the address must be one that it may send for. */
+/** With SMTP_URL the address is required, because the mail server must be allowed to send for it. */
 const mailFrom = (env: Env): string => {
   const text = read(env, 'MAIL_FROM');
   if (text === null)
-    return read(env, 'SMTP_URL') === null ? 'quita@localhost' : wrong('MAIL_FROM', 'must be set with SMTP_URL');
-  return isEmailAddress(text) ? text : wrong('MAIL_FROM', `must be an e-mail address, not "${text}"`);
+    return read(env, 'SMTP_URL') === null ? 'quita@localhost' : invalid('MAIL_FROM', 'must be set with SMTP_URL');
+  return isEmailAddress(text) ? text : invalid('MAIL_FROM', `must be an email address, not "${text}"`);
 };
 
-/** `s3://bucket`, with a prefix behind it where the bucket is shared, and where the storage is. */
+/** `s3://bucket`, with an optional prefix, region and endpoint. */
 const evidenceStorage = (
   env: Env,
   { isProduction, allowPlainConnections }: Pick<Config, 'isProduction' | 'allowPlainConnections'>,
 ): S3Location | null => {
   const text = read(env, 'EVIDENCE_STORAGE');
   if (text === null) return null;
-  const must = (what: string): never => wrong('EVIDENCE_STORAGE', what);
+  const must = (what: string): never => invalid('EVIDENCE_STORAGE', what);
   const [, bucket = '', path = '', query = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?(?:\?(.*))?$/.exec(text) ?? [];
   if (bucket === '')
@@ -252,7 +252,7 @@ const evidenceStorage = (
     );
   const params = new URLSearchParams(query);
   const unknown = [...params.keys()].find((name) => name !== 'region' && name !== 'endpoint');
-  if (unknown !== undefined) return must(`must have no other parameters than region and endpoint, not "${unknown}"`);
+  if (unknown !== undefined) return must(`must have only the parameters region and endpoint, not "${unknown}"`);
   const endpoint = params.get('endpoint');
   if (endpoint !== null && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
     return must(`must have an http or https URL as its endpoint, not "${endpoint}"`);
@@ -265,7 +265,10 @@ const evidenceStorage = (
 const rateLimit = (env: Env, isProduction: boolean): number => {
   const perMinute = wholeNumber(env, 'RATE_LIMIT_PER_MINUTE', 0, 1_000_000_000, 600);
   return isProduction && perMinute === 0
-    ? wrong('RATE_LIMIT_PER_MINUTE', 'must be at least 1 in production: 0 would let one key take the whole process')
+    ? invalid(
+        'RATE_LIMIT_PER_MINUTE',
+        'must be at least 1 in production: without a limit one key could overload the process',
+      )
     : perMinute;
 };
 
@@ -273,20 +276,25 @@ const apiKey = (env: Env): string | null => {
   const text = read(env, 'API_KEY');
   return text === null || /^ak_(test|live)_[\w-]{32}$/.test(text)
     ? text
-    : wrong('API_KEY', 'must be a key as it was issued: ak_test_… or ak_live_… with 32 characters behind it');
+    : invalid('API_KEY', 'must be an API key: ak_test_… or ak_live_… followed by 32 characters');
 };
 
 const hostOf = (env: Env, name: 'HOST' | 'OPS_HOST'): string => {
   const text = read(env, name) ?? '127.0.0.1';
-  return /^[A-Za-z0-9.:_-]{1,255}$/.test(text) ? text : wrong(name, `must be an address or a host name, not "${text}"`);
+  return /^[A-Za-z0-9.:_-]{1,255}$/.test(text)
+    ? text
+    : invalid(name, `must be an address or a host name, not "${text}"`);
 };
 
 const opsListener = (env: Env, main: Listener): Listener | null => {
   if (read(env, 'OPS_PORT') === null)
-    return read(env, 'OPS_HOST') === null ? null : wrong('OPS_PORT', 'must be set with OPS_HOST');
+    return read(env, 'OPS_HOST') === null ? null : invalid('OPS_PORT', 'must be set with OPS_HOST');
   const listener = { host: hostOf(env, 'OPS_HOST'), port: wholeNumber(env, 'OPS_PORT', 1, 65_535, 0) };
   return listener.host === main.host && listener.port === main.port
-    ? wrong('OPS_PORT', `must differ from PORT, or OPS_HOST from HOST: ${main.host}:${main.port} is the main listener`)
+    ? invalid(
+        'OPS_PORT',
+        `must differ from PORT, or OPS_HOST from HOST: ${main.host}:${main.port} is the main listener`,
+      )
     : listener;
 };
 
@@ -297,8 +305,8 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
   const isProduction = databaseUrl !== null || env['NODE_ENV'] === 'production';
   const key = secretsKey(env, isProduction, needsSecretsKey);
   const allowPlainConnections = yesOrNo(env, 'ALLOW_PLAIN_CONNECTIONS', false);
-  const trouble = databaseUrl === null || allowPlainConnections ? null : whatIsPlain(env, databaseUrl);
-  if (trouble !== null) wrong('DATABASE_URL', trouble);
+  const problem = databaseUrl === null || allowPlainConnections ? null : plainConnectionProblem(env, databaseUrl);
+  if (problem !== null) invalid('DATABASE_URL', problem);
   return {
     host,
     port,
@@ -327,31 +335,31 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
   };
 };
 
-/** Of a program. Throws ConfigError with one line that names the variable. */
+/** Reads the configuration of a program. Throws ConfigError, which names the variable. */
 export const loadConfig = (env: Env): Config => configOf(env, true);
 
-/** Of a tool beside the programs: an operator may look without SECRETS_KEY. Throws ConfigError. */
+/** Reads the configuration of a command-line tool, which works without SECRETS_KEY. Throws ConfigError. */
 export const loadToolConfig = (env: Env): Config => configOf(env, false);
 
-// What would travel between machines where anybody on the way can read it (rule S6): passwords, keys, payers' documents.
+// Detects unencrypted connections to other hosts, which would expose passwords, keys and payers' documents (rule S6).
 
-const isHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host);
+const isLocal = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host);
 
-/** These modes may go on without TLS, or with whoever answers: the client's own reading of them changes with its next version. */
+/** Modes that may connect without TLS or without checking the certificate. */
 const UNPROVEN_MODES = ['prefer', 'allow', 'no-verify'];
 
 /**
- * Whether the password of a Postgres URL would go to another host in the clear, or to one whose certificate nobody looks at, as `pg`
- * reads the URL; `sslmode` as it was written. Throws what `pg` throws when it can't.
+ * Returns whether `pg` would connect to another host without TLS or without checking its certificate. `sslmode` is the mode in the
+ * original URL. Throws the error of `pg` if the URL is invalid.
  */
 const isPlainPostgres = (url: string, sslmode: string): boolean => {
   const { host, ssl } = new pg.Client({ connectionString: url }) as unknown as {
     host: string;
     ssl: boolean | { rejectUnauthorized?: boolean };
   };
-  if (isHere(host)) return false;
+  if (isLocal(host)) return false;
   return !ssl || (typeof ssl === 'object' && ssl.rejectUnauthorized === false) || UNPROVEN_MODES.includes(sslmode);
 };
 
 const isPlainEventStore = ({ tls, hosts }: ConnectionSettings): boolean =>
-  tls === null && !hosts.every(({ address }) => isHere(address));
+  tls === null && !hosts.every(({ address }) => isLocal(address));

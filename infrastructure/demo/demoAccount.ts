@@ -1,5 +1,5 @@
-// The demo account of the embedded default (rule S2): demo.json first, then the account and its owner from it; a half-made one is
-// completed.
+// Creates the demo account of the embedded database (rule S2): first demo.json, then the account and its owner from it. A start that was
+// interrupted is completed by the next one.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -31,24 +31,22 @@ const read = async (path: string): Promise<DemoAccount | null> => {
     const demo = JSON.parse(text) as DemoAccount;
     if (FIELDS.every((field) => typeof demo[field] === 'string')) return demo;
   } catch {
-    // refused below
+    // The file is rejected below.
   }
-  throw new ConfigError(
-    `DATA_DIR: ${path} is not what the first start wrote: restore it, or move it away for a new demo account`,
-  );
+  throw new ConfigError(`DATA_DIR: ${path} is damaged: restore it, or move it away to get a new demo account`);
 };
 
-/** For tools beside the running program. */
+/** Reads the demo account, for tools beside the running program. Throws ConfigError if there is none. */
 export const readDemoAccount = async (path: string): Promise<DemoAccount> => {
   const demo = await read(path);
-  if (demo === null) throw new ConfigError(`there is no demo account in ${path}: start it first with npm start`);
+  if (demo === null) throw new ConfigError(`no demo account in ${path}: run npm start first`);
   return demo;
 };
 
 const EMAIL = 'demo@quita.example';
 const ACTOR = 'operator:first start';
 
-/** Derived from the file, so that completing a half-made account finds the same one. */
+/** Derives a value from the file, so that an interrupted creation continues with the same ids. */
 const derived = (demo: DemoAccount, what: string): Buffer =>
   createHash('sha256').update(`${what}\n${demo.testApiKey}\n${demo.liveApiKey}`).digest();
 
@@ -61,7 +59,7 @@ export const ensureDemoAccount = async (
   let demo = await read(path);
   if (demo === null || demo.baseUrl !== baseUrl) {
     const fresh = {
-      // With a new demo.json on an old database the address may be that of the owner before.
+      // With a new demo.json on an old database, the address may belong to the previous owner.
       email: (await isUser(needs)(EMAIL)) ? `demo-${randomBytes(4).toString('hex')}@quita.example` : EMAIL,
       password: newPassword(systemRandomness),
       testApiKey: newApiKey('test', systemRandomness),
@@ -80,7 +78,7 @@ export const ensureDemoAccount = async (
     accountId,
     name: 'Loja Demo',
     email: demo.email,
-    // The keys are secrets of 24 random bytes each: what is derived from both is as good as random.
+    // Each key has 24 random bytes, so a value derived from both is as good as random.
     idSeed: derived(demo, 'seed').toString('base64'),
     keys: [
       { mode: 'test', cleartext: demo.testApiKey, label: 'demo (test)' },
@@ -90,7 +88,7 @@ export const ensureDemoAccount = async (
   });
   const { email, password } = demo;
   const by = { actor: ACTOR, requestId: null };
-  // Refused where the owner is there already: also one who has changed the password since.
+  // Rejected if the owner exists already, whatever the password is now.
   await addUser(needs)({ accountId, email, name: 'Loja Demo', role: 'OWNER', password }, by);
   return demo;
 };

@@ -1,4 +1,4 @@
-// A merchant at the command line: calls the interface as anybody would, and receives webhooks on loopback.
+// A merchant on the command line: calls the public API and receives webhooks on loopback.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { UsageError } from '../cli/command.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { demoFile, readDemoAccount } from './demoAccount.ts';
 
-/** The slowest answer, a payment that waits to be visible, takes 5 s. */
+/** The slowest response, of a payment that waits to be visible, takes 5 s. */
 const ANSWER_MS_MAX = 10_000;
 
 export class Merchant {
@@ -18,20 +18,18 @@ export class Merchant {
     this.#apiKey = apiKey;
   }
 
-  /** With API_KEY, or else as the demo account. Throws ConfigError when there is neither. */
+  /** Uses API_KEY, or else the demo account. Throws ConfigError if there is neither. */
   static async of(config: Config): Promise<Merchant> {
     const { apiKey, publicUrl, databaseUrl } = config;
     if (apiKey !== null) return new Merchant(publicUrl, apiKey);
     if (databaseUrl === null) return Merchant.ofDemo(config);
-    throw new ConfigError(
-      'API_KEY must be set to a key of the account, because with DATABASE_URL there is no demo account',
-    );
+    throw new ConfigError('API_KEY must be set to a key of the account: with DATABASE_URL there is no demo account');
   }
 
-  /** With the test key of the embedded default's account. Throws ConfigError when there is no such account. */
+  /** Uses the test key of the demo account. Throws ConfigError if there is no demo account. */
   static async ofDemo({ databaseUrl, dataDir }: Config): Promise<Merchant> {
     if (databaseUrl !== null)
-      throw new ConfigError('DATABASE_URL is set: the demo account stands in the embedded database');
+      throw new ConfigError('DATABASE_URL must not be set: the demo account exists only in the embedded database');
     const { baseUrl, testApiKey } = await readDemoAccount(demoFile(dataDir));
     return new Merchant(baseUrl, testApiKey);
   }
@@ -40,20 +38,20 @@ export class Merchant {
     return this.#apiKey.startsWith('ak_test_') ? 'test' : 'live';
   }
 
-  /** Returns the body of a 2xx answer. Throws ConfigError when nothing answers, UsageError with the reason when it is refused. */
+  /** Returns the body of a 2xx response. Throws ConfigError if there is no response, and UsageError for any other status. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { apikey: this.#apiKey, 'content-type': 'application/json', 'idempotency-key': randomUUID() };
     const request = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
     const signal = AbortSignal.timeout(ANSWER_MS_MAX);
     const response = await fetch(this.#baseUrl + path, { ...request, signal }).catch(() => {
-      throw new ConfigError(`nothing answers at ${this.#baseUrl}: start it first with npm start`);
+      throw new ConfigError(`no response from ${this.#baseUrl}: run npm start first`);
     });
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as T;
-    throw new UsageError(`${method} ${path} was answered ${response.status}: ${reasonOf(text)}`);
+    throw new UsageError(`${method} ${path} failed with ${response.status}: ${reasonOf(text)}`);
   }
 
-  /** Has these events sent to `url` while `work` runs, which is given the endpoint's id and secret. */
+  /** Registers a webhook endpoint for these events while `work` runs. `work` gets its id and secret. */
   async subscribed<T>(
     url: string,
     events: readonly string[],
@@ -68,7 +66,7 @@ export class Merchant {
   }
 }
 
-/** `<message> (<code>)`, of an error of the interface; another body as it is. */
+/** Returns `<message> (<code>)` of an API error, or any other body unchanged. */
 const reasonOf = (text: string): string => {
   try {
     const { error } = JSON.parse(text) as { error: { message: string; code: string } };
@@ -81,10 +79,10 @@ const reasonOf = (text: string): string => {
 export interface Webhook {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternate, in the order sent. */
   readonly rawHeaders: readonly string[];
   readonly rawBody: Buffer;
-  /** Of a clock that only goes forward. */
+  /** On a monotonic clock. */
   readonly arrivedAtMs: number;
 }
 

@@ -1,4 +1,4 @@
-// `demo`: a tour on the running system, in well under a minute (charge, QR code, payment, webhook, wallet, events, comparison).
+// `demo`: a tour of the running system in less than a minute (charge, QR code, payment, webhook, wallet, events, verification).
 
 import QRCode from 'qrcode';
 import { verifyWebhook } from '../../docs/receivers/verifyWebhook.mjs';
@@ -41,16 +41,16 @@ const payAndReceive = async (merchant: Merchant, say: Say): Promise<Charge> => {
     return NOTHING_TO_SAY;
   });
   return await merchant.subscribed(inbox.url, ['charge.paid'], async (endpoint) => {
-    say(`\n1. A webhook endpoint for charge.paid is registered: ${endpoint.id}`);
+    say(`\n1. Registered a webhook endpoint for charge.paid: ${endpoint.id}`);
     say(`   Its secret is shown once: ${endpoint.secret.slice(0, 8)}…`);
     const asked = { amount: AMOUNT, payment_method: 'pix', description: 'Pedido 1001' };
     const charge = await merchant.call<Charge>('POST', '/v1/charges', asked);
-    say(`\n2. A Pix charge of ${reais(AMOUNT)}: ${charge.id}, ${charge.status}`);
+    say(`\n2. Created a Pix charge of ${reais(AMOUNT)}: ${charge.id}, ${charge.status}`);
     say(`   The payer's page: ${charge.checkout_url}\n   The code: ${charge.pix.br_code}\n`);
     say(await QRCode.toString(charge.pix.br_code, { type: 'utf8', errorCorrectionLevel: 'L' }));
     const paidAtMs = performance.now();
     const paid = await merchant.call<Payment>('POST', `/v1/sandbox/charges/${charge.id}/pay`, {});
-    say(`3. The payer pays: ${paid.outcome}, end-to-end id ${paid.end_to_end_id}`);
+    say(`3. The payer paid: ${paid.outcome}, end-to-end id ${paid.end_to_end_id}`);
     const late = setTimeout(
       () => came.reject(new Error(`no charge.paid arrived within ${WEBHOOK_MS_MAX / 1_000} s`)),
       WEBHOOK_MS_MAX,
@@ -62,7 +62,7 @@ const payAndReceive = async (merchant: Merchant, say: Say): Promise<Charge> => {
     say(`   X-Acme-Signature: ${String(webhook.headers['x-acme-signature']).slice(0, 60)}…`);
     const wallet = await merchant.call<{ available: number }>('GET', '/v1/wallets/balance');
     say(
-      `\n5. The wallet holds ${reais(wallet.available)}: each payment less its fees, here ${reais(AMOUNT)} − 0.10 − 1.23`,
+      `\n5. The wallet holds ${reais(wallet.available)}. Fees are deducted from each payment, here ${reais(AMOUNT)} − 0.10 − 1.23`,
     );
     return charge;
   });
@@ -70,18 +70,19 @@ const payAndReceive = async (merchant: Merchant, say: Say): Promise<Charge> => {
 
 const audit = async (storage: Storage, id: PaymentId, say: Say) => {
   const stream = PAYMENT.stream(id);
-  say(`\n6. What is stored of it: the stream ${stream}`);
+  say(`\n6. The payment's events, in the stream ${stream}:`);
   for await (const { revision, type, recordedAt } of storage.store.readStream(stream))
     say(`   ${revision}  ${recordedAt}  ${type}`);
   const { rows, differences } = await verify(PROJECTIONS, storage, storage.openSession);
-  say(`\n7. Every read model against a replay of all events: ${rows} rows, ${differences.length} differences\n`);
+  say(`\n7. Compared every read model with a replay of all events: ${rows} rows, ${differences.length} differences\n`);
   if (differences.length > 0) throw new Error('the read models differ from the events');
   return { rows, differences: differences.length };
 };
 
 export const demoCommand: LocalCommand = {
   name: 'demo',
-  summary: 'A tour on the running system: a charge, its payment, the webhook, the wallet, the events, the comparison',
+  summary:
+    'Take a tour of the running system: a charge, its payment, the webhook, the wallet, the events, the verification',
   args: [],
   options: {},
   isLocal: true,

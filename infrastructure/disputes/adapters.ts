@@ -1,4 +1,4 @@
-// What disputes need of the world: where their evidence lies.
+// Adapters of disputes: storage for evidence files.
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { openEvidence } from '../evidence/evidence.ts';
 

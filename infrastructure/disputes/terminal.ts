@@ -1,4 +1,4 @@
-// What disputes have at a terminal.
+// CLI commands and triggers of disputes.
 import { medCommands } from '../cli/med.ts';
 import type { Scenario, Triggers } from '../cli/scenario.ts';
 import { paid } from '../payments/terminal.ts';

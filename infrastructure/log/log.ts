@@ -8,10 +8,10 @@ export type Log = pino.Logger;
 const FRAME = /^ {4}at (?:(?:async )?(\S.*) \()?(?:file:\/\/)?(\/[^():]*):(\d+):\d+\)?$/;
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Every statement passes there. */
+/** All SQL statements pass through this folder, so its frames say little. */
 const COMMON = 'infrastructure/postgres/';
 
-/** Returns the innermost place of ours that an error came through, as `function, file, line 12`; null: none is known. */
+/** Returns the innermost frame of our own code in an error's stack, as `function, file, line 12`, or null if there is none. */
 export const placeOf = ({ stack = '' }: Error): string | null => {
   const places = stack.split('\n').flatMap((line) => {
     const [, name, path = '', at] = FRAME.exec(line) ?? [];
@@ -22,7 +22,7 @@ export const placeOf = ({ stack = '' }: Error): string | null => {
   return (places.find(({ file }) => !file.startsWith(COMMON)) ?? places[0])?.text ?? null;
 };
 
-/** Errors of drivers carry their connection, statement and values: only what was said is logged, and where; no stack. */
+/** Drivers' errors carry connections, statements and values, so only name, message, code and place are logged. */
 const errorWithoutData = (error: unknown): object => {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message } = error;
@@ -30,11 +30,11 @@ const errorWithoutData = (error: unknown): object => {
   return { name, message, ...(typeof code === 'string' && { code }), where: placeOf(error) };
 };
 
-/** `to`: standard error by default, written at once. */
+/** Opens a log that writes to `to`; by default to standard error, synchronously. */
 export const openLog = (level: LogLevel, to: pino.DestinationStream = pino.destination({ fd: 2, sync: true })): Log =>
   pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorWithoutData } }, to);
 
-/** For what goes on by itself after an error: a warning that says what failed. */
+/** Returns an error handler that logs a warning, for work that continues by itself after an error. */
 export const warnings =
   (log: Log) =>
   (what: string) =>

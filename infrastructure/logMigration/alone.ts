@@ -1,19 +1,19 @@
-// Nobody else works on this database: the program is stopped, and can't lead while the log moves.
+// Makes sure that the program is stopped and can't start to work while the log moves.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { UsageError } from '../cli/command.ts';
 
-/** Sessions of this command, so that they are told from those of the program. */
+/** Application name of this command's sessions, which distinguishes them from the program's. */
 export const OWN_NAME = 'quita migrate-events';
-/** Of the embedded database: held by this command as by the program. */
+/** Session that locks the embedded database; this command holds it like the program. */
 const INSTANCE_LOCK = 'quita instance lock';
 const ROLES = ['projector', 'reactor'] as const;
-/** The server needs a moment to see that a program has ended. */
+/** The server needs a moment to notice that a program has ended. */
 const PATIENCE_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 
-/** Its own name: what the connection string says wins over what the program says. */
+/** Sets the application name in the connection string, where it takes precedence over other settings. */
 export const named = (connectionString: string): string => {
   const url = new URL(connectionString);
   url.searchParams.set('application_name', OWN_NAME);
@@ -25,35 +25,34 @@ const OTHERS = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
     AND (application_name LIKE 'quita%' OR application_name = $1) AND application_name NOT IN ($2, $3)
   ORDER BY 1`;
 
-/** Null when there is nobody. `connectionString`: of the program. */
+/** Returns the names of other sessions, or null if there are none. `connectionString` is the program's. */
 const othersOn = async (db: Sql, connectionString: string): Promise<string | null> => {
-  const theirs = new URL(connectionString).searchParams.get('application_name') ?? '';
-  const { rows } = await db.query<{ name: string }>(OTHERS, [theirs, OWN_NAME, INSTANCE_LOCK]);
+  const programName = new URL(connectionString).searchParams.get('application_name') ?? '';
+  const { rows } = await db.query<{ name: string }>(OTHERS, [programName, OWN_NAME, INSTANCE_LOCK]);
   return rows.length === 0 ? null : rows.map(({ name }) => `"${name}"`).join(', ');
 };
 
-const stopFirst = (who: string): UsageError =>
-  new UsageError(`the program must be stopped while its event log moves, but ${who}`);
+const stopFirst = (who: string): UsageError => new UsageError(`stop the program before its event log moves: ${who}`);
 
-/** null as soon as `trouble` is. Throws UsageError with what it still says after 2 s. */
-const untilNone = async (trouble: () => Promise<string | null>): Promise<void> => {
+/** Returns when `problem` returns null. Throws UsageError with its text if that takes longer than 2 s. */
+const untilNone = async (problem: () => Promise<string | null>): Promise<void> => {
   for (const beganAtMs = performance.now(); ; ) {
-    const says = await trouble();
+    const says = await problem();
     if (says === null) return;
     if (performance.now() - beganAtMs > PATIENCE_MS) throw stopFirst(says);
     await pause(LOOK_EVERY_MS);
   }
 };
 
-/** Throws UsageError when another process of the deployment is connected to the database. */
+/** Throws UsageError if another process of the deployment is connected to the database. */
 export const assertAlone = (db: Sql, connectionString: string): Promise<void> =>
   untilNone(async () => {
     const others = await othersOn(db, connectionString);
-    return others === null ? null : `there are connections of ${others}`;
+    return others === null ? null : `${others} still connected`;
   });
 
-/** Leads in the place of projector and reactor until the session ends. Throws UsageError when somebody does. */
+/** Takes the leadership of projector and reactor until the session ends. Throws UsageError if another process leads. */
 export const leadInstead = async (session: LeaderSession): Promise<void> => {
   for (const role of ROLES)
-    await untilNone(async () => ((await session.tryLead(role)) ? null : `a ${role} is at work`));
+    await untilNone(async () => ((await session.tryLead(role)) ? null : `a ${role} is running`));
 };

@@ -1,4 +1,4 @@
-// Opens both logs and the database of the checkpoints, moves the log, and says what to do next.
+// `npm run migrate-events`: opens both logs and the database with the checkpoints, moves the log, and prints the next step.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStoreUnavailable, LogNotInUse } from '../../application/ports/eventStore.ts';
@@ -21,26 +21,25 @@ import { connectionConfig } from '../postgres/session.ts';
 import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
 import { type MoveProgress, moveLog, type Step, unseal } from './moveLog.ts';
 
-const ONE_IS_NEEDED =
-  'one of --to, --from and --unseal [--from] is needed; npm run migrate-events -- --help explains them';
+const ONE_IS_NEEDED = 'give one of --to, --from and --unseal [--from]; npm run migrate-events -- --help explains them';
 
 export const MIGRATE_EVENTS: CommandWords = {
   name: 'npm run migrate-events --',
   summary:
-    'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB ' +
-    '(esdb://… or esdb+discover://…, or the same with kurrentdb), event by event with its id and its time. Stop the program first. ' +
-    'Killed half-way, the same command goes on; repeated when it is done, it changes nothing.',
+    'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and EventStoreDB ' +
+    '(esdb://… or esdb+discover://…, or the same with kurrentdb). Ids and times of events are kept. Stop the program first. ' +
+    'If the command is interrupted, run it again to continue. Once the move is done, repeating the command changes nothing.',
   args: [],
   takes: ONE_IS_NEEDED,
   options: {
-    to: { description: 'from PostgreSQL into the EventStoreDB at this address, which must hold no events of Quita' },
+    to: { description: 'move from PostgreSQL to the EventStoreDB at this address, which must hold no Quita events' },
     from: {
       description:
-        'from the EventStoreDB at this address into PostgreSQL, which must hold no events, or those that were copied from it to there',
+        'move from the EventStoreDB at this address to PostgreSQL, which must be empty or hold the log that was moved there',
     },
     unseal: {
       description:
-        'give an unfinished copy up: the original (PostgreSQL, or with --from that EventStoreDB) is the log in use again',
+        'cancel an unfinished move: the original (PostgreSQL, or the EventStoreDB in --from) becomes the log in use again',
       flag: true,
     },
   },
@@ -48,7 +47,7 @@ export const MIGRATE_EVENTS: CommandWords = {
 
 type Task =
   | { readonly kind: 'to' | 'from'; readonly url: string }
-  /** `url` null: of PostgreSQL. */
+  /** `url` null: the log in PostgreSQL. */
   | { readonly kind: 'unseal'; readonly url: string | null };
 
 /** Throws UsageError. */
@@ -64,16 +63,16 @@ const LINE_EVERY_MS = 1_000;
 
 const STEPS: { readonly [S in Step]: string | null } = {
   marked: null,
-  sealed: 'The log is sealed: nothing is appended to it any more.',
-  verified: 'The copy is equal to the log, event by event.',
-  translated: 'The checkpoints of read models and processes point into the copy.',
+  sealed: 'The log is sealed and rejects further events.',
+  verified: 'The copy is identical to the log, event by event.',
+  translated: 'The checkpoints of read models and processes now refer to the copy.',
   moved: null,
   inUse: null,
 };
 
 type OnProgress = (progress: MoveProgress) => void;
 
-/** Says in a few words how far it is, with the events that are copied in a second. */
+/** Returns progress as text, with the events copied per second. */
 const figures = (nowMs: () => number): ((progress: Exclude<MoveProgress, { kind: 'step' }>) => string) => {
   let copyingSinceMs: number | null = null;
   return ({ kind, events }) => {
@@ -84,7 +83,7 @@ const figures = (nowMs: () => number): ((progress: Exclude<MoveProgress, { kind:
   };
 };
 
-/** A line for each step that matters, and at most one a second between them. `nowMs`: a clock that only goes forward. */
+/** Prints a line for each important step, and progress at most once a second. `nowMs` is a monotonic clock. */
 export const progressLines = (print: (line: string) => void, nowMs: () => number): OnProgress => {
   const figuresOf = figures(nowMs);
   let printedAtMs = nowMs();
@@ -101,7 +100,7 @@ export const progressLines = (print: (line: string) => void, nowMs: () => number
   };
 };
 
-/** A bar, and above it a line for each step that matters. */
+/** Shows a bar, and above it a line for each important step. */
 const progressBar = (print: (line: string) => void, bar: Progress, nowMs: () => number): OnProgress => {
   const figuresOf = figures(nowMs);
   return (progress) => {
@@ -117,18 +116,18 @@ interface Finding {
   readonly text: string;
 }
 
-/** The embedded database must be there: a new one, made because DATA_DIR is wrong, would hold no log. */
+/** Opens the database. Throws UsageError if there is no embedded one: with a wrong DATA_DIR a new, empty one would be created. */
 const openExisting = async (config: Config, onLost: (error: Error) => void): Promise<Database> => {
   if (config.databaseUrl === null)
     await stat(join(config.dataDir, 'postgres.json')).catch(() => {
-      throw new UsageError(`there is no database in ${config.dataDir}: set DATA_DIR or DATABASE_URL`);
+      throw new UsageError(`no database in ${config.dataDir}: set DATA_DIR or DATABASE_URL`);
     });
   return await openDatabase(config, openLog('silent'), onLost);
 };
 
-/** What is open while a log moves. */
+/** Connections that are open while a log moves. */
 interface Opened {
-  /** Leads in the place of projector and reactor, on the database of the checkpoints. */
+  /** Holds the leadership of projector and reactor, on the database of the checkpoints. */
   readonly session: LeaderSession;
   readonly assertAlone: () => Promise<void>;
   postgres(): Promise<MigratableLog>;
@@ -137,7 +136,7 @@ interface Opened {
 
 const quiet = (): void => undefined;
 
-/** Alone with the migrated database. Whatever is opened is closed with `resources`. */
+/** Migrates the database and makes sure that no other process works on it. Everything opened is closed with `resources`. */
 const openAlone = async (
   config: Config,
   resources: AsyncDisposableStack,
@@ -147,16 +146,16 @@ const openAlone = async (
     resources.defer(() => thing.close());
     return thing;
   };
-  const { connectionString: theirs } = opened(await openExisting(config, onLost));
-  const connectionString = named(theirs);
+  const { connectionString: programUrl } = opened(await openExisting(config, onLost));
+  const connectionString = named(programUrl);
   const session = opened(await leaderSessions(connectionConfig(connectionString, OWN_NAME))('migrate-events'));
-  await assertAlone(session, theirs); // before the schema becomes another one under a program that runs
-  await migrate(theirs);
+  await assertAlone(session, programUrl); // Before the schema changes under a running program.
+  await migrate(programUrl);
   await leadInstead(session);
-  await assertAlone(session, theirs);
+  await assertAlone(session, programUrl);
   return {
     session,
-    assertAlone: () => assertAlone(session, theirs),
+    assertAlone: () => assertAlone(session, programUrl),
     postgres: () => openMigratablePostgresLog(connectionString, quiet).then(opened),
     eventStoreDb: (url) => openMigratableEventStoreDbLog(url, quiet).then(opened),
   };
@@ -174,7 +173,7 @@ const moved = async (
   const report = await moveLog({ source, target, session, assertAlone, signal, onProgress });
   const next = `start the program ${startOn(target.name.address)}`;
   const done = report.wasDone
-    ? 'It was done before, and nothing was changed'
+    ? 'The log was already moved; nothing was changed'
     : `Done: ${report.copied} events copied, ${report.compared} compared, ${report.checkpoints} checkpoints translated`;
   return { json: { ...report, next }, text: `${done}. Now ${next}` };
 };
@@ -184,8 +183,8 @@ const unsealed = async (url: string | null, { session, postgres, eventStoreDb }:
   const wasSealed = await unseal(source, session);
   const next = `start the program ${startOn(source.name.address)}`;
   const done = wasSealed
-    ? 'The seal is broken and the copy given up'
-    : 'The log was not sealed, and nothing was changed';
+    ? 'The seal was removed and the move cancelled'
+    : 'The log was not sealed; nothing was changed';
   return { json: { wasSealed, next }, text: `${done}. Now ${next}` };
 };
 
@@ -206,7 +205,7 @@ const perform = async (config: Config, task: Task, onProgress: OnProgress, signa
   }
 };
 
-const AGAIN = 'The same command goes on where this one ended; --unseal gives the copy up';
+const AGAIN = 'Run the same command again to continue, or cancel the move with --unseal';
 
 const explain = (
   error: unknown,
@@ -214,7 +213,7 @@ const explain = (
   isStopped: boolean,
 ): { readonly code: number; readonly says: string } => {
   if (error instanceof LogsDiffer)
-    return { code: 1, says: `${error.message}. Give this copy up with --unseal, and copy into another, empty store` };
+    return { code: 1, says: `${error.message}. Cancel this move with --unseal, and move to another, empty store` };
   const { says, code } = outcomeOf(error, env);
   if (isStopped && code === 1) return { code, says: `stopped. ${AGAIN}` };
   if (code === 1) return { code, says: `${says}\n${AGAIN}` };
@@ -223,8 +222,8 @@ const explain = (
 };
 
 /**
- * `nowMs`: a clock that only goes forward, by which progress is shown. Exit code 0 when the log has moved, 1 on a fault, 2 when the
- * command or the environment is wrong.
+ * Returns the exit code: 0 if the log was moved, 1 on an unexpected error, 2 if the command or the environment is wrong. `nowMs` is a
+ * monotonic clock for progress.
  */
 export const runMigrateEvents = async (
   words: readonly string[],
@@ -243,8 +242,8 @@ export const runMigrateEvents = async (
     const { isJson } = asked.input;
     const task = taskOf(asked.input);
     const config = loadToolConfig(env);
-    const trouble = task.url === null ? null : judgeEventStoreUrl(task.url, config);
-    if (trouble !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${trouble}`);
+    const problem = task.url === null ? null : judgeEventStoreUrl(task.url, config);
+    if (problem !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${problem}`);
     const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
     const bar = progressOn(err, nowMs);
     const onProgress = err.isTTY && !isJson ? progressBar(print, bar, nowMs) : progressLines(print, nowMs);

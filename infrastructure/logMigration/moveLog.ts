@@ -1,6 +1,5 @@
-// Moves an event log from one store to another. Each step leaves both logs in a state from which another run goes on, and at no moment
-// can both be written to: the copy is marked, the original is sealed, the events are copied and compared, the checkpoints are
-// translated, and only then is the copy the log in use.
+// Moves an event log from one store to another. The steps: mark the copy, seal the original, copy and compare the events, translate the
+// checkpoints, put the copy into use. An interrupted run can be continued after any step, and the two logs are never both writable.
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import { type Checkpoint, checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';
@@ -10,7 +9,7 @@ import { shareOf } from '../eventStore/share.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
 
-/** `copied`: by this run; `compared`: by this comparison. `share`: how far into the source, from 0 to 1. */
+/** Events copied by this run or compared so far. `share` is the position in the source, from 0 to 1. */
 export type MoveProgress =
   | { readonly kind: 'copied' | 'compared'; readonly events: number; readonly share: number }
   | { readonly kind: 'step'; readonly step: Step };
@@ -22,27 +21,27 @@ export interface Move {
   readonly session: LeaderSession;
   /** Rejects when another process works on this database. */
   readonly assertAlone: () => Promise<void>;
-  /** Ends it between two writes. */
+  /** Stops the move between two writes. */
   readonly signal: AbortSignal;
-  /** Whoever throws here ends it like a fault at that point. */
+  /** An exception from this callback ends the move. */
   readonly onProgress: (progress: MoveProgress) => void;
 }
 
 export interface MoveReport {
-  /** It had been finished before: nothing was changed. */
+  /** The move was finished earlier; nothing was changed. */
   readonly wasDone: boolean;
-  /** Events of both logs, compared one by one; 0 when it was done. */
+  /** Events compared one by one; 0 if the move was finished earlier. */
   readonly compared: number;
-  /** Events that this run has copied. */
+  /** Events that this run copied. */
   readonly copied: number;
-  /** Checkpoints that this run has translated. */
+  /** Checkpoints that this run translated. */
   readonly checkpoints: number;
 }
 
-/* Which log may be copied into which: what both say of themselves decides, so that a killed run is gone on with and nothing is mixed. */
+/* The stored states of both logs decide whether a copy is allowed. So an interrupted run can continue, and logs are never mixed. */
 
 interface Route {
-  /** It was finished before: nothing is to be done. */
+  /** The move was finished earlier. */
   readonly isDone: boolean;
   readonly isTargetMarked: boolean;
   readonly isSourceSealed: boolean;
@@ -59,13 +58,11 @@ const checkSource = (state: LogState, target: LogName): void => {
     throw new UsageError(`${refusalOf(state)?.message ?? ''}. Nothing was copied to ${target.address}`);
 };
 
-/** `moved`: it was the original once, and what it holds is the beginning of its copy, which now comes back. */
+/** A log in state `moved` is acceptable: it was the original, so its events are the beginning of the log that now moves back. */
 const checkTarget = async ({ store, name }: MigratableLog, state: LogState, source: LogName): Promise<void> => {
   if (state.kind === 'inUse') {
     if ((await store.head()) === null) return;
-    throw new UsageError(
-      `the event log at ${name.address} holds events of its own: only an empty one can become a copy`,
-    );
+    throw new UsageError(`the event log at ${name.address} already holds events: only an empty log can become a copy`);
   }
   if (state.kind === 'sealed' || !isAbout(state, source))
     throw new UsageError(`the event log at ${name.address} can't become a copy: ${refusalOf(state)?.message ?? ''}`);
@@ -73,7 +70,7 @@ const checkTarget = async ({ store, name }: MigratableLog, state: LogState, sour
 
 /** Throws UsageError. */
 const routeOf = async (source: MigratableLog, target: MigratableLog): Promise<Route> => {
-  if (source.name.storeId === target.name.storeId) throw new UsageError('both are the same event log');
+  if (source.name.storeId === target.name.storeId) throw new UsageError('source and target are the same event log');
   const [from, to] = [await source.state(), await target.state()];
   checkSource(from, target.name);
   const isMoved = from.kind === 'moved';
@@ -82,7 +79,7 @@ const routeOf = async (source: MigratableLog, target: MigratableLog): Promise<Ro
   return { isDone, isTargetMarked: to.kind === 'copy', isSourceSealed: from.kind !== 'inUse', isMoved };
 };
 
-/** Throws UsageError, CheckpointMismatch, LogsDiffer, EventStoreUnavailable. Another run goes on where this one ended. */
+/** Moves the log. Throws UsageError, CheckpointMismatch, LogsDiffer or EventStoreUnavailable; another run continues from there. */
 export const moveLog = async (move: Move): Promise<MoveReport> => {
   const { source, target, session, assertAlone, onProgress } = move;
   const step = (done: Step): void => onProgress({ kind: 'step', step: done });
@@ -93,11 +90,11 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   step('marked');
   if (!route.isSourceSealed) await source.setState({ kind: 'sealed', other: target.name });
   step('sealed');
-  await assertAlone(); // who opened the log before it was sealed may not have heard of it; nobody can open it any more
+  await assertAlone(); // A process that opened the log before the seal might still write; none can open it now.
   const { checkpoints, comparison, copied } = await catchUp(move);
   step('verified');
   await session.transaction(async (tx) => {
-    await tx.query('SET LOCAL synchronous_commit = on'); // the steps behind it must not outlive it
+    await tx.query('SET LOCAL synchronous_commit = on'); // Later steps must not survive a crash that loses this one.
     await moveCheckpointsTo(tx, checkpoints, target.name.storeId, comparison.positions);
   });
   step('translated');
@@ -131,7 +128,7 @@ const catchUp = async ({ source, target, session, signal, onProgress }: Move): P
       await target.deleteDeliveries(deliveries, recordedBefore);
       continue;
     }
-    const end = await source.store.head(); // asked again: on EventStoreDB nothing but good manners keeps the seal
+    const end = await source.store.head(); // Read again: on EventStoreDB the seal is not enforced.
     if (comparison.source === end) return { checkpoints, comparison, copied };
     for await (const batch of eventsUpTo(source.store, comparison.source, end, signal)) {
       const share = shareOf(batch[0]?.position ?? null, end);
@@ -143,16 +140,16 @@ const catchUp = async ({ source, target, session, signal, onProgress }: Move): P
   }
 };
 
-/** The source is written to again; false: it was not sealed. Throws UsageError when the copy has taken its place. */
+/** Makes the source writable again. Returns false if it was not sealed. Throws UsageError if the copy already replaced it. */
 export const unseal = async (source: MigratableLog, session: LeaderSession): Promise<boolean> => {
   const state = await source.state();
   if (state.kind === 'inUse') return false;
-  if (state.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
+  if (state.kind === 'copy') throw new UsageError('this event log is itself a copy and has no seal to remove');
   const { address, storeId } = state.other;
   const translated = await session.query('SELECT FROM subscriptions.checkpoints WHERE store_id = $1', [storeId]);
   if (state.kind === 'moved' || translated.rowCount > 0)
     throw new UsageError(
-      `too late to give it up: the checkpoints stand in the log at ${address} already. Finish with npm run migrate-events; the way back is to copy that log here`,
+      `the move can no longer be cancelled: the checkpoints already refer to the log at ${address}. Finish it with npm run migrate-events; to go back, move that log here`,
     );
   await source.setState(IN_USE);
   return true;

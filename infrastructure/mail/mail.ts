@@ -1,4 +1,4 @@
-// Which way mail goes: by SMTP_URL, or into files.
+// Chooses how mail is sent: through SMTP_URL, or into files.
 import { join } from 'node:path';
 import type { MailSender } from '../../application/ports/mail.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';

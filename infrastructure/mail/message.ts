@@ -1,19 +1,19 @@
-// A mail as the library takes it: the same message whichever adapter sends it.
+// Builds a mail in nodemailer's form, the same for every adapter.
 import type { SendMailOptions } from 'nodemailer';
 import type { Mail } from '../../application/ports/mail.ts';
 
 const SENDER = 'Quita';
 
-/** `from`: the sender's address; its host is part of the message's id. */
+/** `from` is the sender's address. Its host becomes part of the message id. */
 export const messageOf = ({ id, to, subject, text, html }: Mail, from: string): SendMailOptions => ({
   from: { name: SENDER, address: from },
-  // As an object: an address is never read as a list of them.
+  // An object, because nodemailer would parse a string as a list of addresses.
   to: { name: '', address: to },
   subject,
   text,
   html,
   messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
-  // Nobody answers a machine's mail with a machine's mail (RFC 3834).
+  // Prevents automatic replies (RFC 3834).
   headers: { 'Auto-Submitted': 'auto-generated' },
   disableFileAccess: true,
   disableUrlAccess: true,

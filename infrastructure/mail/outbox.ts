@@ -1,4 +1,4 @@
-// Mail without a mail server: each message is a file that any mail program opens.
+// Writes mail to files when there is no mail server. Any mail program can open them.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MailSender } from '../../application/ports/mail.ts';
@@ -6,7 +6,7 @@ import { writeWhole } from '../secrets/privateFiles.ts';
 import { messageOf } from './message.ts';
 import { lateTransport } from './transport.ts';
 
-/** The files are `<folder>/<id>.eml`, readable by their owner alone, whole or absent. */
+/** Writes `<folder>/<id>.eml` atomically, readable only by its owner. */
 export const outboxMail = (folder: string, from: string): MailSender => {
   const transport = lateTransport(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),

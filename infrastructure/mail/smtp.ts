@@ -1,10 +1,10 @@
-// Mail by SMTP. Over TLS from the start (smtps) or from STARTTLS on; without either only to this machine, or where that is allowed.
+// Sends mail by SMTP, over TLS (smtps) or STARTTLS. Plain SMTP is allowed only to this machine, or if configured.
 import type { MailSender } from '../../application/ports/mail.ts';
 import { messageOf } from './message.ts';
 import { lateTransport } from './transport.ts';
 
 const CONNECT_MS = 10_000;
-/** Without a byte in either direction. */
+/** How long a connection may be idle. */
 const SILENCE_MS = 30_000;
 
 interface SmtpOptions {

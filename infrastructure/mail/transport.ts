@@ -1,4 +1,4 @@
-// What sends mail is loaded and opened with the first mail: 85 ms of CPU that no start pays.
+// Loads nodemailer with the first mail, which saves 85 ms of CPU at every start.
 
 interface Closable {
   close(): void;
@@ -6,7 +6,7 @@ interface Closable {
 
 interface LateTransport<T extends Closable> {
   opened(): Promise<T>;
-  /** Nothing when no mail was sent. */
+  /** No-op if no mail was sent. */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-// Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
+// Prometheus metrics (architecture §9). No label grows with the number of merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Watched } from './readiness.ts';
 
@@ -9,11 +9,11 @@ export interface Metrics {
   readonly onAnswer: (route: string, status: number, seconds: number) => void;
 }
 
-/** What is counted, of a running gateway. */
+/** The parts of a running gateway that the metrics read. */
 export interface Counted extends Watched {
   readonly parked: { countOf(consumer: string): number };
   readonly jobs: { readonly queues: readonly string[]; open(queue: string): Promise<number> };
-  /** Those that the capabilities declare. */
+  /** Gauges that the capabilities declare. */
   readonly gauges: readonly { readonly name: string; readonly help: string; readonly read: () => Promise<number> }[];
 }
 
@@ -22,7 +22,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
   collectDefaultMetrics({ register: registry, prefix: 'quita_' });
   const answers = new Histogram({
     name: 'quita_http_answer_seconds',
-    help: 'Time to answer, by operation and status.',
+    help: 'Response time by operation and status.',
     labelNames: ['operation', 'status'],
     buckets: SECONDS,
     registers: [registry],
@@ -48,7 +48,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
   ] as const;
   gauge(
     'quita_subscription_stuck_seconds',
-    'Seconds that a read model or process has not moved while there is something to take, wherever it runs.',
+    'Seconds that a read model or process has made no progress while it is behind the log, in whichever process it runs.',
     ['group', 'consumer'],
     (set) => {
       for (const [group, progress] of groups)
@@ -57,7 +57,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
   );
   gauge(
     'quita_parked_streams',
-    'Streams that a read model or process does not take any more, because of an event in them. Must be 0.',
+    'Streams that a read model or process parked after a failed event. Must be 0.',
     ['consumer'],
     (set) => {
       for (const [, { names }] of groups)
@@ -66,18 +66,18 @@ export const createMetrics = (gateway: Counted): Metrics => {
   );
   gauge(
     'quita_subscription_faults',
-    'Read models and processes of this process that failed as a whole. Must be 0.',
+    'Read models and process managers in this process that have failed. Must be 0.',
     ['group'],
     (set) => {
       set({ group: 'projector' }, gateway.projector?.faults().length ?? 0);
       set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
     },
   );
-  gauge('quita_subscription_leading', '1 while this process is the one that follows the log.', ['group'], (set) => {
+  gauge('quita_subscription_leading', '1 while this process leads the group and follows the log.', ['group'], (set) => {
     if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
     if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
   });
-  gauge('quita_jobs_open', 'Jobs that wait or run.', ['queue'], async (set) => {
+  gauge('quita_jobs_open', 'Jobs that are waiting or running.', ['queue'], async (set) => {
     for (const queue of gateway.jobs.queues) set({ queue }, await gateway.jobs.open(queue));
   });
   for (const { name, help, read } of gateway.gauges)

@@ -1,26 +1,26 @@
-// Ready means: can append, can read, lag of every consumer below 5 s, wherever it runs (architecture §9). The reasons are read by anybody:
-// they name no address.
+// Checks readiness: the stores respond, and no consumer in any process lags more than 5 s (architecture §9). The reasons are public, so
+// they contain no addresses.
 
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import { withTimeout } from '../waiting.ts';
 
-/** What it looks at, of a running gateway. */
+/** The parts of a running gateway that readiness depends on. */
 export interface Watched {
   readonly projected: LogProgress;
   readonly reacted: LogProgress;
-  /** null: another process's part. */
+  /** null if another process has this role. */
   readonly projector: LeadingConsumers | null;
   readonly reactor: LeadingConsumers | null;
-  /** Why this process must take no work, because its own clock is off; null: it is not. */
+  /** Returns why this process must not work because its clock is wrong, or null. */
   readonly clockFault: () => string | null;
 }
 
 /** The consumers of the log that run in this process. */
 interface LeadingConsumers {
   readonly isLeading: boolean;
-  /** Of those that failed as a whole. */
+  /** Consumers that have failed. */
   faults(): readonly { readonly name: string }[];
 }
 
@@ -30,11 +30,11 @@ const ANSWER_MS_MAX = 2_000;
 const NO_ANSWER: unique symbol = Symbol('no answer');
 type NoAnswer = typeof NO_ANSWER;
 
-/** A rejection is no answer either. */
+/** Returns NO_ANSWER if the work rejects or takes too long. */
 const inTime = <T>(work: Promise<T>): Promise<T | NoAnswer> =>
   withTimeout(work, ANSWER_MS_MAX, () => new Error('no answer')).catch((): NoAnswer => NO_ANSWER);
 
-/** null: ready. */
+/** Returns why the process is not ready, or null if it is ready. */
 export const unreadiness = async (
   { store, reads }: { readonly store: EventStore; readonly reads: Sql },
   { projected, reacted, projector, reactor, clockFault }: Watched,
@@ -42,7 +42,7 @@ export const unreadiness = async (
 ): Promise<string | null> => {
   const refusal = await inTime(store.head().then(() => store.refusal()));
   if (refusal === NO_ANSWER) return 'the event store does not answer';
-  if (refusal !== null) return 'the event log takes no events: it was sealed or moved';
+  if (refusal !== null) return 'the event log rejects events: it was sealed or moved';
   if ((await inTime(reads.query('SELECT 1'))) === NO_ANSWER) return 'the database does not answer';
   const clock = clockFault();
   if (clock !== null) return clock;

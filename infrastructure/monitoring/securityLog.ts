@@ -1,5 +1,5 @@
-// Security events in the log, each with its name in the field `security`. A flood of them does not flood the log: beyond a bound a minute
-// they are counted, and the count is logged when the minute ends.
+// Writes security events to the log, with their name in the field `security`. Each event is logged up to 60 times a minute. Further ones
+// are only counted, and the count is logged at the end of the minute.
 
 import type { OperatorRequest, SecurityEvent, SettingChanged } from '../../application/ports/securityEvents.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
@@ -8,7 +8,7 @@ import type { Log } from '../log/log.ts';
 import { FORBIDDEN_ADDRESS } from '../webhookSender/target.ts';
 
 const MINUTE_MS = 60_000;
-/** Lines of each event in a minute. */
+/** Lines per event and minute. */
 const LINES_MAX = 60;
 
 interface WebhookBlocked {
@@ -22,14 +22,14 @@ interface WebhookBlocked {
 type LoggedEvent = SecurityEvent | WebhookBlocked;
 
 const TEXT: { readonly [Name in LoggedEvent['security']]: string } = {
-  authentication_failed: 'a request came without a right key or token',
-  login_failed: 'a login failed',
-  second_factor_enrolled: 'a user enrolled a second factor',
-  second_factor_reset: 'an operator reset a second factor',
-  rate_limited: 'a limit of requests was reached',
-  webhook_address_blocked: 'a webhook would have gone to an address that is not allowed',
+  authentication_failed: 'request without a valid key or token',
+  login_failed: 'login failed',
+  second_factor_enrolled: 'user enrolled a second factor',
+  second_factor_reset: 'operator reset a second factor',
+  rate_limited: 'rate limit exceeded',
+  webhook_address_blocked: 'webhook blocked: its address is not allowed',
   forwarding_header_untrusted:
-    'requests come with a header of a proxy, which is not believed: set TRUST_PROXY if there is one, or all clients count as one address',
+    'forwarding header ignored: if there is a proxy, set TRUST_PROXY, or all its clients count as one address',
 };
 
 export const securityLog = (
@@ -37,12 +37,12 @@ export const securityLog = (
   linesMax: number = LINES_MAX,
   minuteMs: number = MINUTE_MS,
 ): ((event: LoggedEvent) => void) => {
-  /** Of the present minute, by event. */
+  /** Counts of the current minute, by event. */
   const counts = new Map<string, number>();
   const endMinute = (security: LoggedEvent['security']) => {
     const unlogged = (counts.get(security) ?? 0) - linesMax;
     counts.delete(security);
-    if (unlogged > 0) log.warn({ security, unlogged }, 'and as many times more within a minute');
+    if (unlogged > 0) log.warn({ security, unlogged }, 'security events not logged within a minute');
   };
   return (event) => {
     const { security } = event;
@@ -53,12 +53,12 @@ export const securityLog = (
   };
 };
 
-// Besides requests, the security log has webhooks that were blocked, and settings that were changed. Its lines name accounts, keys by their
-// fingerprint, operators and ids; never personal data, secrets, or paths of URLs.
+// The security log also records blocked webhooks and changed settings. Its lines name accounts, fingerprints of keys, operators and ids,
+// but never personal data, secrets, or paths of URLs.
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unreadable';
 
-/** Returns the sender, with `report` called for every delivery and registration that is refused because of its address. */
+/** Wraps a sender: calls `report` for each delivery or registration that is blocked because of its address. */
 export const reportingBlocked = (sender: WebhookSender, report: (event: WebhookBlocked) => void): WebhookSender => {
   return {
     send: async (request) => {
@@ -83,14 +83,14 @@ export const reportingBlocked = (sender: WebhookSender, report: (event: WebhookB
   };
 };
 
-/** Tells of every change that an operator asked for by a request, as the command line does of its own. */
+/** Logs each change that an operator requests through the API, as the command line logs its own. */
 export const operatorLog =
   (log: Log): ((request: OperatorRequest) => void) =>
   (request) =>
-    log.info({ security: 'operator_request', ...request }, 'an operator asked for a change');
+    log.info({ security: 'operator_request', ...request }, 'operator requested a change');
 
-/** Tells of every setting that was changed, and by which key. */
+/** Logs each changed setting, and the key that changed it. */
 export const changesLog =
   (log: Log): ((change: SettingChanged) => void) =>
   ({ account, ...change }) =>
-    log.info({ security: 'settings_changed', account: ACCOUNT.idPrefix + account, ...change }, 'a setting was changed');
+    log.info({ security: 'settings_changed', account: ACCOUNT.idPrefix + account, ...change }, 'setting changed');

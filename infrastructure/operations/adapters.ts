@@ -1,4 +1,4 @@
-// What operators' work on the platform needs of the world, in the running program and at a terminal.
+// Adapters for operators' work on the platform, in the running program and on the command line.
 import type { Consumers } from '../../application/ports/consumers.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';

@@ -1,4 +1,4 @@
-// What operators see of the platform's work at a terminal, and have begun again.
+// CLI commands that inspect and retry the platform's work.
 import { eventCommands } from '../cli/events.ts';
 import { jobCommands } from '../cli/jobs.ts';
 import { ledgerCommands } from '../cli/ledger.ts';

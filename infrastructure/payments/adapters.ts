@@ -1,4 +1,4 @@
-// What payments need of the world.
+// Adapters of payments.
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
@@ -14,7 +14,7 @@ interface World extends OperatorsWorld, ProviderWorld {
   readonly readModels: { readonly payments: Pick<PaymentReads, 'endedAmong'> };
 }
 
-/** A provider is not asked from a terminal: the program takes up what it reports next. */
+/** The command line calls no provider; the running program does. */
 const NO_PROVIDERS: PaymentProviders = { of: () => null };
 
 export const payments = capabilityAdapters({

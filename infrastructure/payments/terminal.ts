@@ -1,4 +1,4 @@
-// What payments have at a terminal.
+// CLI commands and triggers of payments.
 import { heldCommands } from '../cli/held.ts';
 import { rawIdOf, type Scenario, type Triggers } from '../cli/scenario.ts';
 

@@ -1,4 +1,4 @@
-// The velocity guard on Postgres: a row for each live charge of the last hour, counted and added by one function under one lock.
+// The velocity guard in Postgres: one row per live charge of the last hour. One database function counts and inserts under a lock.
 import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { VelocityGuard, VelocityReservation } from '../../application/ports/velocityGuard.ts';
@@ -10,7 +10,7 @@ interface Needs {
   readonly payments: Pick<PaymentReads, 'endedAmong'>;
 }
 
-/** A creation is stored or given up long before. */
+/** A creation is stored or abandoned well within this time. */
 const CREATION_SECONDS_MAX = 60;
 
 export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
@@ -23,7 +23,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     });
     return (rows[0] as (typeof rows)[number]).outcome;
   };
-  /** Gives back the reservations of charges that have ended and of creations that were never stored; false when there are none. */
+  /** Deletes reservations of ended charges and of creations that were never stored. Returns false if there were none. */
   const releaseEnded = async (accountId: AccountId, at: Timestamp): Promise<boolean> => {
     const { rows } = await db.query<{ id: PaymentId; isYoung: boolean }>(
       'SELECT payment_id AS id, reserved_at > $2 AS "isYoung" FROM operations.velocity_reservations WHERE account_id = $1 AND reserved_at > $3',
@@ -32,7 +32,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     const young = new Set(rows.filter(({ isYoung }) => isYoung).map(({ id }) => id));
     const { ended, unknown } = await payments.endedAmong(rows.map(({ id }) => id));
     const free = [...ended, ...unknown.filter((id) => !young.has(id))];
-    // In one order, so that two that release the same ones never wait for each other.
+    // Rows are locked in a fixed order, so that concurrent releases can't deadlock.
     if (free.length > 0)
       await db.query(
         `DELETE FROM operations.velocity_reservations WHERE payment_id IN
@@ -44,7 +44,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
   return {
     reserve: async (reservation) => {
       const outcome = await reserveOnce(reservation);
-      // Whose reservations have ended is looked at only when none is left: they are given back when they are needed.
+      // Ended reservations are released only when the limit is reached.
       if (outcome === 'reserved' || !(await releaseEnded(reservation.accountId, reservation.at))) return outcome;
       return reserveOnce(reservation);
     },

@@ -1,4 +1,4 @@
-// What payouts need of the world: their bank, the money that is set aside for them, and what operators hear of.
+// Adapters of payouts: bank, reserved funds and operators' alerts.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { PayoutRail, PayoutRails } from '../../application/ports/payoutRail.ts';
@@ -20,7 +20,7 @@ interface World {
   readonly storage: EventLog & { readonly operations: SqlPool };
   readonly jobs: JobQueue;
   readonly log: Log;
-  /** The bank that pays live payouts. Default: none is configured. */
+  /** The bank for live payouts. Default: none. */
   readonly livePayoutRail?: PayoutRail | null;
   readonly notifiedWork: Pick<NotifiedWork, 'queueOf'>;
   readonly accounts: {

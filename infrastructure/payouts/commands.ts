@@ -1,4 +1,4 @@
-// Payouts of merchants: those that await approval, and an operator's word on them (rule Y5).
+// Commands that list, approve and reject payouts that await approval (rule Y5).
 
 import type { ListedPayout } from '../../application/ports/readModels/payouts.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
@@ -17,7 +17,7 @@ const REASON_MAX = 500;
 /** Throws UsageError. */
 const payoutIdOf = (text: string): PayoutId => {
   const id = parseId<PayoutId>(text, PAYOUT.idPrefix);
-  if (id === null) throw new UsageError(`"${text}" is no payout: a po_ id or 26 characters`);
+  if (id === null) throw new UsageError(`"${text}" is not a payout id: use a po_ id or the 26 characters alone`);
   return id;
 };
 
@@ -45,7 +45,7 @@ const list: CliCommand = {
   name: 'payout list',
   summary: `List payouts that await approval, oldest first (at most ${LISTED_MAX})`,
   args: [],
-  options: { account: { description: 'payouts of this account only' } },
+  options: { account: { description: 'only payouts of this account' } },
   run: async (world, { options: { account } }) => {
     const accountId = account === undefined ? null : accountIdOf(String(account));
     const { payouts: found } = await world.platform.listPayouts(accountId, LISTED_MAX);
@@ -70,7 +70,7 @@ const review = async (world: CliWorld, id: string, verdict: Review) =>
 
 const approve: CliCommand = {
   name: 'payout approve',
-  summary: 'Approve a payout that awaits it',
+  summary: 'Approve a payout that awaits approval',
   args: [{ name: 'payout' }],
   options: {},
   changes: 'always',
@@ -81,7 +81,7 @@ const reject: CliCommand = {
   name: 'payout reject',
   summary: 'Reject a payout that awaits approval: it fails, and its money returns to the wallet',
   args: [{ name: 'payout' }],
-  options: { reason: { description: `why, at most ${REASON_MAX} characters; it stays in the log` } },
+  options: { reason: { description: `reason, 1 to ${REASON_MAX} characters; stored in the event log` } },
   changes: 'always',
   run: (world, { args, options: { reason } }) => {
     const text = reason === undefined ? null : String(reason).trim();

@@ -1,4 +1,4 @@
-// Who issued an API key, as the metadata of the keyring's events tell.
+// Finds the user who issued an API key, from the metadata of the keyring's events.
 import { type EventLog, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { KeyIssuers } from '../../application/ports/keyIssuers.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
@@ -12,7 +12,7 @@ const fingerprintOf = (event: KeyringEvent): string | null => {
   return event.type === 'ApiKeyRotated' ? event.data.key.fingerprint : null;
 };
 
-/** `actor`: `key:` and the first 16 hex characters of its fingerprint. */
+/** `actor` is `key:` and the first 16 hex characters of the key's fingerprint. */
 export const keyIssuers = ({ store, codec }: EventLog): KeyIssuers => ({
   issuerOf: async (accountId: AccountId, actor: string) => {
     for await (const recorded of store.readStream(KEYRING.stream(accountId))) {

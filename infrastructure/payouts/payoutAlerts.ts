@@ -1,4 +1,4 @@
-// What an operator must come to know of payouts, as lines of the log.
+// Alerts about payouts for operators, written to the log.
 
 import type { PayoutAlerts } from '../../application/ports/payoutRail.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
@@ -8,6 +8,6 @@ export const payoutAlerts = (log: Log): PayoutAlerts => ({
   confirmedLate: ({ accountId: account, mode, payoutId }) =>
     log.warn(
       { account, mode, payout: PAYOUT.idPrefix + payoutId },
-      'payout confirmed after its failure: it was taken from the wallet again',
+      'payout confirmed after its failure: debited from the wallet again',
     ),
 });

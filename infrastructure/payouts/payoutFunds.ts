@@ -1,10 +1,10 @@
-// Money set aside for payouts, on Postgres: judged by one function under one lock of the wallet (ADR 0013).
+// Reserves money for payouts in Postgres, with one database function under the wallet's lock (ADR 0013).
 import type { PayoutFunds, Reservation } from '../../application/ports/payoutFunds.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 
 type Outcome = Awaited<ReturnType<PayoutFunds['reserve']>>;
 
-/** Looked at together. */
+/** Maximum number of reservations per query. */
 const RESERVATIONS_MAX = 1_000;
 
 const IN_LEDGER = `EXISTS (SELECT FROM rm_wallet.entries e WHERE e.stream = 'payout-' || r.payout_id)`;

@@ -1,4 +1,4 @@
-// Payouts in the books of the sandbox bank: taken at once, paid when it is asked for the first time, or decided by the sandbox routes (Y6).
+// The sandbox bank for payouts: accepts an order at once, and pays it at the first status query or when a sandbox route decides (Y6).
 import type { Known, Tenant } from '../../application/ports/paymentProvider.ts';
 import type { PayoutOrder, PayoutRail, SandboxPayoutBank } from '../../application/ports/payoutRail.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
@@ -14,18 +14,18 @@ type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
 interface SandboxPayoutNeeds {
   readonly db: SqlPool;
   readonly wait: (ms: number) => Promise<void>;
-  /** Whether payouts of the account are paid without anybody asking for it. */
+  /** Whether payouts of the account are confirmed automatically. */
   readonly confirms: (account: AccountId) => Promise<boolean>;
-  /** Time of the account's test mode. */
+  /** Returns the account's time in test mode. */
   readonly now: (account: AccountId) => Promise<Timestamp>;
 }
 
-/** How long `slow` takes to answer. */
+/** Response time of the simulated `slow` provider. */
 const SLOW_MS = 2_000;
-/** Keys that end so are in no directory. */
+/** Pix keys with this ending don't exist. */
 const UNKNOWN_KEY = /000$/;
 
-/** Why the bank refuses the order at once; null: it takes it. */
+/** Returns why the bank refuses the order at once, or null if it accepts it. */
 const refusalOf = ({ destination, metadata }: PayoutOrder): string | null => {
   if (UNKNOWN_KEY.test(destination)) return 'key_not_found';
   return metadata['sandbox_provider'] === 'rejected' ? 'The sandbox bank rejected the payout.' : null;
@@ -36,9 +36,9 @@ export const sandboxPayoutRail = ({ db, wait, confirms, now }: SandboxPayoutNeed
   pay: async (order) => {
     const trouble = order.metadata['sandbox_provider'];
     if (trouble === 'slow') await wait(SLOW_MS);
-    const taken = await take(db, order);
-    // The bank has the order, and its answer is lost on the way.
-    return trouble === 'timeout' || trouble === 'unavailable' ? { kind: 'unknown' } : taken;
+    const outcome = await submit(db, order);
+    // The bank has the order, but its response is lost.
+    return trouble === 'timeout' || trouble === 'unavailable' ? { kind: 'unknown' } : outcome;
   },
   find: async (order): Promise<Known<KnownOutcome | null>> => {
     const { accountId, payoutId } = order;
@@ -47,8 +47,8 @@ export const sandboxPayoutRail = ({ db, wait, confirms, now }: SandboxPayoutNeed
   },
 });
 
-/** Taken before: what became of it. */
-const take = async (db: Sql, order: PayoutOrder): Promise<PayoutOutcome> => {
+/** Submits an order and returns its outcome. Idempotent: a known order is not submitted again. */
+const submit = async (db: Sql, order: PayoutOrder): Promise<PayoutOutcome> => {
   const { accountId, payoutId, destination, amount } = order;
   const reason = refusalOf(order);
   await db.query(
@@ -66,7 +66,7 @@ const read = async (db: Sql, { accountId, payoutId }: Pick<PayoutOrder, 'account
   return row === undefined ? null : outcomeOf(row);
 };
 
-/** `failure` null: paid. Not there, or decided before: false, nothing changes. `late`: pays even what was refused. */
+/** Decides a payout: `failure` null means paid. With `late`, refused payouts are paid, too. Returns false if nothing changed. */
 const decide = async (
   db: Sql,
   account: AccountId,
@@ -84,7 +84,7 @@ const decide = async (
   return rowCount === 1;
 };
 
-/** How the gateway hears of a payout that moved: in the transaction that moved it, and once that is committed. */
+/** Notifies the gateway of a changed payout: `moved` within the transaction, `wake` after its commit. */
 interface PayoutNotices {
   readonly moved: (tenant: Tenant, payoutId: PayoutId, tx: Sql) => Promise<void>;
   readonly wake: (tenant: Tenant) => void;

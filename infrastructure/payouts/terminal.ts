@@ -1,13 +1,13 @@
-// What payouts have at a terminal.
+// CLI commands and triggers of payouts.
 import type { Scenario, Triggers } from '../cli/scenario.ts';
 import { paid } from '../payments/terminal.ts';
 import { payoutCommands } from './commands.ts';
 
-/** Less than the charge earns, in centavos. */
+/** In centavos; less than the charge yields after fees. */
 const AMOUNT = 500;
 const PIX_KEY = 'ana@example.com';
 
-/** A payout of what a charge earned, and what its bank then does. */
+/** Creates a payout from a charge's proceeds, and lets the bank confirm or fail it. */
 const paidOut =
   (decision: 'confirm' | 'fail' | null): Scenario =>
   async (merchant) => {

@@ -1,4 +1,4 @@
-// What refunds need of the world.
+// Adapters of refunds.
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { refundGuard } from './refundGuard.ts';

@@ -1,4 +1,4 @@
-// The guard of refunds on Postgres: a row for each live refund of the last hour, counted and added by one function under one lock.
+// The refund guard in Postgres: one row per live refund of the last hour. One database function counts and inserts under a lock.
 import type { RefundGuard } from '../../application/ports/refundGuard.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 

@@ -1,9 +1,9 @@
-// What refunds have at a terminal.
+// Triggers of refunds.
 import { randomUUID } from 'node:crypto';
 import { rawIdOf, type Scenario, type Triggers } from '../cli/scenario.ts';
 import { paid } from '../payments/terminal.ts';
 
-/** A full refund of a paid charge, and what its bank then does; the sandbox's confirms by itself within 2 s. */
+/** Refunds a paid charge in full, and lets the bank confirm or fail it. The sandbox bank confirms by itself within 2 s. */
 const refunded =
   (strategy: 'devolution' | 'cashout', decision: 'confirm' | 'fail' | null): Scenario =>
   async (merchant) => {

@@ -1,4 +1,4 @@
-// What the request log needs of the world.
+// Adapters of the request log.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';

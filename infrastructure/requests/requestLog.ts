@@ -1,5 +1,5 @@
-// The request log. Answered requests are gathered in memory and written twice a second, so that no request waits. While they can't be
-// written, the oldest are dropped beyond a bound, and counted.
+// The request log. Finished requests are buffered in memory and written twice a second, so that no request waits. If writing fails and
+// the buffer is full, the oldest entries are dropped and counted.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
@@ -28,20 +28,20 @@ import { withTimeout } from '../waiting.ts';
 import { requestMinutes } from './requestShares.ts';
 
 const WRITE_EVERY_MS = 500;
-/** In one statement. */
+/** Rows per statement. */
 const BATCH_MAX = 1_000;
-/** About 5 MB. */
+/** Size of the buffer, about 5 MB. */
 const WAITING_MAX = 10_000;
-/** The last write of a process that stops may take this long. */
+/** How long the last write of a stopping process may take. */
 const LAST_WRITE_MS_MAX = 2_000;
 
 interface RequestLogOptions {
   readonly store: RequestLogStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** The newest event that this process knows of. */
+  /** Returns the position of the newest event that this process knows. */
   readonly head: () => Position | null;
-  /** The first failure in a row. */
+  /** Called with the first of consecutive failures. */
   readonly onError: (error: Error) => void;
   readonly waitingMax?: number;
 }
@@ -53,7 +53,7 @@ export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #waitingMax: number;
   readonly #writing: Repeating;
-  /** A ring: entry n stands at n modulo its size. */
+  /** A ring buffer: entry n is at n modulo its size. */
   readonly #ring: (LoggedRequest | null)[] = [];
   #first = 0;
   #end = 0;
@@ -67,12 +67,12 @@ export class RequestLog {
     this.#writing = repeating(WRITE_EVERY_MS, () => this.#write());
   }
 
-  /** Requests that were never written, since the process began. */
+  /** Requests that were never written since the process started. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** As BeginRequest says. */
+  /** See BeginRequest. */
   begin(): (answered: AnsweredRequest) => void {
     const atMs = this.#options.clock.now();
     const logPosition = this.#options.head();
@@ -81,12 +81,12 @@ export class RequestLog {
       this.#add({ ...answered, id: this.#newId(atMs, sequence), createdAt: fromMillis(atMs), logPosition });
   }
 
-  /** Writes what waits now. Never rejects: what could not be written is tried again with the next. */
+  /** Writes the buffered requests now. Never rejects: a failed write is retried with the next one. */
   flush(): Promise<void> {
     return this.#writing.now();
   }
 
-  /** Writes what waits, for 2 s at most. */
+  /** Writes the buffered requests, for at most 2 s. */
   async close(): Promise<void> {
     void this.flush();
     await withTimeout(
@@ -96,7 +96,7 @@ export class RequestLog {
     ).catch(this.#options.onError);
   }
 
-  /** In the order in which the requests of this process began, within a millisecond too. */
+  /** Ids sort by the start of the requests in this process, also within a millisecond. */
   #newId(atMs: number, sequence: number): RequestLogId {
     const rest = Buffer.allocUnsafe(BEHIND_TIME);
     rest.writeUInt32BE(sequence % SEQUENCES);
@@ -112,7 +112,7 @@ export class RequestLog {
     this.#dropped += 1;
   }
 
-  /** What is dropped while it is being written counts as dropped. */
+  /** Writes the buffer in batches. An entry that is dropped while it is being written counts as dropped. */
   async #write(): Promise<void> {
     try {
       for (const end = this.#end; this.#first < end; ) {
@@ -120,7 +120,7 @@ export class RequestLog {
         const batch: LoggedRequest[] = [];
         for (let n = this.#first; n < upTo; n++) batch.push(this.#ring[n % this.#waitingMax] as LoggedRequest);
         await this.#options.store.write(batch);
-        // What is kept without need grows old, and is expensive garbage then.
+        // Released at once, because long-lived garbage is expensive to collect.
         for (; this.#first < upTo; this.#first++) this.#ring[this.#first % this.#waitingMax] = null;
       }
       this.#hasFailed = false;
@@ -131,13 +131,13 @@ export class RequestLog {
   }
 }
 
-// --- In Postgres: written in batches, read by account, dropped by the day ---
+// --- Storage in Postgres: written in batches, read by account, dropped by day ---
 
 const DAYS_AHEAD = 3;
 const DAYS_KEPT = 30;
 
 const KEEP = 'SELECT operations.keep_request_log(($1::timestamptz AT TIME ZONE $2)::date, $3, $4)';
-/** `daysKept` null: none are dropped. */
+/** Creates partitions, and drops old ones unless `daysKept` is null. */
 const keepFor = (db: Sql, now: string, daysKept: number | null) => db.query(KEEP, [now, 'UTC', DAYS_AHEAD, daysKept]);
 
 export const requestUpkeep = (db: Sql, clock: Clock): RequestLogUpkeep & RequestMinutes => ({
@@ -152,10 +152,10 @@ const INSERT = `INSERT INTO operations.request_log (id, request_id, account_id, 
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[],
     $10::text[], $11::bigint[], $12::text[]) AS r(id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint,
     user_id, created_ms, log_position)`;
-/** Asking about each row whether it is there already makes up a sixth of such a batch. */
+/** Used only for a retry, because checking each row for a conflict costs a sixth of the batch. */
 const INSERT_AGAIN = `${INSERT} ON CONFLICT DO NOTHING`;
 
-/** SQLSTATEs: no partition takes a row, or it is there already, because the answer to an earlier try was lost. */
+/** SQLSTATEs: no partition for a row, or the row exists because the response to an earlier attempt was lost. */
 const NO_PARTITION = '23514';
 const WRITTEN_BEFORE = '23505';
 
@@ -188,7 +188,7 @@ export const requestLogStore = (db: Sql): RequestLogStore => {
       } catch (error) {
         const { code } = error as { code?: string };
         if (code !== NO_PARTITION && code !== WRITTEN_BEFORE) throw error;
-        // Where no worker has run for days, the partitions are made by whoever needs them.
+        // If no worker has run for days, the partitions are missing and created here.
         for (const day of new Set(requests.map(({ createdAt }) => createdAt.slice(0, 10))))
           await keepFor(db, `${day}T12:00:00.000Z`, null);
         await insert(requests, true);
@@ -240,7 +240,7 @@ export const requestLogReads = (db: Sql): RequestLogReads => {
       if (keyFingerprint !== null) conditions.push(`key_fingerprint = ${bound(keyFingerprint)}`);
       if (after !== null) {
         const at = bound(after.createdAt);
-        // The first condition says the same to the choice of partitions.
+        // The first condition is redundant but lets the planner choose partitions.
         conditions.push(
           `created_at <= ${at}::timestamptz`,
           `(created_at, id) < (${at}::timestamptz, ${bound(after.id)})`,
@@ -249,7 +249,7 @@ export const requestLogReads = (db: Sql): RequestLogReads => {
       const page = `FROM operations.request_log WHERE ${conditions.join(' AND ')}`;
       const order = 'ORDER BY created_at DESC, id DESC LIMIT $2';
       if (statuses === null) return rowsOf(`SELECT ${COLUMNS} ${page} ${order}`, values);
-      // Each status by itself, along its own index: a rare one is found among millions of others.
+      // Each status is read by its own index, so that a rare one is found among millions of others.
       const each = `unnest(${bound(statuses)}::integer[]) AS of(wanted)
         CROSS JOIN LATERAL (SELECT * ${page} AND status = wanted ${order}) found`;
       return rowsOf(`SELECT ${COLUMNS} FROM ${each} ${order}`, values);

@@ -1,4 +1,4 @@
-// Shares of minutes, in Postgres: one statement for a batch of them.
+// Takes shares of a minute's rate limit in Postgres, one statement per batch.
 import type { RequestMinutes, ShareGrant, TakeShares } from '../../application/ports/requestShares.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { int8Array } from '../postgres/binaryArrays.ts';
@@ -13,7 +13,7 @@ interface Row {
 
 const TAKE_TEXT = 'SELECT * FROM operations.take_request_shares($1::text[], $2, $3, $4, $5, $6)';
 
-/** No minute in particular. */
+/** Stands for "no particular minute". */
 const NONE = 0;
 
 export const requestShares =

@@ -1,2 +1,2 @@
-// What the request log has at a terminal.
+// CLI commands of the request log.
 export { requestCommands as commands } from '../cli/requests.ts';

@@ -1,4 +1,4 @@
-// What webhooks need of the world.
+// Adapters of webhooks.
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ProbeRule } from '../../application/ports/failingTargets.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
@@ -24,19 +24,19 @@ interface World extends Closing {
   readonly keyring: SecretsKeyring;
   readonly log: Log;
   readonly webhookAllowPrivate: boolean;
-  /** Real days for which a delivery is kept after its last event. */
+  /** How many real days a delivery is kept after its last event. */
   readonly webhookRetentionDays: number;
-  /** The kind of the timers of delivery attempts. */
+  /** Kind of the timers for delivery attempts. */
   readonly attempts: string;
   /** When a failing target is probed. */
   readonly probeRule: ProbeRule;
-  /** The condition under which the read model shows a delivery. */
+  /** SQL condition under which the read model shows a delivery. */
   readonly isShown: (id: string) => string;
-  /** Another deadline or resolver than the webhook sender's own. */
+  /** Overrides the webhook sender's deadline or resolver. */
   readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
 }
 
-/** Returns new memories of processes, by the name under which a process declares its own. */
+/** Creates the in-memory indexes of processes, by the name that the process declares. */
 export const processMemories = new Map([['subscriptions', () => new SubscriptionIndex()]]);
 
 const adapters = ({ storage, keyring, log, jobs, closing, ...world }: World) => {

@@ -1,4 +1,4 @@
-// What webhooks have at a terminal.
+// CLI commands of webhooks.
 import { deliveryCommands } from '../cli/deliveries.ts';
 import { redriveCommand } from '../cli/redrive.ts';
 

@@ -334,7 +334,7 @@ describe('a poisoned payment', function suite() {
     expect(shown.json.parked).to.have.length(CONSUMERS.length);
     expect(shown.json.events.map(({ type, revision }) => `${type}@${revision}`)).to.deep.equal([`${UNKNOWN}@2`]);
     await skipAll();
-    expect((await run('parked', 'list')).out).to.equal('nothing is parked\n');
+    expect((await run('parked', 'list')).out).to.equal('no parked streams\n');
     expect(await run('parked', 'show', chargeId)).to.include({ code: 2, err: `quita: ${stream} is not parked\n` });
   });
 

@@ -114,7 +114,7 @@ describe('an event log that moves to another store', function suite() {
     const written = server.events;
     expect(await migrate('--to', server.connectionString)).to.deep.equal({
       code: 0,
-      said: `It was done before, and nothing was changed. Now start the program with EVENTSTORE_URL=${server.connectionString}\n`,
+      said: `The log was already moved; nothing was changed. Now start the program with EVENTSTORE_URL=${server.connectionString}\n`,
     });
     expect(server.events).to.deep.equal(written);
   });

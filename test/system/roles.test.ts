@@ -104,7 +104,7 @@ describe('api, projector and worker as processes of their own', function suite()
     const program = new Program({ dataDir, port: await freePort(), role: 'worker' });
     expect(await program.exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
-      'quita: DATABASE_URL must be set: the embedded database serves one process only (npm start)\n',
+      'quita: DATABASE_URL must be set: the embedded database supports only one process (npm start)\n',
     );
   });
 });

@@ -32,7 +32,7 @@ const held = async (test: TestGateway, log: MigratableLog): Promise<void> => {
   const again = await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
   expect(again.status).to.equal(503);
   for (const _ of ['once', 'twice'])
-    expect(await readiness()).to.equal('the event log takes no events: it was sealed or moved');
+    expect(await readiness()).to.equal('the event log rejects events: it was sealed or moved');
   expect(await log.store.head()).to.equal(head);
   expect((await test.get(`/v1/charges/${known.body.id}`)).status).to.equal(200);
   await log.setState(IN_USE);

@@ -57,7 +57,7 @@ describe('GET /health/ready', () => {
   });
 
   it('is 503 and says what is in the way, while the process is live', async () => {
-    const reason = 'the event log takes no events: it was sealed or moved';
+    const reason = 'the event log rejects events: it was sealed or moved';
     const notReady = [503, { status: 'not_ready', reason }];
     expect(await answers(reason)).to.deep.equal([notReady, notReady, [200, { status: 'live' }]]);
   });

@@ -179,7 +179,7 @@ describe('reconciliation', function suite() {
     await run(accountId);
     expect([await typesOf(own), await typesOf(theirs)]).to.deep.equal([SETTLED, OPEN]);
     expect([await notified(), await notified(accountId)]).to.deep.equal([[found(own, ours)], []]);
-    const warning = 'the provider lists payments that are for no charge of the account';
+    const warning = 'provider lists payments that match no charge of the account';
     const strangers = { account: shop.tenant.accountId, mode: 'test', payments: 2, references: [first, second] };
     expect(warned).to.deep.equal([[warning, strangers]]);
     const reference = await book(theirs, 1234, accountId);

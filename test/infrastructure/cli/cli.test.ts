@@ -115,7 +115,7 @@ describe('the command line', () => {
       await refused('This payment is not held for review.', 'held', 'release', two.id);
       await projected();
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
-      expect((await run('held', 'list')).out).to.equal('nothing is held\n');
+      expect((await run('held', 'list')).out).to.equal('no payments are held\n');
     });
     it('settle: by Pix-out or written off, with a reason, once', async () => {
       const { id } = await refusedReturn(gateway);
@@ -123,7 +123,7 @@ describe('the command line', () => {
       await projected();
       const { out } = await run('held', 'list');
       expect(out).to.contain(
-        'payer_mismatch, the provider refuses to send it back: The sandbox bank refuses returns of this charge.\n',
+        'payer_mismatch, the provider refuses the return: The sandbox bank refuses returns of this charge.\n',
       );
       const either = 'Specify either a Pix key to pay out to or a write-off, not both.';
       await refused(either, 'held', 'settle', id, '--reason', 'closed');
@@ -139,7 +139,12 @@ describe('the command line', () => {
     });
     it('of no payment is refused', async () => {
       await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
-      await refused('"po_1" is no payment: a ch_ id, a tx_ id or 26 characters', 'held', 'return', 'po_1');
+      await refused(
+        '"po_1" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone',
+        'held',
+        'return',
+        'po_1',
+      );
     });
   });
 
@@ -181,7 +186,7 @@ describe('the command line', () => {
     });
     it('of a payment that moved nothing says so; of no payment it is refused', async () => {
       const { body } = await gateway.charge();
-      expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no money has moved\n');
+      expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no postings\n');
       await refused('There is no such payment.', 'ledger', 'show', 'tx_00000000000000000000000000');
     });
     it('is exit code 1 where the ledger is not what follows from the events', async () => {
@@ -194,7 +199,7 @@ describe('the command line', () => {
       expect(code).to.equal(1);
       expect(json.differences).to.deep.equal([
         'not in the ledger: @2.1 merchant_available BRL 9890',
-        'in the ledger, and follows from no event: @2.1 merchant_available BRL 9891',
+        'in the ledger, but not in any event: @2.1 merchant_available BRL 9891',
       ]);
       expect((await run('ledger', 'show', id)).code).to.equal(0);
     });

@@ -71,42 +71,42 @@ describe('words at the command line', () => {
 
   const GROUP = ['create', 'list', 'settings', 'suspend', 'reopen'].map((name) => `"account ${name}"`).join(' or ');
   const MEANT: readonly (readonly [string, string])[] = [
-    ['acount create', 'there is no command "acount create"; did you mean "account create"?'],
-    ['account creat', 'there is no command "account creat"; did you mean "account create"?'],
-    ['account craete --name x', 'there is no command "account craete"; did you mean "account create"?'],
-    ['create account', 'there is no command "create account"; did you mean "account create"?'],
-    ['list jobs', 'there is no command "list jobs"; did you mean "jobs list"?'],
-    ['craete acount', 'there is no command "craete acount"; did you mean "account create"?'],
-    ['account-create', 'there is no command "account-create"; did you mean "account create"?'],
-    ['ACCOUNT CREATE', 'there is no command "ACCOUNT CREATE"; did you mean "account create"?'],
-    ['accounts list --json', 'there is no command "accounts list"; did you mean "account list"?'],
-    ['projection verify', 'there is no command "projection verify"; did you mean "projections verify"?'],
-    ['event tail', 'there is no command "event tail"; did you mean "events tail"?'],
-    ['docter', 'there is no command "docter"; did you mean "doctor"?'],
-    ['ledger chekc', 'there is no command "ledger chekc"; did you mean "ledger check"?'],
-    ['account', `there is no command "account"; did you mean ${GROUP}?`],
-    ['acount', `there is no command "acount"; did you mean ${GROUP}?`],
-    ['account frobnicate', `there is no command "account frobnicate"; did you mean ${GROUP}?`],
-    ['frobnicate', 'there is no command "frobnicate"; npm run cli -- --help lists them'],
-    ['account create --nam x', 'account create: there is no option --nam; did you mean "account create --name"?'],
-    ['account create --emial x', 'account create: there is no option --emial; did you mean "account create --email"?'],
+    ['acount create', 'unknown command "acount create"; did you mean "account create"?'],
+    ['account creat', 'unknown command "account creat"; did you mean "account create"?'],
+    ['account craete --name x', 'unknown command "account craete"; did you mean "account create"?'],
+    ['create account', 'unknown command "create account"; did you mean "account create"?'],
+    ['list jobs', 'unknown command "list jobs"; did you mean "jobs list"?'],
+    ['craete acount', 'unknown command "craete acount"; did you mean "account create"?'],
+    ['account-create', 'unknown command "account-create"; did you mean "account create"?'],
+    ['ACCOUNT CREATE', 'unknown command "ACCOUNT CREATE"; did you mean "account create"?'],
+    ['accounts list --json', 'unknown command "accounts list"; did you mean "account list"?'],
+    ['projection verify', 'unknown command "projection verify"; did you mean "projections verify"?'],
+    ['event tail', 'unknown command "event tail"; did you mean "events tail"?'],
+    ['docter', 'unknown command "docter"; did you mean "doctor"?'],
+    ['ledger chekc', 'unknown command "ledger chekc"; did you mean "ledger check"?'],
+    ['account', `unknown command "account"; did you mean ${GROUP}?`],
+    ['acount', `unknown command "acount"; did you mean ${GROUP}?`],
+    ['account frobnicate', `unknown command "account frobnicate"; did you mean ${GROUP}?`],
+    ['frobnicate', 'unknown command "frobnicate"; npm run cli -- --help lists them'],
+    ['account create --nam x', 'account create: unknown option --nam; did you mean "account create --name"?'],
+    ['account create --emial x', 'account create: unknown option --emial; did you mean "account create --email"?'],
     [
       'account create --name=x --Email=y',
-      'account create: there is no option --Email; did you mean "account create --email"?',
+      'account create: unknown option --Email; did you mean "account create --email"?',
     ],
-    ['held list --jsno', 'held list: there is no option --jsno; did you mean "held list --json"?'],
-    ['held list -x', 'held list: there is no option -x; held list --help lists them'],
-    ['held list --constructor', 'held list: there is no option --constructor; held list --help lists them'],
+    ['held list --jsno', 'held list: unknown option --jsno; did you mean "held list --json"?'],
+    ['held list -x', 'held list: unknown option -x; held list --help lists them'],
+    ['held list --constructor', 'held list: unknown option --constructor; held list --help lists them'],
     ['account create --name', 'account create: --name needs a value'],
     ['account create --name --email x', 'account create: --name needs a value'],
     ['account create --email x', 'account create: --name is required'],
     ['events tail --all=yes', 'events tail: --all takes no value'],
     ['held release', 'held release: <payment> is missing; expected: held release <payment>'],
-    ['held release a b', 'held release: "b" is one argument too many; expected: held release <payment>'],
-    ['account list Loja', 'account list: "Loja" is one argument too many; expected: account list'],
-    ['--json', 'a command is needed; npm run cli -- --help lists them'],
-    ['--frobnicate', 'npm run cli --: there is no option --frobnicate; npm run cli -- --help lists them'],
-    ['--hlep', 'npm run cli --: there is no option --hlep; did you mean "npm run cli -- --help"?'],
+    ['held release a b', 'held release: unexpected argument "b"; expected: held release <payment>'],
+    ['account list Loja', 'account list: unexpected argument "Loja"; expected: account list'],
+    ['--json', 'no command given; npm run cli -- --help lists them'],
+    ['--frobnicate', 'npm run cli --: unknown option --frobnicate; npm run cli -- --help lists them'],
+    ['--hlep', 'npm run cli --: unknown option --hlep; did you mean "npm run cli -- --help"?'],
   ];
   for (const [line, says] of MEANT)
     it(`"${line}" is refused in one line: ${says.slice(0, 100)}`, async () => {
@@ -160,7 +160,7 @@ describe('the database of the programs beside the command line', () => {
 
   it('is left empty when it is', async () => {
     database = await emptyDatabase();
-    await refused(/the database has no schema of Quita yet: start the program on it first, which makes it\n$/);
+    await refused(/the database has no Quita schema yet: start the program first, which creates it\n$/);
     expect(await tables()).to.deep.equal([]);
   });
   it('is not migrated by a newer build', async () => {
@@ -181,7 +181,7 @@ describe('the database of the programs beside the command line', () => {
     const env = { DATABASE_URL: database.connectionString };
     const listed = (consumer: string) => typed(`parked list --consumer ${consumer}`, env);
     for (const consumer of ['wallet', 'process/expiry'])
-      expect(await listed(consumer)).to.deep.equal({ code: 0, out: 'nothing is parked\n', err: '' });
+      expect(await listed(consumer)).to.deep.equal({ code: 0, out: 'no parked streams\n', err: '' });
     const stream = PAYMENT.stream('3gysc09kqhck4mzwybbk9dsst9' as PaymentId);
     const MISTYPED = [
       ['parked list', 'walet', 'wallet'],
@@ -193,11 +193,11 @@ describe('the database of the programs beside the command line', () => {
     for (const [command, consumer, meant] of MISTYPED) {
       const { code, out, err } = await typed(`${command} --consumer ${consumer}`, env);
       const whole = `${command.replace(' --reason x', '')} --consumer ${meant}`;
-      const says = `quita: there is no read model or process "${consumer}"; did you mean "${whole}"?`;
+      const says = `quita: unknown read model or process "${consumer}"; did you mean "${whole}"?`;
       // Before it stands in the security log who tried what.
       expect([code, out, err.trimEnd().split('\n').at(-1)]).to.deep.equal([2, '', says]);
     }
-    expect((await listed('x')).err).to.match(/"x"; there are: payments, .*process\/testClock\n$/);
+    expect((await listed('x')).err).to.match(/"x"; choose one of payments, .*process\/testClock\n$/);
   });
   it('is told by doctor whether SECRETS_KEY is its own; without one nothing is made up', async () => {
     database = await migratedDatabase();
@@ -208,7 +208,7 @@ describe('the database of the programs beside the command line', () => {
       return [found?.isGood, found?.says];
     };
     const SECRETS_KEY = randomBytes(32).toString('base64');
-    expect(await finding({})).to.deep.equal([true, 'SECRETS_KEY is not set here: not compared with the database']);
+    expect(await finding({})).to.deep.equal([true, 'not checked: SECRETS_KEY is not set here']);
     expect(await finding({ SECRETS_KEY })).to.deep.equal([true, 'nothing is sealed yet']);
     expect(await query('SELECT FROM operations.secrets_key_check')).to.deep.equal([]);
     await query("INSERT INTO operations.secrets_key_check (key_id, sealed) VALUES ('0', '\\x00')");
@@ -220,7 +220,7 @@ describe('the database of the programs beside the command line', () => {
     for (const line of LINES) {
       const { code, out, err } = await typed(line, { DATA_DIR: dataDir });
       expect(code, line).to.equal(2);
-      expect(out + err, line).to.match(/^[^\n]*no program is running on [^\n]+\n$/);
+      expect(out + err, line).to.match(/^[^\n]*No program is running on [^\n]+\n$/);
     }
     expect(await readdir(dataDir)).to.deep.equal([]);
     await rm(dataDir, { recursive: true });

@@ -89,7 +89,7 @@ describe('the commands about webhooks', () => {
       const first = await run('trigger', 'charge.expired');
       expect([first.code, first.err]).to.deep.equal([0, '']);
       expect(first.out).to.match(
-        /^charge\.expired: charge (ch_\w{26}) of R\$ 10\.00, payment tx_\w{26}\nThe account's test clock went 61 s ahead\.\nNo endpoint wants it: nothing was sent\.\n$/,
+        /^charge\.expired: charge (ch_\w{26}) of R\$ 10\.00, payment tx_\w{26}\nThe account's test clock was advanced by 61 s\.\nNo endpoint subscribes to this event: nothing was sent\.\n$/,
       );
       await shop.register(receiver.url, ['charge.paid']);
       const { out } = await run('trigger', 'charge.paid');
@@ -100,26 +100,26 @@ describe('the commands about webhooks', () => {
     });
 
     it('answers a mistyped event with the one that was meant, a live key and no key at all with what is needed', async () => {
-      await refused('there is no event "charge.payd"; did you mean "trigger charge.paid"?', 'trigger', 'charge.payd');
+      await refused('unknown event "charge.payd"; did you mean "trigger charge.paid"?', 'trigger', 'charge.payd');
       const live = await runWordsIn(env(shop.tenant.liveKey), 'trigger', 'charge.paid');
       expect([live.code, live.err]).to.deep.equal([
         2,
-        'quita: trigger acts in the sandbox: API_KEY must be a test key\n',
+        'quita: trigger works only in the sandbox: API_KEY must be a test key\n',
       ]);
       const none = await runWordsIn({ DATABASE_URL: 'postgres://127.0.0.1/none' }, 'trigger', 'charge.paid');
       expect([none.code, none.err]).to.deep.equal([
         2,
-        'quita: API_KEY must be set to a key of the account, because with DATABASE_URL there is no demo account\n',
+        'quita: API_KEY must be set to a key of the account: with DATABASE_URL there is no demo account\n',
       ]);
       const unknown = await runWordsIn(env(`ak_test_${'x'.repeat(32)}`), 'trigger', 'charge.paid');
       expect(unknown.code).to.equal(2);
-      expect(unknown.err).to.match(/^quita: POST \/v1\/charges was answered 401: .* \(unauthorized\)\n$/);
+      expect(unknown.err).to.match(/^quita: POST \/v1\/charges failed with 401: .* \(unauthorized\)\n$/);
     });
   });
 
   describe('deliveries list', () => {
     it('says that there are none, and then lists them, newest first', async () => {
-      expect((await run('deliveries', 'list')).out).to.equal('there are no deliveries\n');
+      expect((await run('deliveries', 'list')).out).to.equal('no deliveries\n');
       expect(await good('deliveries', 'list')).to.deep.equal({ deliveries: [], total: 0 });
       await shop.register(receiver.url);
       await good('trigger', 'charge.paid');
@@ -148,13 +148,13 @@ describe('the commands about webhooks', () => {
       expect(await count('--event', 'charge.paid', '--endpoint', mine.id)).to.equal(1);
       expect(await count('--endpoint', other.id, '--status', 'DELIVERED')).to.equal(0);
       await refused(
-        'there is no status "pending"; did you mean "deliveries list --status PENDING"?',
+        'unknown status "pending"; did you mean "deliveries list --status PENDING"?',
         ...['deliveries', 'list', '--status', 'pending'],
       );
       const wrong = await run('deliveries', 'list', '--endpoint', 'x');
       expect([wrong.code, wrong.out]).to.deep.equal([2, '']);
       expect(wrong.err).to.match(
-        /^quita: GET \/v1\/webhooks\/deliveries\?\S+ was answered 400: .* \(invalid_filter\)\n$/,
+        /^quita: GET \/v1\/webhooks\/deliveries\?\S+ failed with 400: .* \(invalid_filter\)\n$/,
       );
     });
   });
@@ -174,22 +174,27 @@ describe('the commands about webhooks', () => {
     ]);
     const [first, second, ...rest] = (await run('deliveries', 'show', id)).out.split('\n');
     expect(first).to.equal(`${id}: charge.created to ${endpointId}`);
-    expect(second).to.match(/^PENDING, created \S+Z, 2 of 15 attempts made, the next at \S+Z$/);
+    expect(second).to.match(/^PENDING, created \S+Z, 2 of 15 attempts made, next attempt at \S+Z$/);
     expect(rest.slice(0, 2).map((line) => /^(\d) {2}\S+Z {2}\d+ {2}(.*)$/.exec(line)?.slice(1))).to.deep.equal([
       ['1', 'status: 500'],
       ['2', 'status: 500'],
     ]);
     expect(rest.slice(2)).to.deep.equal(['last answer: no?[2J way', `payload: ${JSON.stringify(payload)}`, '']);
-    await refused('"x" is no delivery: a wd_ id; npm run cli -- deliveries list', 'deliveries', 'show', 'x');
+    await refused(
+      '"x" is not a delivery id (wd_…); npm run cli -- deliveries list shows them',
+      'deliveries',
+      'show',
+      'x',
+    );
     const none = `wd_${'0'.repeat(26)}`;
     await refused(
-      `GET /v1/webhooks/deliveries/${none} was answered 404: There is no such delivery. (not_found)`,
+      `GET /v1/webhooks/deliveries/${none} failed with 404: There is no such delivery. (not_found)`,
       ...['deliveries', 'show', none],
     );
   });
 
   it('dlq list shows what was given up after its last attempt, and nothing else', async () => {
-    expect((await run('dlq', 'list')).out).to.equal('nothing was given up\n');
+    expect((await run('dlq', 'list')).out).to.equal('no failed deliveries\n');
     const failing = await receivers.open(refuses);
     await shop.register(failing.url, ['charge.created']);
     await shop.charge();
@@ -201,7 +206,7 @@ describe('the commands about webhooks', () => {
     expect((await run('dlq', 'list', '--event', 'charge.created')).out).to.match(
       /^\S+ {2}wd_\w{26} {2}charge\.created {2}we_\w{26} {2}FAILED {2}15\/15 {2}- {2}status: 500\n$/,
     );
-    expect((await run('dlq', 'list', '--event', 'charge.paid')).out).to.equal('nothing was given up\n');
+    expect((await run('dlq', 'list', '--event', 'charge.paid')).out).to.equal('no failed deliveries\n');
   });
 
   it('deliveries retry sends one again, and says why another is not', async () => {
@@ -216,10 +221,15 @@ describe('the commands about webhooks', () => {
     expect((await run('deliveries', 'retry', id)).out.split('\n')[0]).to.match(
       /^wd_\w{26}: charge\.created to we_\w{26}$/,
     );
-    await refused('"x" is no delivery: a wd_ id; npm run cli -- deliveries list', 'deliveries', 'retry', 'x');
+    await refused(
+      '"x" is not a delivery id (wd_…); npm run cli -- deliveries list shows them',
+      'deliveries',
+      'retry',
+      'x',
+    );
     const none = `wd_${'0'.repeat(26)}`;
     await refused(
-      `POST /v1/webhooks/deliveries/${none}/retry was answered 404: There is no such delivery. (not_found)`,
+      `POST /v1/webhooks/deliveries/${none}/retry failed with 404: There is no such delivery. (not_found)`,
       ...['deliveries', 'retry', none],
     );
     await shop.untilDeliveries(([one]) => one?.status === 'DELIVERED');
@@ -254,7 +264,7 @@ describe('the commands about webhooks', () => {
       expect((await shop.deliveries('?status=FAILED')).total).to.equal(2);
       expect(await redriven()).to.deep.equal({ matched: 2, queued: 2, sent: 2, accounts: [counts] });
       await shop.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
-      expect((await operate('dlq', 'redrive', '--account', accountId)).out).to.equal('nothing was given up\n');
+      expect((await operate('dlq', 'redrive', '--account', accountId)).out).to.equal('no failed deliveries\n');
     });
 
     it('of one endpoint, event and time; and refuses what names none', async () => {
@@ -271,7 +281,7 @@ describe('the commands about webhooks', () => {
         ['created-before', '2026-13-01', 'ISO 8601 date or date-time'],
       ] as const) {
         const { code, err } = await operate('dlq', 'redrive', `--${name}`, value);
-        expect([code, err.split('\n').at(-2)]).to.deep.equal([2, `quita: --${name} "${value}" is no ${what}`]);
+        expect([code, err.split('\n').at(-2)]).to.deep.equal([2, `quita: --${name} "${value}" is not a valid ${what}`]);
       }
     });
   });

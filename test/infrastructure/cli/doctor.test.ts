@@ -88,8 +88,8 @@ describe('doctor on EventStoreDB', () => {
     const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     expect(await isRightKeyring(pool, new SecretsKeyring([key]))).to.equal(true);
     await pool.close();
-    expect(await said(key)).to.deep.equal([0, true, 'it opens what is sealed in the database']);
-    const wrong = 'SECRETS_KEY is not the key that this database’s secrets were sealed with';
+    expect(await said(key)).to.deep.equal([0, true, 'it opens the secrets in the database']);
+    const wrong = 'SECRETS_KEY is not the key that sealed this database’s secrets';
     expect(await said(other)).to.deep.equal([1, false, wrong]);
   });
 
@@ -111,7 +111,7 @@ describe('doctor on EventStoreDB', () => {
     const { code, stdout } = await doctor('ana');
     expect(code).to.equal(1);
     expect(stdout).to.match(
-      /^BAD {3}event store clock {10}the event store is -\d+ ms from this machine: run NTP on both/m,
+      /^BAD {3}event store clock {10}the event store's clock differs from this machine's by -\d+ ms: run NTP on both/m,
     );
   });
 

@@ -41,11 +41,11 @@ describe('a fault that stops a program', () => {
   it('is exit code 2 when the database says it of itself or of our rights', () => {
     for (const code of ['08006', '28P01', '3D000', '53300', '57P03', '25006', '42501'])
       expect(outcomeOf(ofDatabase(code), {})).to.deep.equal({
-        says: `the database refuses: no more (${code})`,
+        says: `the database reports an error: no more (${code})`,
         code: 2,
       });
   });
-  const HINT = '; LOG_LEVEL=debug shows where it came from';
+  const HINT = '; set LOG_LEVEL=debug to see the stack';
   it('is one line with its place and exit code 1 when nobody expected it', () => {
     const withoutSeverity = Object.assign(new Error('no\n  more'), { code: '08006' });
     for (const [error, line] of [
@@ -59,20 +59,20 @@ describe('a fault that stops a program', () => {
       for (const env of [{}, { LOG_LEVEL: 'info' }, { LOG_LEVEL: 'nonsense' }]) {
         const { says, code } = outcomeOf(error, env);
         expect(code).to.equal(1);
-        expect(says.startsWith(`an unforeseen fault: ${line} (in `), says).to.equal(true);
+        expect(says.startsWith(`unexpected error: ${line} (in `), says).to.equal(true);
         expect(says.endsWith(`${place?.[1]}, line ${place?.[2]})${HINT}`), says).to.equal(true);
         expect(says).to.not.include('\n');
       }
     }
-    expect(outcomeOf('thrown', {})).to.deep.equal({ says: 'an unforeseen fault: thrown', code: 1 });
+    expect(outcomeOf('thrown', {})).to.deep.equal({ says: 'unexpected error: thrown', code: 1 });
     const placeless = Object.assign(new Error('no'), { stack: 'Error: no\n    at node:internal/process:1:2' });
-    expect(outcomeOf(placeless, {}).says).to.equal(`an unforeseen fault: Error: no${HINT}`);
+    expect(outcomeOf(placeless, {}).says).to.equal(`unexpected error: Error: no${HINT}`);
   });
   it('has its stack below that line for whoever debugs', () => {
     const error = new TypeError('oops');
     for (const level of ['debug', 'trace']) {
       const [line = '', ...stack] = outcomeOf(error, { LOG_LEVEL: level }).says.split('\n');
-      expect(line).to.match(/^an unforeseen fault: TypeError: oops \(in .*explain\.test\.ts, line \d+\)$/);
+      expect(line).to.match(/^unexpected error: TypeError: oops \(in .*explain\.test\.ts, line \d+\)$/);
       expect(stack.join('\n')).to.equal(error.stack);
     }
   });

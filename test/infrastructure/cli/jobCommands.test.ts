@@ -35,19 +35,19 @@ describe('the commands about jobs', () => {
   };
 
   it('say that nothing has failed, and refuse what names no job', async () => {
-    expect((await run('jobs', 'list')).out).to.equal('nothing has failed\n');
+    expect((await run('jobs', 'list')).out).to.equal('no failed jobs\n');
     expect((await run('jobs', 'list', '--json')).json).to.deep.equal({ jobs: [], total: 0 });
     expect((await run('jobs', 'redrive', '--all', '--json')).json).to.deep.equal({ redriven: [] });
-    const which = 'say which: the id of a job, --queue with a name, or --all';
+    const which = 'give exactly one of a job id, --queue <value> and --all';
     await refused(which, 'jobs', 'redrive');
     await refused(which, 'jobs', 'redrive', '--all', '--queue', 'deliver');
-    await refused('"x" is no id of a job; npm run cli -- jobs list', 'jobs', 'redrive', 'x');
+    await refused('"x" is not a job id; npm run cli -- jobs list shows them', 'jobs', 'redrive', 'x');
     const id = '00000000-0000-4000-8000-000000000000';
-    await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id);
-    await refused(`there is no queue "x"; there are: ${QUEUES.join(', ')}`, 'jobs', 'list', '--queue', 'x');
+    await refused(`no permanently failed job has the id ${id}`, 'jobs', 'redrive', id);
+    await refused(`unknown queue "x"; choose one of ${QUEUES.join(', ')}`, 'jobs', 'list', '--queue', 'x');
     for (const command of ['list', 'redrive'])
       await refused(
-        `there is no queue "fanout"; did you mean "jobs ${command} --queue fanOut"?`,
+        `unknown queue "fanout"; did you mean "jobs ${command} --queue fanOut"?`,
         ...['jobs', command, '--queue', 'fanout'],
       );
   });
@@ -80,13 +80,13 @@ describe('the commands about jobs', () => {
       nextAttemptAt: null,
     });
     expect((await run('jobs', 'list')).out).to.equal(
-      `${failedAt}  ${id}  fanOut  failed for good  acct_${shop.tenant.accountId} test  31 attempts  ${(payloads as object[]).map((one) => JSON.stringify(one)).join(' ')}  no\n`,
+      `${failedAt}  ${id}  fanOut  failed permanently  acct_${shop.tenant.accountId} test  31 attempts  ${(payloads as object[]).map((one) => JSON.stringify(one)).join(' ')}  no\n`,
     );
-    expect((await run('jobs', 'redrive', id as string)).out).to.equal('1 jobs with 1 payloads begin again\n');
+    expect((await run('jobs', 'redrive', id as string)).out).to.equal('retrying 1 jobs with 1 payloads\n');
     await receiver.until(() => true);
     await shop.flush();
-    await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id as string);
+    await refused(`no permanently failed job has the id ${id}`, 'jobs', 'redrive', id as string);
     expect(receiver.got).to.have.length(1);
-    expect((await run('jobs', 'list')).out).to.equal('nothing has failed\n');
+    expect((await run('jobs', 'list')).out).to.equal('no failed jobs\n');
   });
 });

@@ -102,7 +102,7 @@ describe('handing a webhook on', () => {
   it('says in a few words what went wrong, and what Quita is answered', async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     const refused = await forward(sent, new URL(`http://${nobody}/x`));
-    expect(refused).to.deep.include({ kind: 'failed', why: `nobody listens at ${nobody}`, status: 502 });
+    expect(refused).to.deep.include({ kind: 'failed', why: `nothing listens at ${nobody}`, status: 502 });
     const silent = await Service.open(() => undefined);
     const late = await forward(sent, new URL(silent.url), 50);
     expect(late).to.deep.include({ kind: 'failed', why: 'no answer within 0.05 s', status: 504 });
@@ -187,7 +187,9 @@ describe('npm run listen', function suite() {
       await until((line) => line.includes('payment.completed'));
       await flush();
     });
-    expect(printed[0]).to.match(/^Listening at http:\/\/127\.0\.0\.1:\d+\/webhooks as we_\w{26}; Ctrl-C ends it\.$/);
+    expect(printed[0]).to.match(
+      /^Listening at http:\/\/127\.0\.0\.1:\d+\/webhooks as we_\w{26}\. Press Ctrl-C to stop\.$/,
+    );
     const paid = printed.find((line) => line.includes('charge.paid'));
     expect(paid).to.match(
       new RegExp(
@@ -251,10 +253,10 @@ describe('npm run listen', function suite() {
       const error = await run({ DATA_DIR: dataDir }, { 'forward-to': text });
       expect(error, text).to.be.instanceOf(UsageError);
       expect(error?.message).to.equal(
-        `--forward-to must be an http or https address, like http://127.0.0.1:8080/webhooks, not "${text}"`,
+        `--forward-to must be an http or https URL, like http://127.0.0.1:8080/webhooks, not "${text}"`,
       );
     }
     const none = await run({ DATA_DIR: '/nowhere/at/all' }, {});
-    expect(none?.message).to.match(/^there is no demo account in .*demo\.json: start it first with npm start$/);
+    expect(none?.message).to.match(/^no demo account in .*demo\.json: run npm start first$/);
   });
 });

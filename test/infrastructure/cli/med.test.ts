@@ -82,7 +82,7 @@ describe('med review', () => {
   it('lists what waits, approves and refuses', async () => {
     const desk = await CaseDesk.open(gateway);
     expect(await list()).to.deep.equal([]);
-    expect((await run('med', 'review', 'list')).out).to.equal('nothing waits for a review\n');
+    expect((await run('med', 'review', 'list')).out).to.equal('nothing to review\n');
     const { approved, refused, mismatch } = await desk.waiting();
     expect((await list()).toSorted()).to.deep.equal(
       [

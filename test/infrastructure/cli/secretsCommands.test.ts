@@ -75,14 +75,14 @@ describe('the secrets commands', () => {
     expect(await keys(AFTER)).to.deep.equal([0, [key(NEW_ID, 'seals', 3, true)]]);
     const { out } = await typed('secrets status', DURING);
     expect(out).to.match(
-      new RegExp(`${NEW_ID} +seals +3 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be taken`),
+      new RegExp(`${NEW_ID} +seals +3 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be removed`),
     );
   });
   it('seal all anew, once, and tell the security log', async () => {
     const first = await typed('secrets rotate', DURING);
     expect([first.code, first.out]).to.deep.equal([
       0,
-      `3 secrets were sealed anew, under ${NEW_ID}; no other key is needed\n`,
+      `3 secrets were resealed with ${NEW_ID}; no other key is needed\n`,
     ]);
     expect(first.err).to.contain('secrets rotate');
     const again = await typed('secrets rotate', DURING);
@@ -101,18 +101,18 @@ describe('the secrets commands', () => {
       const unset = await typed(command, {});
       expect([unset.code, unset.err.trimEnd().split('\n').at(-1)]).to.deep.equal([
         2,
-        'quita: set SECRETS_KEY, and SECRETS_KEY_FALLBACKS, as the programs have them',
+        'quita: set SECRETS_KEY and SECRETS_KEY_FALLBACKS to the values that the programs use',
       ]);
     }
   });
   it('are named by doctor for as long as something is sealed under another key', async () => {
-    expect(await doctorOn(BEFORE)).to.deep.equal([true, 'it opens what is sealed in the database']);
+    expect(await doctorOn(BEFORE)).to.deep.equal([true, 'it opens the secrets in the database']);
     expect(await doctorOn(DURING)).to.deep.equal([
       true,
-      '3 secrets are still sealed under an old key: npm run cli -- secrets rotate',
+      '3 secrets are still sealed with an old key: npm run cli -- secrets rotate',
     ]);
     expect((await doctorOn(AFTER))[0]).to.equal(false);
     await typed('secrets rotate', DURING);
-    expect(await doctorOn(AFTER)).to.deep.equal([true, 'it opens what is sealed in the database']);
+    expect(await doctorOn(AFTER)).to.deep.equal([true, 'it opens the secrets in the database']);
   });
 });

@@ -38,6 +38,6 @@ describe('a command at work', () => {
   it('says in one line what it fails with that nobody expected, with exit code 1', async () => {
     const { code, err } = await said(working(() => Promise.reject(new TypeError('oops\n  twice'))));
     expect(code).to.equal(1);
-    expect(err).to.match(/^quita: an unforeseen fault: TypeError: oops twice \(in .*; LOG_LEVEL=debug .*\n$/);
+    expect(err).to.match(/^quita: unexpected error: TypeError: oops twice \(in .*; set LOG_LEVEL=debug .*\n$/);
   });
 });

@@ -17,12 +17,12 @@ describe('what operators type', () => {
     for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `tx_${PAYMENT_ID}`])
       expect(paymentIdOf(text)).to.equal(PAYMENT_ID);
     expect(refused(() => paymentIdOf(`acct_${PAYMENT_ID}`))).to.equal(
-      `"acct_${PAYMENT_ID}" is no payment: a ch_ id, a tx_ id or 26 characters`,
+      `"acct_${PAYMENT_ID}" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone`,
     );
   });
   it('is an account by its id', () => {
     expect(accountIdOf(`acct_${ACCOUNT_ID}`)).to.equal(ACCOUNT_ID);
-    expect(refused(() => accountIdOf('acct_1'))).to.equal('"acct_1" is no account: an acct_ id');
+    expect(refused(() => accountIdOf('acct_1'))).to.equal('"acct_1" is not an account id (acct_…)');
   });
   it('is a stream by its name, and a payment’s by its ids', () => {
     for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `payment-${PAYMENT_ID}`])
@@ -40,6 +40,6 @@ describe('what operators type', () => {
       'logConsumer-',
     ];
     for (const text of other)
-      expect(refused(() => streamOf(text))).to.equal(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
+      expect(refused(() => streamOf(text))).to.equal(`"${text}" is not a stream: use payment-<raw id> or a ch_ id`);
   });
 });

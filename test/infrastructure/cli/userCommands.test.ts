@@ -78,7 +78,7 @@ describe('user commands', () => {
       (await gateway.get<{ access: { canManage: boolean } }>('/v1/api-keys', { key: null, headers })).body.access
         .canManage;
     const role = (wanted: string, who = userId) => run('role', who, '--role', wanted, '--json');
-    const says = 'The account has no other active OWNER: make another user one first.';
+    const says = 'The account has no other active OWNER. Make another user OWNER first.';
     expect((await role('VIEWER')).err).to.equal(`quita: ${says}\n`);
     expect(await canManage()).to.equal(true);
     await add('eva@example.com', 'OWNER', '--account', of);
@@ -100,27 +100,27 @@ describe('user commands', () => {
   });
   it('what is wrong is refused in one line, and nothing is made', async () => {
     const refusals: readonly (readonly [string, readonly string[]])[] = [
-      ['--account is required for every role but OPERATOR', ['add', '--email', 'x@example.com', '--role', 'OWNER']],
+      ['--account is required for every role except OPERATOR', ['add', '--email', 'x@example.com', '--role', 'OWNER']],
       [
-        'an OPERATOR belongs to the platform: leave --account out',
+        'an OPERATOR belongs to the platform: omit --account',
         ['add', '--email', 'x@example.com', '--role', 'OPERATOR', '--account', account],
       ],
       [
         'There is no such account.',
         ['add', '--email', 'x@example.com', '--role', 'OWNER', '--account', `acct_${'0'.repeat(26)}`],
       ],
-      ['--email must be an e-mail address', ['add', '--email', 'x', '--role', 'OPERATOR']],
+      ['--email must be an email address', ['add', '--email', 'x', '--role', 'OPERATOR']],
       [
         '--password must have 12 to 128 characters',
         ['add', '--email', 'x@example.com', '--role', 'OPERATOR', '--password', 'short'],
       ],
       [
-        'There is a user with this e-mail address already.',
+        'A user with this email address already exists.',
         ['add', '--email', 'ANA@example.com', '--role', 'OWNER', '--account', account],
       ],
       ['There is no such user.', ['disable', `usr_${'0'.repeat(26)}`]],
-      ['"ana" is no user: a usr_ id, or its e-mail address', ['enable', 'ana']],
-      ['"nobody@example.com" is no user: a usr_ id, or its e-mail address', ['disable', 'nobody@example.com']],
+      ['no user "ana": use a usr_ id or the user’s email address', ['enable', 'ana']],
+      ['no user "nobody@example.com": use a usr_ id or the user’s email address', ['disable', 'nobody@example.com']],
     ];
     for (const [says, words] of refusals) {
       const { code, err } = await run(...words);

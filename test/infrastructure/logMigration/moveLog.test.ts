@@ -159,7 +159,9 @@ describe('moving an event log', function suite() {
         await rejection(world.run(direction, dieAt('translated')));
         const tooLate = await rejection(giveUp());
         expect(tooLate).to.be.instanceOf(UsageError);
-        expect(tooLate.message).to.match(/^too late to give it up: the checkpoints stand in the log at /);
+        expect(tooLate.message).to.match(
+          /^the move can no longer be cancelled: the checkpoints already refer to the log at /,
+        );
         expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
         await world.run(direction);
         expect(await rejection(giveUp())).to.be.instanceOf(UsageError);
@@ -210,7 +212,7 @@ describe('moving an event log', function suite() {
     await world.with(({ eventStoreDb }) => world.fill(eventStoreDb, 0, 1));
     const error = await rejection(world.run('to'));
     expect(error).to.be.instanceOf(UsageError);
-    expect(error.message).to.match(/holds events of its own: only an empty one can become a copy$/);
+    expect(error.message).to.match(/already holds events: only an empty log can become a copy$/);
     expect(await uses('to')).to.deep.equal(['inUse', 'inUse']);
   });
 

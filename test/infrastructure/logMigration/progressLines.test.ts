@@ -23,11 +23,11 @@ describe('the progress of a moving log', () => {
     onProgress({ kind: 'copied', events: 9_000, share: 0.5 });
     onProgress({ kind: 'step', step: 'verified' });
     expect(lines).to.deep.equal([
-      'The log is sealed: nothing is appended to it any more.',
+      'The log is sealed and rejects further events.',
       '2000 events compared',
       '5000 events copied, 2500/s',
       '9000 events copied, 3000/s',
-      'The copy is equal to the log, event by event.',
+      'The copy is identical to the log, event by event.',
     ]);
   });
 });

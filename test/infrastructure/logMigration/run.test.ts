@@ -39,16 +39,13 @@ describe('npm run migrate-events', function suite() {
 
   it('refuses what it does not understand, in one line, with exit code 2', async () => {
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-      [[], /^quita: one of --to, --from and --unseal/],
-      [['--json'], /^quita: one of --to/],
-      [['--to', url(), '--from', url()], /^quita: one of --to/],
-      [['--to', url(), '--unseal'], /^quita: one of --to/],
-      [['--nonsense'], /^quita: npm run migrate-events --: there is no option --nonsense; /],
-      [['to'], /^quita: "to" is one argument too many; one of --to, /],
-      [
-        ['--form', url()],
-        /^quita: npm run migrate-events --: there is no option --form; did you mean [^\n]* --from"\?/,
-      ],
+      [[], /^quita: give one of --to, --from and --unseal/],
+      [['--json'], /^quita: give one of --to/],
+      [['--to', url(), '--from', url()], /^quita: give one of --to/],
+      [['--to', url(), '--unseal'], /^quita: give one of --to/],
+      [['--nonsense'], /^quita: npm run migrate-events --: unknown option --nonsense; /],
+      [['to'], /^quita: unexpected argument "to"; give one of --to, /],
+      [['--form', url()], /^quita: npm run migrate-events --: unknown option --form; did you mean [^\n]* --from"\?/],
       [
         ['--to', 'esdb://db.example.com?tls=false'],
         /^quita: --to must use TLS to another host: [^\n]*ALLOW_PLAIN_CONNECTIONS/,
@@ -76,7 +73,7 @@ describe('npm run migrate-events', function suite() {
     expect(await run(['--to', url()], env)).to.deep.equal({
       code: 2,
       out: '',
-      err: 'quita: there is no database in /nonexistent/quita: set DATA_DIR or DATABASE_URL\n',
+      err: 'quita: no database in /nonexistent/quita: set DATA_DIR or DATABASE_URL\n',
     });
   });
 
@@ -85,9 +82,7 @@ describe('npm run migrate-events', function suite() {
     const api = await PgSession.open(config);
     const { code, err } = await run(['--to', url()]);
     await api.close();
-    expect(err).to.equal(
-      'quita: the program must be stopped while its event log moves, but there are connections of "quita"\n',
-    );
+    expect(err).to.equal('quita: stop the program before its event log moves: "quita" still connected\n');
     expect(code).to.equal(2);
     expect((await run(['--to', url()])).code).to.equal(0);
   });
@@ -98,7 +93,7 @@ describe('npm run migrate-events', function suite() {
     const { code, err } = await run(['--to', url()]);
     await worker.close();
     expect(err).to.equal(
-      'quita: the program must be stopped while its event log moves, but there are connections of "quita leases", "quita reactor"\n',
+      'quita: stop the program before its event log moves: "quita leases", "quita reactor" still connected\n',
     );
     expect(code).to.equal(2);
   });
@@ -118,12 +113,12 @@ describe('npm run migrate-events', function suite() {
     const stop = new AbortController();
     stop.abort();
     const { code, err } = await run(['--to', url()], {}, stop);
-    expect(err).to.equal('quita: stopped. The same command goes on where this one ended; --unseal gives the copy up\n');
+    expect(err).to.equal('quita: stopped. Run the same command again to continue, or cancel the move with --unseal\n');
     expect(code).to.equal(1);
     const { out, ...rest } = await run(['--to', url(), '--json']);
     expect(rest).to.deep.equal({
       code: 0,
-      err: 'The log is sealed: nothing is appended to it any more.\nThe copy is equal to the log, event by event.\nThe checkpoints of read models and processes point into the copy.\n',
+      err: 'The log is sealed and rejects further events.\nThe copy is identical to the log, event by event.\nThe checkpoints of read models and processes now refer to the copy.\n',
     });
     expect(JSON.parse(out)).to.deep.equal({
       wasDone: false,
@@ -141,7 +136,7 @@ describe('npm run migrate-events', function suite() {
     await run(['--to', url()], {}, stop);
     expect(await run(['--unseal'])).to.deep.equal({
       code: 0,
-      out: 'The seal is broken and the copy given up. Now start the program without EVENTSTORE_URL\n',
+      out: 'The seal was removed and the move cancelled. Now start the program without EVENTSTORE_URL\n',
       err: '',
     });
     expect((await run(['--unseal', '--json'])).out).to.equal(
@@ -150,10 +145,10 @@ describe('npm run migrate-events', function suite() {
     expect((await run(['--to', url()])).code).to.equal(0);
     const { code, err } = await run(['--unseal']);
     expect(code).to.equal(2);
-    expect(err).to.match(/^quita: too late to give it up: [^\n]+\n$/);
+    expect(err).to.match(/^quita: the move can no longer be cancelled: [^\n]+\n$/);
     expect(await run(['--unseal', '--from', url()])).to.deep.equal({
       code: 0,
-      out: `The log was not sealed, and nothing was changed. Now start the program with EVENTSTORE_URL=${url()}\n`,
+      out: `The log was not sealed; nothing was changed. Now start the program with EVENTSTORE_URL=${url()}\n`,
       err: '',
     });
   });

@@ -32,7 +32,7 @@ describe('in production', () => {
       const env = { SECRETS_KEY: key.toString('base64') };
       expect(key).to.have.length(32);
       expect(saidOf({ ...env, NODE_ENV: 'production' })).to.equal(
-        'SECRETS_KEY must be random, and its bytes repeat or count: make one with openssl rand -base64 32',
+        'SECRETS_KEY must be random, but its bytes follow a pattern: generate a key with openssl rand -base64 32',
       );
       expect(saidOf(env)).to.equal('taken');
     });

@@ -310,7 +310,7 @@ describe('parking', () => {
       expect([await parked(), followed.faults].map(({ length }) => length)).to.deep.equal([10, 0]);
       await scene.appendPayment();
       await scene.backends.until(async () => followed.faults.length === 1);
-      expect(followed.faults).to.deep.equal(['sick: 10 streams in a row could not be taken']);
+      expect(followed.faults).to.deep.equal(['sick: 10 streams failed in a row']);
       expect(await parked()).to.have.length(10);
       const head = (await scene.positions()).at(-1);
       await scene.backends.until(async () => followed.subscriptions.positions().get('well') === head);

@@ -118,7 +118,7 @@ describe('login', () => {
         const reply = await logIn(wish(email));
         expectError(reply, 401, 'unauthorized');
         expect((reply.body as { error?: { message: string } }).error?.message).to.equal(
-          'The e-mail address or the password is wrong.',
+          'The email address or the password is wrong.',
         );
       });
     it('when the user has no password yet', async () => {

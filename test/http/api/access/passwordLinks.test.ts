@@ -236,7 +236,7 @@ describe('links by mail', () => {
     it('lets the user set the first password; asked for again, another link goes out', async () => {
       const email = 'convidada@example.com';
       const { code, out } = await invite(email);
-      expect([code, out]).to.deep.equal([0, `a link is on its way to ${email}\n`]);
+      expect([code, out]).to.deep.equal([0, `a link was sent to ${email}\n`]);
       const mail = await mailbox.take(email);
       expect(mail.subject).to.equal('Seu acesso à Quita');
       await idle();
@@ -247,7 +247,7 @@ describe('links by mail', () => {
       expect(await logIn({ email, password: NEW })).to.equal(200);
       const third = await invite(email);
       expect(third.code).to.equal(2);
-      expect(third.err).to.match(/quita: There is a user with this e-mail address already\.\n$/);
+      expect(third.err).to.match(/quita: A user with this email address already exists\.\n$/);
     });
     it('goes to nobody who has a password by now', async () => {
       const user = await gateway.addUser();

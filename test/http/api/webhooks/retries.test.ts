@@ -177,7 +177,7 @@ describe('deliveries that are asked for again', () => {
         return [status, (body['error'] as Body)['code'], (body['error'] as Body)['message']];
       };
       await patch({ status: 'INACTIVE' });
-      const inactive = 'The endpoint of the delivery is inactive. Make it active first.';
+      const inactive = 'The endpoint of the delivery is inactive. Activate it first.';
       expect(await refused()).to.deep.equal([400, 'endpoint_not_active', inactive]);
       await merchant.advance(7 * 86_400);
       expect(await show(id)).to.include({ status: 'CANCELLED' });
@@ -186,7 +186,7 @@ describe('deliveries that are asked for again', () => {
       expect(await retry(id)).to.include({ status: 'PENDING', attempts: 1, maxAttempts: 16 });
       await until(id, ({ status }) => status === 'DELIVERED');
       await merchant.delete(endpoint);
-      const deleted = 'The endpoint of the delivery was deleted: nothing goes there any more.';
+      const deleted = 'The endpoint of the delivery was deleted. The delivery can’t be sent again.';
       expect(await refused()).to.deep.equal([400, 'endpoint_not_active', deleted]);
       expect(await requestsOf(id)).to.have.lengthOf(1);
     });

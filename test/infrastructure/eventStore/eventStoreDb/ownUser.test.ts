@@ -65,7 +65,7 @@ describe('a user of its own on EventStoreDB', () => {
       );
     expect(await run({ EVENTSTORE_ADMIN_URL: admin(), EVENTSTORE_URL: at('quita:own') })).to.deep.equal({
       code: 0,
-      says: 'The user quita was made, and was given the right to read $all\n',
+      says: 'The user quita was created and can now read $all\n',
     });
     for (const wrong of [{}, { EVENTSTORE_ADMIN_URL: admin(), EVENTSTORE_URL: at('admin:secret-word') }]) {
       const { code, says } = await run(wrong);
