@@ -67,7 +67,7 @@ export const paymentIds = (
 export const refundIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   derived(accountId, keyed(idSeed, `${mode}\nrefund:${paymentId}\n${key}`));
 
-/** Returns the id of what an idempotency key creates by this operation. */
+/** Returns the id of the entity that an idempotency key creates by this operation. */
 export const createdIdOf = <I extends RawId>(
   { accountId, idSeed }: Seeded,
   mode: Mode,

@@ -322,7 +322,7 @@ const NOT_CONFIRMED: InstrumentOutcome = {
   providerErrorCode: 'not_confirmed',
 };
 
-/** Returns the existing instrument, or a refusal if there is none. `isOver`: time is up, so an unknown outcome is a refusal, too. */
+/** Returns the existing instrument, or a refusal if it does not exist. `isOver`: time is up, so an unknown outcome is a refusal, too. */
 const found = async (
   provider: PaymentProvider | null,
   request: InstrumentRequest,

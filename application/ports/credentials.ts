@@ -6,7 +6,7 @@ import type { PasswordId, UserId } from '../../domain/kernel/ids.ts';
 export interface UserEmails {
   /** Assigns the address to this user unless it belongs to another. Returns the user to whom it belongs. */
   claim(email: string, userId: UserId): Promise<UserId>;
-  /** Returns the user with this address, or null if there is none. */
+  /** Returns the user with this address, or null if no user has it. */
   find(email: string): Promise<UserId | null>;
 }
 

@@ -37,7 +37,7 @@ export interface EvidenceStorage {
    */
   uploadUrl(upload: EvidenceUpload, seconds: number): Promise<string>;
   /**
-   * Returns the whole uploaded file, or null if there is none. After the first read, later uploads to its URL no longer change the file.
+   * Returns the whole uploaded file, or null if nothing was uploaded. After the first read, later uploads to its URL no longer change the file.
    * Damage to the storage itself is not detected, so the reader must compare the hash.
    */
   read(of: EvidenceRef): Promise<Buffer | null>;
@@ -45,7 +45,7 @@ export interface EvidenceStorage {
    * Opens a file that was read before, for streaming. Returns null if there is no such file. The caller must close it.
    */
   open(of: EvidenceRef): Promise<OpenedFile | null>;
-  /** Removes the uploaded file and any interrupted upload. No-op if there is none. */
+  /** Removes the uploaded file and any interrupted upload. No-op if nothing was uploaded. */
   remove(of: EvidenceRef): Promise<void>;
   close(): void;
 }

@@ -33,7 +33,7 @@ export interface PasswordLinks {
   tokenOf(requestId: string): string;
   /** Makes the link valid for one hour from now. */
   open(token: string, link: PasswordLink): Promise<void>;
-  /** Returns the link, or null if there is none or it has expired. */
+  /** Returns the link, or null if it does not exist or has expired. */
   find(token: string): Promise<PasswordLink | null>;
   /** Returns how many links were made for the user within the last 15 minutes. */
   countRecent(userId: UserId): Promise<number>;

@@ -38,7 +38,7 @@ export interface ProviderNotifications {
   wake(tenant: Tenant, kind: string): void;
   /** Returns those of `references` without a stored notification, or with one that the provider did not confirm. */
   unreported(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the stored notification, or null if there is none. */
+  /** Returns the stored notification, or null if it is not stored. */
   find(key: NotificationKey): Promise<ProviderNotification | null>;
   /** Marks the notification as handled, with this outcome. */
   markHandled(key: NotificationKey, outcome: 'settled' | 'not_confirmed'): Promise<void>;

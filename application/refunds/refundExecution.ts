@@ -238,7 +238,7 @@ interface Work {
   readonly release: (reason: string, at: Timestamp) => ReturnType<typeof releaseRefund>;
 }
 
-/** Returns the work for a reserved refund or a requested Pix-out, or null if there is none with this id. */
+/** Returns the work for a reserved refund or a requested Pix-out, or null if neither has this id. */
 const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
   const order = refundOrderOf(payment, id);
   if (order !== null)

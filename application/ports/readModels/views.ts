@@ -105,7 +105,7 @@ export interface KnownKey {
 }
 
 export interface KeyViews {
-  /** Returns the key with this fingerprint, of any account, or null if there is none. */
+  /** Returns the key with this fingerprint, of any account, or null if no key has it. */
   find(fingerprint: string): Promise<KnownKey | null>;
 }
 
