@@ -68,8 +68,12 @@ export const refundIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, paymentId:
   derived(accountId, keyed(idSeed, `${mode}\nrefund:${paymentId}\n${key}`));
 
 /** Returns the id of what an idempotency key creates by an operation that no other id depends on. */
-export const createdIdOf = <I extends RawId>({ accountId, idSeed }: Seeded, mode: Mode, operation: string, key: string): I =>
-  derived(accountId, keyed(idSeed, `${mode}\n${operation}\n${key}`));
+export const createdIdOf = <I extends RawId>(
+  { accountId, idSeed }: Seeded,
+  mode: Mode,
+  operation: string,
+  key: string,
+): I => derived(accountId, keyed(idSeed, `${mode}\n${operation}\n${key}`));
 
 /** One for each case that a provider has about a payment. */
 export const medCaseIdOf = (
