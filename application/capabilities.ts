@@ -1,5 +1,5 @@
-// Every capability there is. What routes and operators can call, what that needs of the world, queues, timers, processes, workers, the
-// watchdog, operators' commands and what accounts keep are derived from this list.
+// The list of all capabilities. Use cases and their needs, queues, timers, processes, workers, the watchdog, operators' commands and
+// account settings are derived from it.
 
 import { accounts } from './accounts/capability.ts';
 import {
@@ -23,7 +23,7 @@ import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
 import { webhooks } from './webhooks/capability.ts';
 
-/** Events hold accounts' settings and sandbox switches in this order. */
+/** The order matters: events contain account settings and sandbox switches in this order. */
 export const CAPABILITIES = [
   payments,
   refunds,
@@ -37,13 +37,13 @@ export const CAPABILITIES = [
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 
-/** What the work of all capabilities needs of the world. */
+/** External dependencies of all capabilities. */
 export type Needs = WatchdogNeeds & NeedsOf<Capabilities>;
-/** What operators' use cases need of it. */
+/** External dependencies of operators' use cases. */
 export type OperatorsNeeds = OperatingOf<Capabilities>;
-/** What routes call for merchants and payers. */
+/** Use cases that routes call for merchants and payers. */
 export type Services = UseCasesOf<Capabilities>;
-/** What operators of the platform call, by a request or at a terminal. */
+/** Use cases that operators of the platform call, by a request or on the command line. */
 export type Platform = OperatorsOf<Capabilities>;
 
 export const DECLARED_SETTINGS = declaredSettingsOf(CAPABILITIES);

@@ -1,4 +1,4 @@
-// The aggregates there are. What depends on all of them derives from this list.
+// The list of all aggregates. Everything that depends on all of them derives from this list.
 import { ACCOUNT } from './account/account.ts';
 import { MED_CASE } from './dispute/aggregate.ts';
 import { type AnyAggregate, readStreamName } from './kernel/aggregate.ts';
@@ -34,28 +34,28 @@ export type EventOf = { readonly [A in Listed as A['category']]: ReturnType<A['s
 export type AnyEvent = EventOf[Category];
 
 export const CATEGORIES: readonly Category[] = AGGREGATES.map(({ category }) => category);
-/** How readers of the log turn stored data back into facts. */
+/** The serde of each category, with which readers of the log decode stored data. */
 export const SERDE = Object.fromEntries(AGGREGATES.map(({ category, serde }) => [category, serde])) as {
   readonly [A in Listed as A['category']]: A['serde'];
 };
 
-/** The accounts of a ledger to which these aggregates post. */
+/** The ledger accounts to which these aggregates post, with their descriptions. */
 export const accountsOf = (aggregates: readonly AnyAggregate[]) =>
   Object.fromEntries([
     ...aggregates.flatMap(({ postings }) => Object.entries(postings?.accounts ?? {})),
     ...Object.entries(GENERAL_ACCOUNTS),
   ]) as { readonly [account in LedgerAccount]: AccountWords };
-/** What postings do to each account of the ledger. */
+/** The description of each ledger account: what postings do to it. */
 export const ACCOUNT_WORDS = accountsOf(AGGREGATES);
 export const LEDGER_ACCOUNTS = Object.keys(ACCOUNT_WORDS) as readonly LedgerAccount[];
 
-/** The categories whose events have an index of their own in the log. */
+/** Categories so rare that their events have their own index in the log. */
 export const RARE_CATEGORIES: readonly Category[] = AGGREGATES.flatMap(({ isRare, category }) =>
   isRare ? [category] : [],
 );
 
 type CodeOf<A> = A extends { readonly errors?: infer Errors } ? keyof NonNullable<Errors> : never;
-/** The error codes of all aggregates. */
+/** Error codes of all aggregates, with their descriptions. */
 export const AGGREGATES_ERRORS = Object.fromEntries(
   AGGREGATES.flatMap(({ errors = {} }) => Object.entries(errors)),
 ) as {
@@ -65,10 +65,10 @@ export const AGGREGATES_ERRORS = Object.fromEntries(
 const DELETABLE: ReadonlySet<string> = new Set(
   AGGREGATES.flatMap(({ isDeletable, category }) => (isDeletable ? [category] : [])),
 );
-/** Returns whether the stream may be deleted as a whole, so that a reader may find it gone. */
+/** Returns whether the stream may be deleted as a whole. Readers must expect such a stream to be missing. */
 export const isDeletable = (stream: string): boolean => DELETABLE.has(readStreamName(stream).category);
 
-/** Takes `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`; null: it names no stream. */
+/** Parses `payment-<raw>`, `logConsumer-<name>` or a payment's id with or without its prefix. Returns null if it names no stream. */
 export const parseStreamName = (text: string): StreamName | null => {
   const paymentId = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
   if (paymentId !== null) return PAYMENT.stream(paymentId);

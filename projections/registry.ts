@@ -1,4 +1,4 @@
-// Every read model there is, and what all of them show: to routes, commands, processes, operators and the watchdog.
+// The list of all read models, and their combined reads for routes, commands, processes, operators and the watchdog.
 import { joined } from '../application/ports/joined.ts';
 import type { CaughtUp } from '../application/ports/readModels/progress.ts';
 import type { SqlPool } from '../application/ports/sql.ts';
@@ -41,7 +41,7 @@ export const viewsOf = (db: SqlPool) =>
     READ_MODELS.map(({ views }) => views(db)),
   );
 
-/** What operators' use cases ask. */
+/** Reads for operators' use cases. */
 export const operatorsReads = (db: SqlPool) => ({
   views: viewsOf(db),
   ...joined<ReturnType<ReadModel['operatorsReads']>>(
@@ -50,7 +50,7 @@ export const operatorsReads = (db: SqlPool) => ({
   ),
 });
 
-/** What all use cases and jobs ask. */
+/** Reads for all use cases and jobs. */
 export const readsOf = (stores: ReadStores, caughtUp: CaughtUp) => ({
   ...operatorsReads(stores.reads),
   ...joined<ReturnType<ReadModel['reads']>>(

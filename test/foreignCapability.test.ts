@@ -11,7 +11,7 @@ import { type Actor, metadataForProcess, metadataForRequest } from '../applicati
 import { idOf, mode, payloadOf } from '../application/core/payloads.ts';
 import { enqueue, nothing, processManager, reacting } from '../application/core/reactions.ts';
 import { settingChanged } from '../application/core/settingChanged.ts';
-import { haveOwedWorkDone } from '../application/core/watchdog.ts';
+import { enqueueOwedWork } from '../application/core/watchdog.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
 import type { Sql } from '../application/ports/sql.ts';
 import { fanOutOf } from '../application/webhooks/webhookFanOut.ts';
@@ -492,12 +492,12 @@ describe('a foreign capability', () => {
     await gateway.storage.operations.query("DELETE FROM jobs.job WHERE name = 'thank'");
     isAway = false;
     expect(await projected.caughtUp(10_000)).to.equal(true);
-    const found = await haveOwedWorkDone(jobsOf(own.capabilities), needs);
+    const found = await enqueueOwedWork(jobsOf(own.capabilities), needs);
     const payload = { accountId: merchant.tenant.accountId, mode: 'test', paymentId: id };
     expect(found.map((one) => [one.queue, one.payload])).to.deep.equal([['thank', payload]]);
     jobs.wake(found);
     await untilThanked(id);
-    expect(await haveOwedWorkDone(jobsOf(own.capabilities), needs)).to.deep.equal([]);
+    expect(await enqueueOwedWork(jobsOf(own.capabilities), needs)).to.deep.equal([]);
   });
 
   it('is watched and verified like any other', async () => {

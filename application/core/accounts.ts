@@ -1,4 +1,4 @@
-// Accounts as commands and processes need them: settings, seed and clock, always from the account's own stream.
+// Accounts for commands and processes: settings, seed and clock, always read from the account's own stream.
 import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
 import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -7,10 +7,10 @@ import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel
 import type { Clock } from '../ports/clock.ts';
 import type { CommandHandler } from './commandHandler.ts';
 
-/** The most by which the clocks of two processes may differ. They all follow the database's clock, and differ by far less. */
+/** Largest tolerated difference between the clocks of two processes. They follow the database's clock and usually differ by far less. */
 const CLOCK_SKEW_MS = 5_000;
 
-/** What all capabilities declare that accounts keep for them. */
+/** The account settings and sandbox switches that all capabilities declare. */
 export interface DeclaredSettings {
   readonly settings: readonly AccountSetting[];
   readonly switches: readonly SandboxSwitch[];
@@ -28,7 +28,7 @@ export class Accounts {
   }
 
   /**
-   * Returns the account as this process remembers it; changes by other processes are followed (application/accounts/followChanges).
+   * Returns the account from memory. Changes by other processes reach the memory through application/accounts/followChanges.
    */
   async get(id: AccountId): Promise<OpenAccount> {
     const { state } = await this.#commands.loadRecent(ACCOUNT, ACCOUNT.stream(id));
@@ -36,12 +36,12 @@ export class Accounts {
     return state;
   }
 
-  /** The account's time (I4). */
+  /** Returns the account's time (I4). */
   async now(id: AccountId, mode: Mode): Promise<Timestamp> {
     return accountTime(await this.get(id), mode, this.#clock.now());
   }
 
-  /** Returns the account as its stream is now, with what other processes wrote. */
+  /** Returns the account, read from its stream, including changes by other processes. */
   async refresh(id: AccountId): Promise<OpenAccount> {
     const { state } = await this.#commands.load(ACCOUNT, ACCOUNT.stream(id));
     if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
@@ -49,19 +49,19 @@ export class Accounts {
   }
 
   /**
-   * Returns the instant, in account time, at which something due at `dueAt` acts (X5). Another host's clock may have found it due a little
-   * ahead of ours, so what is due within CLOCK_SKEW_MS counts as due.
+   * Returns the instant, in account time, at which work due at `dueAt` acts (X5). Work due within CLOCK_SKEW_MS counts as due, because the
+   * host that found it due may have a faster clock.
    */
   async actingAt(id: AccountId, mode: Mode, dueAt: Timestamp): Promise<Timestamp> {
     const at = actingTime(await this.get(id), mode, dueAt, this.#clock.now());
-    // Its timer came early only if the clock was moved by another process, and this one has not heard of it yet.
+    // The timer seems early only if another process advanced the test clock and this process does not know it yet.
     if (at >= dueAt) return at;
     const refreshed = actingTime(await this.refresh(id), mode, dueAt, this.#clock.now());
     const isNear = toMillis(dueAt) - toMillis(refreshed) <= CLOCK_SKEW_MS;
     return isNear ? later(refreshed, dueAt) : refreshed;
   }
 
-  /** Returns whether the test clock was advanced over this instant, so that what is due at it happens during the drain. */
+  /** Returns whether the test clock was advanced past this instant, so that work due at it runs during the drain. */
   async isJumpedOver(id: AccountId, mode: Mode, at: Timestamp): Promise<boolean> {
     return isJumpedOver(await this.get(id), mode, at);
   }

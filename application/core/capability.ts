@@ -1,6 +1,5 @@
-// What a capability is: its use cases, processes, jobs and schedules, declared once. What routes and operators can call, queues, timers,
-// workers, the watchdog, what counts when a test clock is drained, metrics and the security log's records are derived from the list of
-// capabilities; none is written a second time.
+// Defines capabilities: use cases, processes, jobs and schedules, declared once. Routes, operators' commands, queues, timers, workers, the
+// watchdog, the drain of test clocks, metrics and security log records are derived from the list of capabilities.
 
 import type { Static, TObject } from 'typebox';
 import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
@@ -21,7 +20,7 @@ import type { ProviderNotification } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { TimedKind, Timer } from '../ports/timers.ts';
 
-/** What a payload of the schema is. */
+/** The type of payloads that match the schema. */
 type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Static<Schema> : never;
 
 interface KindDescription<Schema extends TObject> {
@@ -44,7 +43,7 @@ export const jobKind = <Schema extends TObject>({
   ...(payloadsPerJob !== undefined && { payloadsPerJob }),
 });
 
-/** A kind whose jobs timers become. Default: one timer for each subject, with the job's payload. */
+/** Returns a kind of job that timers start. Default: one timer for each subject, with the job's payload. */
 export const timedKind = <Schema extends TObject>({
   timer = {},
   ...kind
@@ -59,36 +58,36 @@ export const timedKind = <Schema extends TObject>({
   },
 });
 
-/** How a job counts while a test clock is drained, or a merchant waits until the sandbox is idle (X5, X7). */
+/** How the drain of a test clock and the sandbox's wait for idleness treat a job (X5, X7). */
 export type Idle =
-  /** The job is waited for while one runs or could run. */
+  /** Wait while such a job is running or ready to run. */
   | 'awaited'
-  /** The job schedules messages: it is waited for while one is open, between two attempts too. */
+  /** The job schedules messages: wait while one is open, also between two attempts. */
   | 'writesMessages'
-  /** The job itself is not waited for: the drain fires its timers, or looks at its messages one by one. */
+  /** Don't wait for the job: the drain fires its timers, or tracks its messages individually. */
   | 'apart';
 
-/** The bounds of one look for owed work. */
+/** The bounds of one search for owed work. */
 export interface Look {
-  /** Real time. Work that was due before then by account clocks, and is not being done, is owed. */
+  /** In real time. Work that was due before then by account clocks, and has no job, is owed. */
   readonly before: Timestamp;
-  /** The same bound for rows dated by the database: those older than this, in milliseconds. */
+  /** The same bound for rows dated by the database: their minimum age, in milliseconds. */
   readonly ageMs: number;
-  /** Rows that are read at once; all pages are read. */
+  /** Rows per page; all pages are read. */
   readonly page: number;
 }
 
-/** Finds work that waits for a job, in data other than the jobs: read models, stored notifications. Several jobs may share a source. */
+/** Finds work that needs a job, in data other than the jobs, such as read models and notifications. Several jobs may share a source. */
 export type OwedSource<Needs, Found> = (needs: Needs, look: Look) => AsyncIterable<readonly Found[]>;
 
-/** How the watchdog finds work whose job was lost. */
+/** How the watchdog finds work with a lost job. */
 type Owed<Needs, Payload extends JobPayload> =
-  /** A row is stored with each job until its work is done: for work that nothing else shows. */
+  /** A row is stored with each job until its work is done. For work that no other data shows. */
   | { readonly by: 'row' }
   | {
       readonly by: 'query';
       readonly source: OwedSource<Needs, unknown>;
-      /** null: what was found is another job's. */
+      /** null: the item belongs to another job. */
       readonly jobOf: (found: unknown) => Omit<JobRequest<Payload>, 'queue'> | null;
     };
 
@@ -103,21 +102,21 @@ export const owedBy = <Needs, Found, Payload extends JobPayload>(
   jobOf: jobOf as (found: unknown) => Omit<JobRequest<Payload>, 'queue'> | null,
 });
 
-/** Does one payload. `dueAt`: the instant of its timer, in account time, where a test clock jumped over it. */
+/** Handles one payload. `dueAt`: when its timer was due, in account time, if a test clock skipped that instant. */
 type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp) => Promise<void>;
 
 export interface Handler<Payload extends JobPayload> extends JobHandler<Payload> {
-  /** Absent: its timers become jobs whatever a test clock does, because its work may be slow (messages). */
+  /** Absent if the work may be slow (messages). Timers then always become jobs, even during the drain of a test clock. */
   readonly runOne?: RunOne<Payload>;
 }
 
-/** A handler that does the payloads of a job side by side, each by itself. */
+/** Returns a handler that handles the payloads of a job concurrently and independently. */
 export const each = <Payload extends JobPayload>(runOne: RunOne<Payload>): Handler<Payload> => ({
   runOne,
   run: (payloads) => runAll(payloads, (payload) => runOne(payload)),
 });
 
-/** Runs all payloads, whichever fail. Throws PayloadsFailed with those that failed, so that only they are retried. */
+/** Runs all payloads, even if some fail. Throws PayloadsFailed with those that failed, so that only they are retried. */
 export const runAll = async <Payload extends JobPayload>(
   payloads: readonly Payload[],
   run: (payload: Payload) => Promise<void>,
@@ -129,7 +128,7 @@ export const runAll = async <Payload extends JobPayload>(
   if (failures.length > 0) throw new PayloadsFailed(failures);
 };
 
-/** `Parts`: what its handler is made of. */
+/** A job of a capability. `Parts`: the dependencies of its handler. */
 export interface Job<Needs, Payload extends JobPayload = JobPayload, Parts = Needs> {
   readonly kind: JobKind<Payload>;
   readonly handler: (parts: Parts) => Handler<Payload>;
@@ -137,51 +136,51 @@ export interface Job<Needs, Payload extends JobPayload = JobPayload, Parts = Nee
   readonly idle: Idle;
   readonly owed: Owed<Needs, Payload>;
   /**
-   * For recurring work: when it is looked for (six fields of cron, seconds first). The watchdog leaves it out, because finding some is
-   * normal.
+   * For recurring work: when to look for it (six fields of cron, seconds first). The watchdog skips such jobs, because finding work for
+   * them is normal.
    */
   readonly routine?: string;
 }
 
-/** Declares a job. The payload's type is forgotten outside, so that jobs of one capability stand in one list. */
+/** Declares a job. The result's type hides the payload's type, so that all jobs of a capability fit into one list. */
 export const job = <Needs, Parts, Payload extends JobPayload>(
   kind: JobKind<Payload>,
   declared: Omit<Job<Needs, NoInfer<Payload>, Parts>, 'kind'>,
 ): Job<Needs, JobPayload, Parts> => ({ kind, ...declared }) as unknown as Job<Needs, JobPayload, Parts>;
 
-/** Upkeep that comes round by the clock in every worker, or only in the one that leads. */
+/** Scheduled maintenance, run by every worker or only by the leader. */
 interface Upkeep<Parts> {
   readonly onlyLeader?: true;
-  /** As a log says it: "targets that failed long ago could not be forgotten". */
+  /** The log message if it fails, such as "targets that failed long ago could not be forgotten". */
   readonly failure: string;
   /** Six fields of cron, seconds first. */
   readonly pattern: string;
   readonly run: (parts: Parts) => Promise<void>;
 }
 
-/** A number that an operator watches, besides what is counted of every queue and process. */
+/** A metric for operators, in addition to the metrics of every queue and process. */
 export interface Gauge<Parts> {
   /** In snake case; its metric is `quita_<name>`. */
   readonly name: string;
-  /** What it counts, in one sentence. */
+  /** One sentence that says what it counts. */
   readonly help: string;
   readonly read: (parts: Parts) => Promise<number>;
 }
 
-/** Handles a stored notification. */
+/** Handles a stored notification. Returns false if the provider does not confirm it. */
 export type HandleNotification = (notification: ProviderNotification) => Promise<boolean>;
 
-/** A kind of notification: what is done when a provider reports something. */
+/** A kind of notification, and how it is handled. */
 type NotificationKind<Parts> =
   /**
-   * It is stored first. The handler returns false where the provider does not confirm it. `overtakesMoney`: it is handled once more when
-   * money of its payment has arrived, because before then there was nothing that it could take effect on.
+   * The notification is stored first. `overtakesMoney`: it is handled again when money for its payment has arrived, because it has no
+   * effect before that.
    */
   | { readonly handle: (parts: Parts) => HandleNotification; readonly overtakesMoney?: true }
-  /** It is not stored: the job asks the provider about what moved. */
+  /** The notification is not stored. The job asks the provider for the current state. */
   | { readonly job: Pick<JobKind, 'name'> };
 
-/** What the security log records of a use case that was not refused; null: nothing was changed. */
+/** Makes the security log's record of a use case that was not rejected; null if nothing was changed. */
 export type RecordOf<UseCase> = UseCase extends (...args: infer Args) => Promise<infer Done>
   ? (done: Exclude<Done, Rejection>, ...args: Args) => SettingChanged | null
   : never;
@@ -189,29 +188,32 @@ export type RecordOf<UseCase> = UseCase extends (...args: infer Args) => Promise
 interface Declared<Parts, UseCases> {
   readonly name: string;
   readonly processes?: readonly ProcessManager[];
-  /** What accounts keep for it, agreed with the merchant. */
+  /** Account settings, agreed with the merchant. */
   readonly settings?: readonly AccountSetting[];
   readonly sandboxSwitches?: readonly SandboxSwitch[];
   readonly upkeep?: readonly Upkeep<Parts>[];
   readonly gauges?: readonly Gauge<Parts>[];
   readonly notifications?: { readonly [kind: string]: NotificationKind<Parts> };
-  /** What its reactions have done in the transaction that moves their checkpoint, by the name of the effect. */
+  /** By name: effects that its reactions request, carried out in the transaction that moves their checkpoint. */
   readonly effects?: { readonly [name: string]: (parts: Parts) => EffectHandler };
-  /** What routes call for merchants and payers. */
+  /** Use cases that routes call for merchants and payers. */
   readonly useCases?: (parts: Parts) => UseCases;
-  /** Which use cases change settings, and what the security log says of each. */
+  /** The security log's records of use cases that change settings. */
   readonly records?: { readonly [Name in keyof NoInfer<UseCases>]?: RecordOf<NoInfer<UseCases>[Name]> };
 }
 
-/** `Operating`: what operators' use cases need; less than the rest, because they run at a terminal too, without a job queue or secrets. */
+/**
+ * A capability. `Operating`: the needs of operators' use cases, which are fewer, because these also run on the command line, without a job
+ * queue or secrets.
+ */
 export interface Capability<Needs, UseCases = object, Operators = object, Operating = Needs>
   extends Required<Declared<Needs, UseCases>> {
   readonly jobs: readonly Job<Needs>[];
-  /** What operators of the platform call, by a request or at a terminal. */
+  /** Use cases that operators of the platform call, by a request or on the command line. */
   readonly operators: (needs: Operating) => Operators;
 }
 
-/** Returns the same function, which makes each thing once. */
+/** Returns the function, memoized by its argument. */
 const once = <From extends object, Made>(make: (from: From) => Made): ((from: From) => Made) => {
   const made = new WeakMap<From, { readonly value: Made }>();
   return (from) => {
@@ -222,8 +224,7 @@ const once = <From extends object, Made>(make: (from: From) => Made): ((from: Fr
 };
 
 /**
- * Declares a capability. `parts`: what it needs of the world, and what it makes of that, once in a process, for its jobs and use cases
- * alike.
+ * Declares a capability. `parts`: makes its dependencies from its needs, once per process, for its jobs and use cases alike.
  */
 export const capability = <
   Needs extends object,
@@ -279,20 +280,20 @@ const mapped = <From, To>(
 ): { readonly [name: string]: To } =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
 
-// --- What all capabilities declare, which some of them have done here and now ---
+// --- Work declared by all capabilities that some of them call directly ---
 
-/** The work of timers, as the capabilities declare it. */
+/** The work of timers, as declared by the capabilities. */
 export interface TimerWork {
-  /** Whether timers of the kind become jobs of their queue whatever the clock does, because their work may be slow: messages. */
+  /** Returns whether timers of the kind always become jobs, because their work may be slow (messages). */
   isSent(kind: string): boolean;
-  /** Does the work of a timer, at its instant. */
+  /** Does the work of a timer directly, at its instant. */
   run(timer: Timer): Promise<void>;
 }
 
-/** The handling of stored notifications, as the capabilities declare it. */
+/** The handling of stored notifications, as declared by the capabilities. */
 export interface NotificationWork {
-  /** Returns false where the provider does not confirm it. */
+  /** Returns false if the provider does not confirm the notification. */
   readonly handle: HandleNotification;
-  /** Handles what may have overtaken the money of this notification. */
+  /** Handles reports that may have arrived before the money of this notification. */
   readonly afterMoney: (notification: ProviderNotification) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-// What is derived from a list of capabilities: what they need, what can be called, and their work.
+// Derives needs, use cases, jobs and processes from a list of capabilities.
 
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { JobKind, JobPayload, JobRequest } from '../ports/jobs.ts';
@@ -32,7 +32,7 @@ export type OperatorsOf<List extends readonly AnyCapability[]> = Joined<ReturnTy
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 type Report = (change: SettingChanged) => void;
 
-/** Returns a use case that reports what it changed. */
+/** Returns a use case that reports its changes. */
 const recording =
   (call: Call, record: RecordOf<Call>, report: Report): Call =>
   async (...args) => {
@@ -42,7 +42,7 @@ const recording =
     return done;
   };
 
-/** Returns the use cases of all capabilities; `report` is called for each change that those with a record made. */
+/** Returns the use cases of all capabilities. Those with a record call `report` for each change. */
 export const useCasesOf = <Needs, List extends readonly Capability<Needs>[]>(
   list: List & readonly Capability<Needs>[],
   needs: Needs,
@@ -80,14 +80,14 @@ export const processesOf = (capabilities: readonly Pick<Capability<never>, 'proc
   capabilities.flatMap(({ processes }) => processes);
 
 export const jobsOf = <const List extends readonly AnyCapability[]>(list: List): readonly Job<NeedsOf<List>>[] =>
-  // What needs a part of it takes all of it.
+  // A job that needs only some of the needs accepts all of them.
   list.flatMap(({ jobs }) => jobs) as readonly unknown[] as readonly Job<NeedsOf<List>>[];
 
-/** Returns whether an event may be passed over for this consumer of the log without its being named twice. */
+/** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
 export const maySkip = (processes: readonly ProcessManager[], consumer: string): boolean =>
   processes.some((process) => consumerName(process) === consumer && !process.movesMoney);
 
-/** Returns the jobs that notifications lead to. `handling`: the kind that handles those that are stored. */
+/** Returns the jobs that notifications start. `handling`: the kind of job that handles stored notifications. */
 export const notifiedWorkOf = <Payload extends JobPayload>(
   capabilities: readonly Pick<Capability<never>, 'notifications'>[],
   handling: JobKind<Payload>,
@@ -108,13 +108,13 @@ export const notifiedWorkOf = <Payload extends JobPayload>(
 
 export interface Work<Needs> {
   readonly needs: Needs;
-  /** By the name of their kind. */
+  /** By kind. */
   readonly handlers: ReadonlyMap<string, Handler<JobPayload>>;
-  /** By their name. */
+  /** By name. */
   readonly effects: ReadonlyMap<string, EffectHandler>;
 }
 
-/** Returns what the capabilities need, and what they do with it. `needsWith`: what they need, given the work that they declare. */
+/** Returns the capabilities' needs, handlers and effects. `needsWith`: makes the needs from the work that the capabilities declare. */
 export const workOf = <Needs>(
   capabilities: readonly Capability<Needs>[],
   needsWith: (declared: { readonly timerWork: TimerWork; readonly notificationWork: NotificationWork }) => Needs,
@@ -130,8 +130,7 @@ export const workOf = <Needs>(
     notificationWork: {
       handle: async (notification) => {
         const handle = kinds.get(notification.kind);
-        if (handle === undefined)
-          throw new Error(`no capability handles notifications of the kind ${notification.kind}`);
+        if (handle === undefined) throw new Error(`no capability handles notifications of kind ${notification.kind}`);
         return handle(notification);
       },
       afterMoney: async (notification) => {

@@ -1,4 +1,4 @@
-// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (architecture §3).
+// Load, decide, append: the only way to write facts, for HTTP requests, jobs and recovery alike (architecture §3).
 
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
@@ -21,9 +21,9 @@ interface Loaded<State> {
 
 export interface Outcome<State, Reply> extends Loaded<State> {
   readonly reply: Reply;
-  /** How many events were written: 0 when it was already so. */
+  /** Number of events written; 0 if nothing had to change. */
   readonly appended: number;
-  /** Of the append; null when nothing was written or the store does not return it. */
+  /** Position of the append; null if nothing was written or the store does not return it. */
   readonly position: Position | null;
 }
 
@@ -37,31 +37,30 @@ export interface Around<State, Event> {
   readonly mode: Mode;
 }
 
-/** Other writers kept winning the stream. Nothing was written; the caller may repeat. */
+/** Other writers kept appending to the stream first. Nothing was written; the caller may retry. */
 export class CommandContention extends Error {
   override name = 'CommandContention';
 }
 
-/** An event of the stream is of no form that this version reads: nothing can be decided on the stream until that is mended. */
+/** The stream has an event that this version can't read. No decision on the stream is possible until that is fixed. */
 export class StreamUnreadable extends Error {
   override name = 'StreamUnreadable';
 }
 
-/** Throws StreamUnreadable. */
+/** Returns the event. Throws StreamUnreadable if it could not be decoded. */
 const readable = (decoded: Decoded): LoggedEvent => {
   if (!(decoded instanceof UnreadableEvent)) return decoded;
   const { recorded, reason } = decoded;
   throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${reason.message}`, { cause: reason });
 };
 
-/** Appends lost to other processes before a command gives up: each needs another writer to have won. */
+/** Number of appends lost to other processes before a command gives up. */
 const CONFLICTS_MAX = 10;
-/** Longest pause after the first lost append, in milliseconds; it grows with each. */
+/** Longest pause after the first lost append, in milliseconds. It grows with each further one. */
 const CONFLICT_PAUSE_MS = 5;
-/** States kept in memory, a few kB each. They are only used to guess what to append, which the append proves. */
+/** Number of states kept in memory, a few kB each. They may be stale: an append proves or disproves the decision. */
 const CACHED_STATES_MAX = 5_000;
 
-/** What the handler needs of the world. */
 interface CommandNeeds extends EventLog {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
@@ -78,9 +77,9 @@ export class CommandHandler {
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
   readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
-  /** Grows with every state that is forgotten: what was being read meanwhile may be older than what it was forgotten for. */
+  /** Grows whenever a state is forgotten. A read that began before that may be stale and is not cached. */
   #generation = 0;
-  /** Grows when everything is forgotten: decisions on older states are made again. */
+  /** Grows whenever all states are forgotten. Decisions on older states are made again. */
   #era = 0;
 
   constructor({ store, codec, randomness, stopwatch }: CommandNeeds) {
@@ -89,7 +88,7 @@ export class CommandHandler {
     this.#stopwatch = stopwatch;
   }
 
-  /** Returns the stream's state as the store has it now. Throws StreamUnreadable, EventStoreUnavailable. */
+  /** Returns the stream's current state from the store. Throws StreamUnreadable or EventStoreUnavailable. */
   async load<State, Event extends Fact<string, unknown>>(
     { decider }: Aggregate<State, Event>,
     stream: StreamName,
@@ -107,7 +106,7 @@ export class CommandHandler {
     return { state, revision };
   }
 
-  /** Returns the event at `revision` with the states around it, as they were then; null when the stream has no such event. */
+  /** Returns the event at `revision` with the states before and after it, or null if the stream has no such event. */
   async loadAround<State, Event extends Fact<string, unknown>>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -117,7 +116,7 @@ export class CommandHandler {
     return null;
   }
 
-  /** Yields every event of the stream, from the first one on, with the states around it. */
+  /** Yields every event of the stream in order, with the states before and after it. */
   async *loadSteps<State, Event extends Fact<string, unknown>>(
     { decider }: Aggregate<State, Event>,
     stream: StreamName,
@@ -134,7 +133,7 @@ export class CommandHandler {
       }
   }
 
-  /** Forgets the remembered state of the stream when it is older than `revision`, at which another process wrote. */
+  /** Forgets the cached state of the stream if it is older than `revision`, which another process wrote. */
   forget(stream: StreamName, revision: number = Number.POSITIVE_INFINITY): void {
     const cached = this.#cache.get(stream);
     if (cached && cached.revision >= revision) return;
@@ -142,14 +141,14 @@ export class CommandHandler {
     this.#cache.delete(stream);
   }
 
-  /** Forgets every remembered state. Decisions under way that have not been appended are made again, on what the store has. */
+  /** Forgets all cached states. Decisions that were not appended yet are made again on states from the store. */
   forgetAll(): void {
     this.#generation++;
     this.#era++;
     this.#cache.clear();
   }
 
-  /** Returns what this process last saw of the stream, which may be old: good for choosing an effect, never for an answer. */
+  /** Returns the cached state of the stream, which may be stale. Use it only to choose an effect, never for a response. */
   async loadRecent<State, Event extends Fact<string, unknown>>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -157,7 +156,7 @@ export class CommandHandler {
     return (this.#cache.get(stream) as Loaded<State> | undefined) ?? this.load(aggregate, stream);
   }
 
-  /** Runs a decision that records what happened and refuses nothing, like `execute`; a refusal breaks an invariant and throws. */
+  /** Like `execute`, for decisions that only record facts and never reject. Throws if the decision rejects. */
   async record<State, Event extends Fact<string, unknown>, Reply>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -166,14 +165,14 @@ export class CommandHandler {
     options: { creates?: boolean } = {},
   ): Promise<Outcome<State, Reply>> {
     const outcome = await this.execute(aggregate, stream, decide, metadata, options);
-    if (isRejection(outcome)) throw new Error(`${stream}: ${metadata.actor} was refused: ${outcome.message}`);
+    if (isRejection(outcome)) throw new Error(`${stream}: ${metadata.actor} was rejected: ${outcome.message}`);
     return outcome;
   }
 
   /**
-   * Runs one decision on one stream and returns its outcome, or its rejection. With `creates` the stream is assumed to be empty and is
-   * not read first. Throws CommandContention, StreamUnreadable, EventStoreUnavailable, AppendOutcomeUnknown: nothing is half done, and a
-   * repeat is safe.
+   * Runs one decision on one stream and returns its outcome or rejection. With `creates`, the stream is assumed to be empty and is not
+   * read first. Throws CommandContention, StreamUnreadable, EventStoreUnavailable or AppendOutcomeUnknown. All events are written or none,
+   * and a retry is safe.
    */
   execute<State, Event extends Fact<string, unknown>, Reply>(
     aggregate: Aggregate<State, Event>,
@@ -182,7 +181,7 @@ export class CommandHandler {
     metadata: EventMetadata,
     { creates = false }: { creates?: boolean } = {},
   ): Promise<Outcome<State, Reply> | Rejection> {
-    // Commands on one stream queue here, so that only other processes conflict.
+    // Commands of this process on one stream run one at a time, so that only other processes conflict.
     return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, creates));
   }
 
@@ -198,7 +197,7 @@ export class CommandHandler {
     const guess =
       (this.#cache.get(stream) as Loaded<State> | undefined) ??
       (creates ? { state: decider.initial, revision: EMPTY_STREAM } : undefined);
-    // A guessed state may only lead to an append, which proves it; an answer without one needs the stream itself.
+    // A guessed state may only lead to an append, which verifies it. A response without an append needs the stream itself.
     let isGuess = guess !== undefined;
     let era = this.#era;
     let loaded = guess ?? (await this.load(aggregate, stream));
@@ -234,7 +233,7 @@ export class CommandHandler {
       }
       if (!isGuess) {
         conflicts++;
-        // Two processes must not meet again and again.
+        // A random pause keeps two processes from colliding repeatedly.
         await this.#stopwatch.pause(1 + this.#randomness.fraction() * CONFLICT_PAUSE_MS * conflicts);
       }
       this.#cache.delete(stream);

@@ -1,4 +1,4 @@
-// Ids and fingerprints that are derived, so that computing them again gives the same (rules I1, K2, W2; architecture §4).
+// Derives ids and fingerprints deterministically (rules I1, K2, W2; architecture §4).
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
@@ -19,10 +19,10 @@ import {
   type RefundId,
 } from '../../domain/kernel/ids.ts';
 
-/** `charges.create` is the one behind both creation routes of charges (K1). */
+/** Both creation routes of charges are the operation `charges.create` (K1). */
 export type Operation = 'charges.create' | 'payments.create';
 
-/** Making a key object costs five times the HMAC itself; a seed never changes. */
+/** Key objects are cached, because making one costs five times the HMAC itself and a seed never changes. */
 const SEED_KEYS_MAX = 10_000;
 const seedKeys = new LRUCache<string, KeyObject>({ max: SEED_KEYS_MAX });
 const keyOf = (seed: string): KeyObject => {
@@ -33,26 +33,26 @@ const keyOf = (seed: string): KeyObject => {
   return key;
 };
 
-/** HMAC under the account's seed: ids in `/pay/<raw>` are capabilities and must not be guessable. */
+/** Returns an HMAC under the account's seed. Ids in `/pay/<raw>` grant access, so they must not be guessable. */
 const keyed = (seed: string, text: string): Buffer => createHmac('sha256', keyOf(seed)).update(text).digest();
 const hashed = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** The first 128 bits of a digest, of which the account's partition takes the first 10. */
+/** Returns an id made from the first 128 bits of a digest, with the first 10 replaced by the account's partition. */
 const derived = <I extends RawId>(account: AccountId, digest: Buffer): I => idIn(account, digest.subarray(0, 16));
 
 /**
- * The id of a new account, of 16 bytes that are random or as good as random. Its first 10 bits, which all ids of the account will have, are
- * those of the SHA-256 of its raw id with zeros in that place (rule I1a).
+ * Returns the id of a new account, made from 16 random or pseudorandom bytes. Its first 10 bits are shared by all ids of the account. They
+ * are the first 10 bits of the SHA-256 of the raw id with zeros in their place (rule I1a).
  */
 export const newAccountId = (bytes: Uint8Array): AccountId => {
   const digest = hashed(idInPartition<AccountId>(0, bytes));
   return idInPartition(digest.readUInt16BE() >>> 6, bytes);
 };
 
-/** Whose ids are derived. */
+/** An account with the seed from which its ids are derived. */
 type Seeded = Pick<OpenAccount, 'accountId' | 'idSeed'>;
 
-/** The id of what (mode, operation, idempotency key) creates, and its txid: of other bytes, so that neither tells the other (I3). */
+/** Returns the payment id and txid for (mode, operation, idempotency key). They use different bytes, so neither reveals the other (I3). */
 export const paymentIds = (
   { accountId, idSeed }: Seeded,
   mode: Mode,
@@ -63,11 +63,11 @@ export const paymentIds = (
   return { paymentId: derived(accountId, bytes), txid: bytes.toString('hex', 16) };
 };
 
-/** The id of what an idempotency key refunds of a payment: one operation per payment (K1). */
+/** Returns the id of the refund that an idempotency key requests. Keys are scoped to the payment (K1). */
 export const refundIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   derived(accountId, keyed(idSeed, `${mode}\nrefund:${paymentId}\n${key}`));
 
-/** Returns the id of what an idempotency key creates by an operation that no other id depends on. */
+/** Returns the id of what an idempotency key creates by this operation. */
 export const createdIdOf = <I extends RawId>(
   { accountId, idSeed }: Seeded,
   mode: Mode,
@@ -75,7 +75,7 @@ export const createdIdOf = <I extends RawId>(
   key: string,
 ): I => derived(accountId, keyed(idSeed, `${mode}\n${operation}\n${key}`));
 
-/** One for each case that a provider has about a payment. */
+/** Returns the id of a provider's case about a payment. */
 export const medCaseIdOf = (
   { accountId, idSeed }: Seeded,
   mode: Mode,
@@ -83,19 +83,19 @@ export const medCaseIdOf = (
   providerCaseId: string,
 ): MedCaseId => derived(accountId, keyed(idSeed, `${mode}\nmedCase:${paymentId}\n${providerCaseId}`));
 
-/** The sandbox's name of the n-th dispute of a payment, where nobody named it. */
+/** Returns the sandbox bank's id for the n-th dispute of a payment, if the request has none. */
 export const sandboxCaseIdOf = (paymentId: PaymentId, number: number): string =>
   `sbx_case_${hashed(`case\n${paymentId}\n${number}`).toString('hex', 0, 16)}`;
 
-/** Names the mail about one event of a case. */
+/** Returns the id of the mail about one event of a case. */
 export const caseMailIdOf = (caseId: MedCaseId, revision: number): string =>
   hashed(`mail\n${caseId}\n${revision}`).toString('hex', 0, 16);
 
-/** One per event of the log and message name: the same on every endpoint and retry (W2). */
+/** Returns the id of a message about an event of the log. It is the same for every endpoint and retry (W2). */
 export const eventIdOf = (account: AccountId, stream: string, revision: number, type: string): EventId =>
   derived(account, hashed(`${stream}\n${revision}\n${type}`));
 
-/** Derived from event, endpoint and resend number (W2). `webhookUrl`: the payment's own URL stands for its endpoints (W7). */
+/** Returns the id of a delivery (W2). `webhookUrl`: the message goes to the payment's own URL instead of endpoints (W7). */
 export const deliveryIdOf = (
   account: AccountId,
   eventId: EventId,
@@ -103,19 +103,19 @@ export const deliveryIdOf = (
   resend: number,
 ): DeliveryId => derived(account, hashed(`${eventId}\n${endpointId}\n${resend}`));
 
-/** Opens the one document of a payment that names its payer (the boleto), for those who got the link from the merchant. */
+/** Returns the token that opens a payment's boleto, which names the payer, for people who got the link from the merchant. */
 export const documentTokenOf = (seed: string, paymentId: PaymentId): string =>
   encodeRawId(keyed(seed, `document\n${paymentId}`).subarray(0, 16));
 
-/** Under which the override secret of an account's mode is kept, beside those of endpoints (W7). */
+/** Returns the id under which an override secret is stored, beside the secrets of endpoints (W7). */
 export const overrideSecretIdOf = (account: AccountId, mode: Mode): EndpointId =>
   derived(account, hashed(`override secret\n${account}\n${mode}`));
 
-/** Names the return of a received Pix at the provider: 32 characters `[a-z0-9]`, one per Pix and refusal of the ones before. */
+/** Returns the provider's id for returning a received Pix, 32 characters `[a-z0-9]`. Each refusal leads to a new id. */
 export const returnIdOf = (paymentId: PaymentId, providerPaymentId: string, refusals = 0): string =>
   hashed(`return\n${paymentId}\n${providerPaymentId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
 
-/** Names the Pix-out in place of a return that was refused so many times. */
+/** Returns the id of the Pix-out that replaces a return, after this many refusals. */
 export const heldPayoutIdOf = (
   account: AccountId,
   paymentId: PaymentId,
@@ -123,16 +123,16 @@ export const heldPayoutIdOf = (
   refusals: number,
 ): RefundId => derived(account, hashed(`held payout\n${paymentId}\n${providerPaymentId}\n${refusals}`));
 
-/** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
+/** Returns the sandbox acquirer's id of a payment by a method. There is only one per method, so paying again is a no-op (X2). */
 export const sandboxPaymentIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
   `sbx_pay_${hashed(`authorize\n${paymentId}\n${method}`).toString('hex', 0, 16)}`;
 
-// --- The fingerprint by which two requests under one idempotency key are compared (rule K2). The domain says which fields count ---
+// --- Fingerprints compare requests with the same idempotency key (rule K2). The domain chooses the fields ---
 
 /**
- * Returns the fields as RFC 8785 writes them, under the version of the rule that chose them: equal texts are equal requests, whatever
- * their key order and whitespace. Fields that were not sent are undefined and left out. Throws on what no JSON holds: infinite numbers
- * and unpaired surrogates, which the edge refuses (rules I11, I14).
+ * Returns the fields in the canonical form of RFC 8785, after the version of the rule that chose them. Key order and whitespace of the
+ * request don't matter. Undefined fields are omitted. Throws for infinite numbers and unpaired surrogates, which the API rejects (rules
+ * I11, I14).
  */
 export const canonicalText = (version: number, fields: object): string => `${version}\n${canonicalize(fields)}`;
 

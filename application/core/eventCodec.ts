@@ -1,4 +1,4 @@
-// The codec of the log: facts as JSON, in the stored form of their serde. What one process has decoded or encoded it need not read again.
+// The codec of the log: stores facts as JSON, in the form that their serde defines. Events encoded by this process are not parsed again.
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -12,35 +12,35 @@ import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } f
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 
-/** What the log says of an event, apart from where it stands. */
+/** The content of a logged event, without its place in the log. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
 
-/** Of one aggregate. */
+/** Decodes the events of one aggregate. */
 type Reader = Pick<Serde<Fact<string, unknown>>, 'decode'>;
 
 interface Encoded {
-  /** In the order of its shape, as reading the stored text would give it. */
+  /** With its keys in the same order as in the stored text. */
   readonly data: Json;
   readonly metadata: EventMetadata;
 }
-/** As many as a store keeps of its newest events: those are what this process reads of its own. */
+/** The same number as the store's cache of newest events, from which this process reads its own events. */
 const ENCODED_MAX = 4_096;
 
 export class JsonEventCodec implements EventCodec {
-  /** Readers of the newest events share one object for each of them: of those that were encoded here, which is what a store remembers. */
+  /** Decoded events that this process encoded itself, so that all readers of a cached event share one object. */
   readonly #decoded = new WeakMap<RecordedEvent, LoggedEvent>();
-  /** By event id, which is a hash of the content: what was encoded here a moment ago is not parsed when it comes back. */
+  /** By event id, which is a hash of the content. Saves parsing events that this process encoded recently. */
   readonly #encoded = new LRUCache<string, Encoded>({ max: ENCODED_MAX });
 
   /** By category. */
   readonly #serdes: ReadonlyMap<string, Reader>;
 
-  /** Reads the events of these aggregates; default: all that the domain has. */
+  /** Reads the events of these aggregates; default: all aggregates of the domain. */
   constructor(aggregates: readonly Pick<AnyAggregate, 'category' | 'serde'>[] = AGGREGATES) {
     this.#serdes = new Map(aggregates.map(({ category, serde }) => [category, serde]));
   }
 
-  // Both are synchronous inside: a batch costs one promise, an event none.
+  // Both methods work synchronously: a batch costs one promise, a single event none.
 
   async encode({ serde, stream, events, commandId, metadata }: EventsToEncode): Promise<readonly NewEvent[]> {
     const around = { ...metadata, subject: readStreamName(stream).id };
@@ -63,7 +63,7 @@ export class JsonEventCodec implements EventCodec {
     const { category, id: subject } = readStreamName(stream);
     try {
       const serde = this.#serdes.get(category);
-      if (serde === undefined) throw new MalformedEvent(`${stream}: no such category`);
+      if (serde === undefined) throw new MalformedEvent(`${stream}: unknown category`);
       const encodedHere = this.#encodedHere(recorded);
       const { event, account, mode, correlationId } = encodedHere ?? contentOf(recorded, subject, serde);
       const logged = {
@@ -79,7 +79,7 @@ export class JsonEventCodec implements EventCodec {
         mode,
         correlationId,
       };
-      // What comes from the log itself is a new object for each reader: to remember it only costs the garbage collector.
+      // The store returns a new object for every other read, so caching those would only burden the garbage collector.
       if (encodedHere !== null) this.#decoded.set(recorded, logged);
       return logged;
     } catch (error) {
@@ -95,18 +95,18 @@ export class JsonEventCodec implements EventCodec {
   }
 }
 
-/** What is stored: `v` is the version of the event's form. What follows from the rest, or from the stream's name, is left out. */
+/** The stored metadata. Values that can be derived from the others, or from the stream's name, are omitted. */
 interface StoredMetadata {
   readonly account: AccountId;
   readonly mode: Mode;
   readonly actor: string;
-  /** Default: the cause, where a request is the cause. */
+  /** Default: the causation id, if a request is the cause. */
   readonly requestId?: string;
-  /** Default: the subject of the stream. The names with `$` are EventStoreDB's. */
+  /** Default: the stream's subject. EventStoreDB defines the names with `$`. */
   readonly $correlationId?: string;
-  /** Default: what correlates. */
+  /** Default: the correlation id. */
   readonly $causationId?: string;
-  /** Default: 1. */
+  /** Version of the event's form; default 1. */
   readonly v?: number;
 }
 
@@ -125,7 +125,7 @@ const metadataText = (
     ...(v !== 1 && { v }),
   } satisfies StoredMetadata);
 
-/** Throws MalformedEvent when the text is of no known shape. */
+/** Returns the event's content. Throws MalformedEvent if data or metadata have an unknown shape. */
 const contentOf = ({ type, data, metadata }: RecordedEvent, subject: string, serde: Reader): Content => {
   try {
     const meta = JSON.parse(metadata) as StoredMetadata;
@@ -135,12 +135,12 @@ const contentOf = ({ type, data, metadata }: RecordedEvent, subject: string, ser
     return { event, account, mode, correlationId };
   } catch (error) {
     if (error instanceof MalformedEvent) throw error;
-    // What a parser says quotes the text, which may hold personal data.
-    throw new MalformedEvent(`${type}: ${(error as Error).name} while it was read`);
+    // The parser's message quotes the text, which may contain personal data.
+    throw new MalformedEvent(`${type}: ${(error as Error).name} while decoding`);
   }
 };
 
-/** UUID (version 8) from the first 16 bytes of a SHA-256. */
+/** Returns a UUID (version 8) made from the first 16 bytes of the text's SHA-256. */
 const uuidOf = (text: string): string => {
   const hex = hash('sha256', text, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,4 +1,4 @@
-// The metadata of events: who caused them, in which account and mode, and because of what.
+// Makes the metadata of events: who caused them, in which account and mode, and what led to them.
 import { type AccountId, type Mode, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 
@@ -16,14 +16,14 @@ export const metadataForProcess = (
   causationId,
 });
 
-/** Whoever sent a request. */
+/** The sender of a request. */
 export interface Actor {
-  /** `key:<first 16 hex characters of its fingerprint>`, `user:usr_…`, or `operator:<name>` for one at a terminal. */
+  /** `key:<first 16 hex characters of its fingerprint>`, `user:usr_…`, or `operator:<name>` on the command line. */
   readonly actor: string;
   readonly requestId: string;
 }
 
-/** Whoever changes something, by a request or at a terminal. */
+/** The author of a change, by a request or on the command line (`requestId` null). */
 export type Changer = Omit<Actor, 'requestId'> & { readonly requestId: string | null };
 
 export const metadataForRequest = (
@@ -39,7 +39,7 @@ export const metadataForRequest = (
   causationId: requestId,
 });
 
-/** Of an event about an account or, null, about the platform itself; `root`: the id of what it is about. */
+/** Returns the metadata of a change to an account, or to the platform itself (null). `root`: the id of the changed entity. */
 export const metadataForChange = (
   { actor, requestId }: Changer,
   accountId: AccountId | null,

@@ -1,8 +1,8 @@
-// A recorded event as operators are shown it.
+// How recorded events are shown to operators.
 import type { Json } from '../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 
-/** An event that nobody can read is shown as it stands. */
+/** Returns the parsed text, or the text itself if it is not JSON. */
 const jsonOf = (text: string): Json => {
   try {
     return JSON.parse(text) as Json;

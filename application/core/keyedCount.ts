@@ -1,4 +1,4 @@
-// How many things are under way for each key: connections of an address, downloads of a link. A key without any takes no memory.
+// Counts concurrent uses by key, such as connections of an address or downloads of a link. Keys with a count of 0 take no memory.
 
 export class KeyedCount {
   readonly #counts = new Map<string, number>();
@@ -7,16 +7,16 @@ export class KeyedCount {
     return this.#counts.get(key) ?? 0;
   }
 
-  /** Counts one more, and returns how to count it no longer; further calls change nothing. */
+  /** Adds one to the key's count. Returns a function that subtracts it again; calling it more than once has no effect. */
   add(key: string): () => void {
     this.#counts.set(key, this.of(key) + 1);
     let isCounted = true;
     return () => {
       if (!isCounted) return;
       isCounted = false;
-      const left = this.of(key) - 1;
-      if (left === 0) this.#counts.delete(key);
-      else this.#counts.set(key, left);
+      const count = this.of(key) - 1;
+      if (count === 0) this.#counts.delete(key);
+      else this.#counts.set(key, count);
     };
   }
 }

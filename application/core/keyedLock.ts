@@ -1,8 +1,8 @@
-// Work on the same thing, one after the other.
+// Serializes work by key.
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 
-/** Runs work one at a time per key, in order of arrival, inside this process. A failure reaches its own caller only. */
+/** Runs work one at a time per key, in order of arrival, within this process. A failure reaches only its own caller. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
@@ -17,7 +17,7 @@ export class KeyedLock {
     }
   }
 
-  /** Returns whether some work of the key runs or waits. */
+  /** Returns whether work for the key is running or waiting. */
   isBusy(key: string): boolean {
     return this.#tails.has(key);
   }
@@ -26,19 +26,19 @@ export class KeyedLock {
 /** Longest wait for another request with the same key (K4). */
 const WAIT_MS_MAX = 10_000;
 
-/** Requests with the same idempotency key, one after the other (K4). */
+/** Runs requests with the same idempotency key one after the other (K4). */
 export class InFlightRequests {
   readonly #running = new KeyedLock();
   readonly #stopwatch: Stopwatch;
   readonly #keyParam: string;
 
-  /** `keyParam`: where the key was sent. */
+  /** `keyParam`: the name of the header or field that contains the key. */
   constructor(stopwatch: Stopwatch, keyParam: string) {
     this.#stopwatch = stopwatch;
     this.#keyParam = keyParam;
   }
 
-  /** Runs `create` for the id that the key makes. Waits for another request with it; too long is `idempotency_request_in_progress`. */
+  /** Runs `create`, after any running request for the same id. Rejects with `idempotency_request_in_progress` after 10 s of waiting. */
   run<T>(id: string, create: () => Promise<T>): Promise<T | Rejection> {
     const isAlone = !this.#running.isBusy(id);
     const work = this.#running.run(id, create);
@@ -50,7 +50,7 @@ export class InFlightRequests {
     const late = reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
     const settled = new AbortController();
     const timeout = this.#stopwatch.pause(WAIT_MS_MAX, settled.signal).then(() => late);
-    work.catch(() => undefined); // after the time-out nothing awaits it
+    work.catch(() => undefined); // after the timeout, nothing else awaits it
     try {
       return await Promise.race([work, timeout]);
     } finally {

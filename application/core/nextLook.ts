@@ -1,10 +1,10 @@
-// When a bank is asked what became of money on its way: soon, then each time after twice as long.
+// When to ask a bank again about money in transit: after a second at first, then with pauses that double.
 import { addMillis, DAY_MS, fromMillis, SECOND_MS, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 
-/** After the bank took the order. */
+/** Counted from the bank's acceptance of the order. */
 export const FIRST_LOOK_SECONDS = 1;
 
-/** Looks that are a day or more apart come together, at midnight UTC. */
+/** Returns when to ask again. Pauses of a day or more end at midnight UTC, so that these looks run together. */
 export const nextLook = (requestedAt: Timestamp, at: Timestamp): Timestamp => {
   const pauseMs = Math.max(toMillis(at) - toMillis(requestedAt), FIRST_LOOK_SECONDS * SECOND_MS);
   return pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);

@@ -1,4 +1,4 @@
-// Pieces of the schemas of job payloads.
+// Building blocks for the schemas of job payloads.
 import Type, { type TProperties, type TUnsafe } from 'typebox';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { Mode, RawId } from '../../domain/kernel/ids.ts';

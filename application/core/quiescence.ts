@@ -1,5 +1,4 @@
-// Whether a tenant is idle: no job that was begun for it runs or could. The sandbox's flush and the drain of its clock wait for it (rules
-// X5, X7).
+// Waits until a tenant is idle, with no job running or ready to run. Used by the sandbox's flush and clock drain (rules X5, X7).
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -10,13 +9,13 @@ const LOOK_MS = 250;
 
 interface Moving {
   readonly stopwatch: Stopwatch;
-  /** Returns the undo. */
+  /** Returns a function that removes the listener. */
   readonly onMove: (listener: () => void) => () => void;
 }
 
 /**
- * Polls for an effect: returns the first result of `look` that is not null; null after `timeoutMs`. It looks at once, at every move, and
- * from time to time, in case a notice was missed.
+ * Returns the first result of `look` that is not null, or null after `timeoutMs`. Looks at once, on every move, and every 250 ms in case a
+ * notice was missed.
  */
 export const pollUntil = async <T>(
   { stopwatch, onMove }: Moving,
@@ -26,7 +25,7 @@ export const pollUntil = async <T>(
   const deadline = stopwatch.elapsedMs() + timeoutMs;
   for (;;) {
     const moved = new AbortController();
-    const undo = onMove(() => moved.abort()); // before looking: a move in between is not missed
+    const undo = onMove(() => moved.abort()); // registered before looking, so that no move is missed
     try {
       const found = await look();
       if (found !== null) return found;
@@ -57,7 +56,7 @@ export class Quiescence {
     this.#writers = named('writesMessages');
   }
 
-  /** As `pollUntil`; it looks whenever a read model or process moved, or a job ended. */
+  /** Like `pollUntil`. Looks whenever a read model or process moves, or a job ends. */
   until<T>(timeoutMs: number, look: () => Promise<T | null>): Promise<T | null> {
     return pollUntil(
       { stopwatch: this.#needs.stopwatch, onMove: (listener) => this.#onMove(listener) },
@@ -66,13 +65,13 @@ export class Quiescence {
     );
   }
 
-  /** Waits at most `timeoutMs` until no job of the tenant runs or could; timers and retries to come do not count. Returns whether so. */
+  /** Waits at most `timeoutMs` until the tenant has no running or ready jobs, and returns whether so. Ignores future timers and retries. */
   async whenIdle(tenant: Tenant, timeoutMs: number): Promise<boolean> {
     const { jobs, reacted } = this.#needs;
     const isIdle = async () => (await jobs.underWay(this.#awaited, tenant)) === 0;
     const look = async () => {
       if (!(await isIdle())) return null;
-      // What the last job wrote may start the next one.
+      // Events written by the last job may start another one.
       if (!(await reacted.caughtUp(timeoutMs))) return null;
       return (await isIdle()) ? true : null;
     };
@@ -80,7 +79,7 @@ export class Quiescence {
   }
 
   /**
-   * Returns how many jobs have yet to schedule messages of the tenant. Once it is 0, all scheduled messages are in the read models.
+   * Returns how many jobs may still schedule messages of the tenant. If it is 0, the read models contain all scheduled messages.
    */
   async unwritten(tenant: Tenant, timeoutMs: number): Promise<number> {
     const { jobs, projected, reacted } = this.#needs;
@@ -91,7 +90,7 @@ export class Quiescence {
     return hasReacted && (await projected.caughtUp(timeoutMs)) ? 0 : 1;
   }
 
-  /** Also called when jobs end, because work that ends without an event moves no read model. */
+  /** Also calls the listener when jobs end, because a job that writes no event moves no read model. */
   #onMove(listener: () => void): () => void {
     const { projected, reacted, jobs } = this.#needs;
     const undo = [projected.onMove(listener), reacted.onMove(listener), jobs.onSettled(listener)];

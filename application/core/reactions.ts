@@ -1,5 +1,5 @@
-// How a process manager is defined: by its reactions to the events of the streams that it consumes. A new type of event does not compile
-// until every process that reads its group has said what it means to it.
+// Defines process managers by their reactions to events. A new event type does not compile until every process that reads its group has a
+// reaction to it.
 
 import type { Category, EventOf } from '../../domain/aggregates.ts';
 import type { Fact } from '../../domain/kernel/event.ts';
@@ -27,20 +27,20 @@ type ReactionsTo<E extends Typed, Type extends E['type']> = {
 };
 
 declare const isTotal: unique symbol;
-/** Reactions to all events of an aggregate, which only `reacting` makes. */
+/** Reactions to all events of an aggregate. Only `reacting` makes them. */
 type TotalReactions<E> = ReactTo<E> & { readonly [isTotal]: true };
 
-/** The reaction to a single type that means nothing to a process, in a group that it reads. */
+/** The reaction to an event type that a process ignores, in a group that it reads. */
 export const nothing = (): readonly Reaction[] => [];
 
-/** Returns the same reaction to all events that a rule of the domain reads. */
+/** Returns the same reaction to all events that a domain rule reads. */
 export const following = <E extends Typed, Read extends E['type'], Silent extends E['type']>(
   { types, silent }: Reading<E, Read, Silent>,
   react: ReactTo<Extract<E, { readonly type: Read }>>,
 ): ReactionsTo<E, Read | Silent> =>
   Object.fromEntries([...types.map((type) => [type, react]), ...silent.map((type) => [type, nothing])]);
 
-/** Returns the reactions of a process: it ignores whole groups, and says for each type of the others what follows from it. */
+/** Returns the reactions of a process to an aggregate's events: none for ignored groups, one for each event type of the other groups. */
 export const reacting = <E extends Typed, G extends Groups, Ignored extends GroupName<G> = never>(
   { groups }: Partition<E, G>,
   process: {
@@ -57,7 +57,7 @@ export const reacting = <E extends Typed, G extends Groups, Ignored extends Grou
   return react as TotalReactions<E>;
 };
 
-/** Reactions by category. Those to a category of the domain are to its events. */
+/** Reactions by category. Categories of the domain require reactions to their own events. */
 type ByCategory<R> = { readonly [C in keyof R]: C extends Category ? TotalReactions<EventOf[C]> : R[C] };
 
 export const processManager = <R extends { readonly [category: string]: TotalReactions<never> }>(
@@ -76,7 +76,7 @@ export const processManager = <R extends { readonly [category: string]: TotalRea
   };
 };
 
-/** Returns the payment that an event of a payment's stream is about. */
+/** Returns the payment of an event in a payment's stream. */
 export const paymentOf = ({ subject }: { readonly subject: string }): PaymentId => subject as PaymentId;
 
 export const enqueue = <Payload extends JobPayload>(
@@ -85,7 +85,7 @@ export const enqueue = <Payload extends JobPayload>(
   target?: string,
 ): Reaction => ({ kind: 'job', job: { queue, payload, ...(target !== undefined && { target }) } });
 
-/** `dueAt`: in account time. `group`: of those that are fired together; default: none. */
+/** Returns a reaction that sets a timer. `dueAt`: in account time. `group`: timers of a group can be fired together; default: none. */
 export const setTimer = <Payload extends JobPayload>(
   kind: TimedKind<Payload>,
   payload: Payload,
@@ -107,16 +107,16 @@ export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string): R
   timers: { kind, group },
 });
 
-/** Something that a capability declares itself able to do in the transaction of a reaction. */
+/** An effect that a capability carries out in the transaction of a reaction. */
 interface Effect<About> {
-  /** Has it done. */
+  /** Returns a reaction that requests the effect. */
   readonly ask: (about: About) => Reaction;
-  /** Returns the capability's declaration of what is then done. */
+  /** Returns the capability's declaration of the effect's handler. */
   readonly by: <Parts>(make: (parts: Parts) => (asked: readonly About[], tx: Sql) => Promise<void>) => {
     readonly [name: string]: (parts: Parts) => EffectHandler;
   };
 }
-/** What is done of an effect. */
+/** The handler of an effect. */
 export type Doing<Kind> =
   Kind extends Effect<infer About> ? (asked: readonly About[], tx: Sql) => Promise<void> : never;
 

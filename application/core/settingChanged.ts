@@ -1,4 +1,4 @@
-// The security log's record of a changed setting: which one, of which account, and by which key or user.
+// Makes the security log's record of a changed setting: the setting, the account, and the key or user who changed it.
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { Changer } from './eventMetadata.ts';

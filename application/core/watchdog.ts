@@ -1,14 +1,14 @@
-// Finds work that is owed but has no open job, and enqueues it: a lost job is never lost work (architecture §7). Each job declares the
-// query that finds its work in other data than the jobs.
+// Finds owed work without an open job and enqueues it, so that a lost job is never lost work (architecture §7). Each job declares how to
+// find its work in data other than the jobs.
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, JobRequest } from '../ports/jobs.ts';
 import { type TimedKind, type Timers, timerKey } from '../ports/timers.ts';
 import type { Job, Look, OwedSource } from './capability.ts';
 
-/** Work that is younger may just be on its way. With the pause between two looks, lost work is found within two minutes. */
+/** Younger work may still get its job. Together with the pause between two looks, lost work is found within two minutes. */
 const CUTOFF_MS = 60_000;
-/** Read at once; all pages are read. */
+/** Rows per page; all pages are read. */
 const PAGE = 1_000;
 
 export interface WatchdogNeeds {
@@ -17,19 +17,19 @@ export interface WatchdogNeeds {
   readonly clock: Clock;
 }
 
-/** Enqueues the work that is owed. Returns the jobs that were enqueued or opened again. */
-export const haveOwedWorkDone = <Needs extends WatchdogNeeds>(
+/** Enqueues owed work. Returns the jobs that were enqueued or reopened. */
+export const enqueueOwedWork = <Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
   needs: Needs,
   page = PAGE,
 ): Promise<readonly JobRequest[]> => needs.jobs.ensure(owedWork(jobs, needs, page));
 
-/** One watchdog a deployment: does nothing where another process leads. */
+/** Enqueues owed work if this process is the leader, so that a deployment has one watchdog. */
 export const lookIfLeading = async <Needs extends WatchdogNeeds>(
   isLeading: () => boolean,
   jobs: readonly Job<Needs>[],
   needs: Needs,
-): Promise<readonly JobRequest[]> => (isLeading() ? haveOwedWorkDone(jobs, needs) : []);
+): Promise<readonly JobRequest[]> => (isLeading() ? enqueueOwedWork(jobs, needs) : []);
 
 async function* owedWork<Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
@@ -38,7 +38,7 @@ async function* owedWork<Needs extends WatchdogNeeds>(
 ): AsyncGenerator<readonly JobRequest[]> {
   const look: Look = { before: fromMillis(needs.clock.now() - CUTOFF_MS), ageMs: CUTOFF_MS, page };
   for (const { kind, owed } of jobs) if (owed.by === 'row') yield* needs.jobs.owedByRow(kind.name, look.ageMs, page);
-  // Jobs that share a source are found by one reading of it.
+  // A source that several jobs share is read only once.
   for (const [source, members] of bySource(jobs))
     for await (const found of source(needs, look)) yield await withoutTimer(needs, jobs, requestsOf(members, found));
 }
@@ -57,7 +57,7 @@ const requestsOf = <Needs>(jobs: readonly Job<Needs>[], found: readonly unknown[
     }),
   );
 
-/** Leaves out work for which a timer is set. */
+/** Returns the requests without those for which a timer is set. */
 const withoutTimer = async <Needs extends WatchdogNeeds>(
   { timers }: Needs,
   jobs: readonly Job<Needs>[],

@@ -1,4 +1,5 @@
-// Applies what an acquirer reports about a payment besides money. A notification only starts this: the facts are read from the provider.
+// Applies an acquirer's reports about a payment that don't concern money. A notification is only the trigger: the facts are read from the
+// provider.
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -13,7 +14,7 @@ interface Needs {
   readonly providers: PaymentProviders;
 }
 
-/** Applies the facts that the acquirer has of the payment, in their order. Idempotent. Throws UnknownAtProvider. */
+/** Applies the acquirer's facts about the payment, in order. Idempotent. Throws UnknownAtProvider if the acquirer gives no answer. */
 export const takeAcquirerFacts =
   ({ commands, providers }: Needs) =>
   async (paymentId: PaymentId): Promise<void> => {

@@ -1,5 +1,5 @@
-// POST /v1/payments/{id}/cancel: the wish in the stream, then the provider, whose word becomes the fact. An unknown answer is resolved by
-// asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
+// POST /v1/payments/{id}/cancel: records the request, then asks the provider and records its answer. If the answer is unknown, the provider
+// is asked again. If the payment was paid first, the payment wins (contract.md Transitions; rules E4, M5).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -24,7 +24,7 @@ import {
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';
 
-/** How long the request itself has before the process takes over. */
+/** Time that the HTTP request has to finish the cancellation before the process takes over. */
 const PATIENCE_SECONDS = 5;
 
 export const cancel = timedKind({
@@ -64,22 +64,22 @@ export class Canceller {
     this.#needs = needs;
   }
 
-  /** Brings a requested cancellation to its end, as `end` does. `dueAt`: the instant of its timer, where a test clock jumped over it. */
+  /** Completes a requested cancellation, as `end` does. `dueAt`: when its timer was due, if a test clock skipped that instant. */
   async run(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
     const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     if (exists(state)) await this.end(state, dueAt);
   }
 
   /**
-   * Returns the payment once its cancellation was brought to an end; as it is, if none was requested or the payment has ended. Throws
-   * UnknownAtProvider while the provider does not say.
+   * Completes the requested cancellation and returns the payment. Returns the payment unchanged if no cancellation was requested or the
+   * payment has ended. Throws UnknownAtProvider if the provider gives no definite answer.
    */
   async end(payment: ExistingPayment, dueAt?: Timestamp): Promise<ExistingPayment> {
     const { commands, accounts } = this.#needs;
     if (payment.charge.cancelRequestedAt === null || notCancellable(payment) !== null) return payment;
-    const asked = payment.transaction.status === 'held' ? payment : await this.#askProvider(payment);
-    if (notCancellable(asked) !== null) return asked;
-    const { terms } = asked.charge;
+    const current = payment.transaction.status === 'held' ? payment : await this.#cancelAtProvider(payment);
+    if (notCancellable(current) !== null) return current;
+    const { terms } = current.charge;
     const { accountId, mode, paymentId } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
     const back = {
@@ -91,8 +91,8 @@ export class Canceller {
     return assertExists((await commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata)).state);
   }
 
-  /** Returns the payment that the provider has cancelled; or that was paid, with what was paid decided on. */
-  async #askProvider(payment: ExistingPayment): Promise<ExistingPayment> {
+  /** Cancels the instruments at the provider and returns the payment. If it was paid in the meantime, the money is settled first. */
+  async #cancelAtProvider(payment: ExistingPayment): Promise<ExistingPayment> {
     const { terms } = payment.charge;
     const provider = this.#needs.providers.of(terms.mode);
     if (provider === null) throw new UnknownAtProvider(`cancellation of ${terms.paymentId}`);
@@ -103,26 +103,26 @@ export class Canceller {
   }
 
   /**
-   * Decides on what was paid and returns the payment: it has ended, or the money is held, for review, which the cancellation returns (M5),
-   * or because it can't be returned.
+   * Settles the received money and returns the payment. Afterwards the payment has ended, or its money is held: either for review, in
+   * which case the cancellation returns it (M5), or because the provider refused to return it.
    */
   async #settled(terms: ExistingPayment['charge']['terms']): Promise<ExistingPayment> {
     await this.#needs.settler.settleAll(terms);
     const payment = assertExists((await this.#needs.commands.load(PAYMENT, PAYMENT.stream(terms.paymentId))).state);
     const { status, incomingPayments } = payment.transaction;
     if (notCancellable(payment) !== null || status === 'held') return payment;
-    // What the provider refuses to send back is an operator's now, and waits for nothing that would come by itself.
-    if (incomingPayments.some(isOfOperator) && incomingPayments.every(isAtRest)) return payment;
-    // What was paid is on its way back to the payer (another amount): once it is there, it can be cancelled.
-    throw new UnknownAtProvider(`return of what was paid for ${terms.paymentId}`);
+    // The provider refused to return the money, so an operator has to act. Waiting for the provider would be pointless.
+    if (incomingPayments.some(needsOperator) && incomingPayments.every(isAtRest)) return payment;
+    // A payment of the wrong amount is being returned to the payer. The charge can be cancelled once the return is complete.
+    throw new UnknownAtProvider(`return of the money received for ${terms.paymentId}`);
   }
 }
 
-/** Refused by the provider: the bank keeps it whatever an operator does about it. */
-const isOfOperator = ({ outcome, refusal }: IncomingPaymentRecord): boolean =>
+/** The provider refused to return it and keeps the money, whatever an operator decides. */
+const needsOperator = ({ outcome, refusal }: IncomingPaymentRecord): boolean =>
   refusal !== undefined && outcome !== 'returned' && outcome !== 'settled';
 
-/** Not on its way to the payer. */
+/** Not being returned to the payer. */
 const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';
 
 interface CancelNeeds {
@@ -132,28 +132,28 @@ interface CancelNeeds {
 }
 
 /**
- * The cancelled payment. Throws ProviderUnavailable when the provider does not say; it is asked until it does, by a repeat of the
- * request or without one. Cancelled before, settled or ended: `transaction_not_cancellable` (E4).
+ * Cancels a payment and returns it. Rejects with `transaction_not_cancellable` if it was cancelled before, settled or has ended (E4).
+ * Throws ProviderUnavailable if the provider gives no definite answer; the provider is asked again with or without a repeated request.
  */
 export const cancelPayment =
   ({ commands, accounts, canceller }: CancelNeeds) =>
   async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<ExistingPayment | Rejection> => {
     const request = requestCancel(await accounts.now(tenant.accountId, tenant.mode));
-    const wished = await commands.execute(
+    const requested = await commands.execute(
       PAYMENT,
       PAYMENT.stream(id),
       (state) => (isOwn(state, tenant) ? request(state) : NO_PAYMENT),
       metadataForRequest(requester, tenant, id),
     );
-    if (isRejection(wished)) return wished;
-    const after = await canceller.end(assertExists(wished.state)).catch(unavailable);
+    if (isRejection(requested)) return requested;
+    const after = await canceller.end(assertExists(requested.state)).catch(unavailable);
     if (after.charge.status === 'cancelled') return after;
-    return notCancellable(after) ?? reject('service_unavailable', 'The cancellation is still under way.');
+    return notCancellable(after) ?? reject('service_unavailable', 'The cancellation is still in progress.');
   };
 
 const unavailable = (error: unknown): never => {
   if (!(error instanceof UnknownAtProvider)) throw error;
   throw new ProviderUnavailable(
-    'The payment provider did not answer. The cancellation goes on by itself; read the payment to see its end.',
+    'The payment provider did not answer. The cancellation continues in the background; retrieve the payment to see the result.',
   );
 };

@@ -1,4 +1,4 @@
-// Payments: from the instruments that payers pay with to money that is settled, released, or sent back.
+// Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -58,22 +58,22 @@ const partsOf = (needs: PaymentsNeeds) => {
 };
 type Parts = ReturnType<typeof partsOf>;
 
-/** One tenant gets a third of the places at most. */
+/** A single tenant gets at most a third of the places. */
 const PLACES = { places: 24, perTarget: 24 };
 
 const unhandledNotifications: OwedSource<PaymentsNeeds, NotificationKey> = ({ notifications }, { ageMs, page }) =>
   notifications.unhandled(ageMs, page);
 
-/** A tenant without a charge for so long is not compared any more; its next charge has it go on from where it was left. */
+/** Reconciliation pauses for tenants that created no charge for this long. It resumes where it stopped with their next charge. */
 const ACTIVE_MS = 40 * DAY_MS;
-/** Between two comparisons of a tenant, by its own clock. */
+/** Pause between two comparisons of the same tenant, by its own clock. */
 const PAUSE_MS = 10 * MINUTE_MS;
-/** A comparison that lies further ahead is from a host whose clock was wrong. */
+/** A comparison dated further ahead than this came from a host with a wrong clock. */
 const AHEAD_MS = HOUR_MS;
 
 /**
- * Yields the tenants whose payments were not compared with the provider's list for PAUSE_MS. How far comparisons got is stored, so that one
- * that was lost or failed is due with the next look.
+ * Yields the tenants whose payments were not compared with the provider's list for PAUSE_MS. Progress is stored only after a comparison,
+ * so the next look finds the tenants whose comparison was lost or failed.
  */
 async function* tenantsToReconcile(needs: PaymentsNeeds): AsyncGenerator<readonly Tenant[]> {
   const { clock, payments, providers, reconciliations } = needs;
@@ -135,10 +135,10 @@ export const payments = capability({
     }),
     job(reconcile, {
       handler: (parts: Parts) => each(compareWithProvider(parts)),
-      // Listing a day of payments takes its time, and nobody waits for it.
+      // Listing a day of payments is slow and not urgent.
       places: { places: 6, perTarget: 1 },
       idle: 'apart',
-      // A provider that does not answer is asked by the retries of one job, and not by another job every minute.
+      // If the provider does not answer, one job retries, instead of a new job every minute.
       owed: owedBy(tenantsToReconcile, (tenant) => ({ tenant, payload: { ...tenant } })),
       routine: '45 * * * * *',
     }),
@@ -146,12 +146,12 @@ export const payments = capability({
   gauges: [
     {
       name: 'disputes_account_rests',
-      help: 'Accounts and currencies with a rest on the ledger account of disputes (`ledger check`).',
+      help: 'Pairs of account and currency with a nonzero balance on the disputes ledger account (`ledger check`).',
       read: async ({ ledger }) => (await ledger.disputesRests(null)).length,
     },
     {
       name: 'held_payments',
-      help: 'Payments that wait for an operator (`held list`).',
+      help: 'Payments waiting for an operator (`held list`).',
       read: ({ payments }) => payments.countHeld(),
     },
   ],
@@ -164,7 +164,7 @@ export const payments = capability({
     createPayment: new CreatePaymentHandler(parts),
     cancelPayment: cancelPayment(parts),
     providerStatus: providerStatus(parts),
-    /** Whether the mode's provider lets the receipt of a settled payment be shown. */
+    /** Returns whether the mode's provider allows merchants to see the receipt of a settled payment. */
     exposesReceipts: (mode: Mode) => parts.providers.of(mode)?.exposesReceipts === true,
   }),
   operators: (needs: HeldNeeds) => heldPayments(needs),

@@ -1,5 +1,5 @@
-// Creating a charge (POST /v1/charges and POST /v1/pix/charges: one operation, K1) or a payment (POST /v1/payments). Both store the intent
-// before any outside call (K7). Order: provider, a request with the same key in flight, fraud guard, idempotency.
+// Creates charges (POST /v1/charges and POST /v1/pix/charges, one operation: K1) and payments (POST /v1/payments). Both store the intent
+// before any external call (K7). Order of the checks: provider, concurrent request with the same key, fraud guard, idempotency.
 
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
@@ -36,7 +36,7 @@ interface CreationNeeds {
   readonly velocity: VelocityGuard;
 }
 
-/** Who asks for a new charge or payment, and under which key. */
+/** The requester of a new charge or payment, and the idempotency key. */
 interface CreationCommand extends Actor {
   readonly account: OpenAccount;
   readonly mode: Mode;
@@ -50,7 +50,7 @@ interface Asked {
   readonly metadata: { readonly [key: string]: Json };
 }
 
-/** The part of the terms that follows from the key, the account and the clock. */
+/** Returns the terms that are derived from the key, the account and the clock. */
 const commonTerms = (
   { account, mode, idempotencyKey, baseUrl }: CreationCommand,
   operation: Operation,
@@ -68,8 +68,8 @@ const commonTerms = (
 });
 
 /**
- * The fraud guard of live charges (rule E6). Returns null when the charge may be made, and counts it; a replay, and what a crash cut off,
- * always passes. The customer's limit is judged before the account's. A refusal writes nothing, so that the key can be used again.
+ * The fraud guard of live charges (rule E6). Returns null and counts the charge if it is allowed. Replays and creations interrupted by a
+ * crash always pass. The customer's limit is checked before the account's. A refusal writes nothing, so the key can be used again.
  */
 const velocityRefusal = async (
   { commands, velocity }: CreationNeeds,
@@ -87,13 +87,13 @@ const velocityRefusal = async (
     ...settings.velocity,
   });
   if (outcome === 'customer')
-    return reject('fraud.customer_velocity_exceeded', 'Too many charges of this customer within an hour.');
+    return reject('fraud.customer_velocity_exceeded', 'Too many charges for this customer within one hour.');
   return outcome === 'account'
-    ? reject('fraud.account_velocity_exceeded', 'Too many charges of this account within an hour.')
+    ? reject('fraud.account_velocity_exceeded', 'Too many charges by this account within one hour.')
     : null;
 };
 
-/** Appends the creation, or finds the one that the key made before. */
+/** Appends the creation, or returns the earlier one made with the same key. */
 const record = (
   { commands }: CreationNeeds,
   command: CreationCommand,
@@ -104,10 +104,10 @@ const record = (
   return commands.execute(PAYMENT, PAYMENT.stream(terms.paymentId), createCharge(wish), metadata, { creates: true });
 };
 
-/** The payment as it was created, and whether it had been before. */
+/** The payment as it was created. `replayed`: an earlier request with the same key created it. */
 type Created = { readonly payment: ExistingPayment; readonly replayed: boolean };
 
-// --- Charges: issued, or failed, when they are answered ---
+// --- Charges: the response waits until the instrument is issued or has failed ---
 
 interface CreateChargeCommand extends CreationCommand {
   readonly request: ChargeRequest;
@@ -126,7 +126,7 @@ export class CreateChargeHandler {
     this.#inFlight = new InFlightRequests(needs.stopwatch, 'Idempotency-Key');
   }
 
-  /** Throws ProviderUnavailable. */
+  /** Creates the charge and issues its instrument. Throws ProviderUnavailable if the provider gives no definite answer. */
   async handle(command: CreateChargeCommand): Promise<Created | Rejection> {
     const provider = this.#needs.providers.of(command.mode);
     if (provider === null)
@@ -151,14 +151,14 @@ export class CreateChargeHandler {
       keyParam: 'Idempotency-Key',
     });
     if (isRejection(outcome)) return outcome;
-    // Resuming what was cut off is the first answer of a charge, not a replay of one.
+    // A repeat that resumes an interrupted creation gives the charge its first response, so it is not a replay.
     const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';
     if (outcome.reply === 'created' && outcome.state.charge.status === 'open')
       return { payment: assertExists(outcome.state), replayed };
     return { payment: await this.#asCreated(outcome, provider), replayed };
   }
 
-  /** The payment as its creation left it: issued, failed or cancelled (K3). Still cut off: the provider is asked now. */
+  /** Returns the payment as its creation left it: issued, failed or cancelled (K3). Asks the provider if the creation was interrupted. */
   async #asCreated(outcome: Outcome<PaymentState, Creation>, provider: PaymentProvider): Promise<ExistingPayment> {
     const { commands, issuer } = this.#needs;
     const asked = assertExists(outcome.state);
@@ -171,12 +171,12 @@ export class CreateChargeHandler {
           'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
         );
     }
-    // Not always the second event: a cancellation may have been asked for before.
+    // This is not always the second event: a cancellation may have been requested before.
     for await (const { after } of commands.loadSteps(PAYMENT, stream)) {
       const payment = assertExists(after);
       if (payment.charge.status !== 'requested') return payment;
     }
-    throw new Error(`charge ${terms.paymentId} was not brought to its end`);
+    throw new Error(`charge ${terms.paymentId} was neither issued nor failed`);
   }
 }
 
@@ -194,7 +194,7 @@ const chargeTerms = (command: CreateChargeCommand, nowMs: number): ChargeTerms =
   };
 };
 
-// --- Payments: the intent alone. A job finalises it with the acquirers afterwards (P4), so that no answer waits for one ---
+// --- Payments: only the intent is stored. A job finalises it with the acquirers later (P4), so the response never waits for one ---
 
 interface CreatePaymentCommand extends CreationCommand {
   readonly request: PaymentRequest;
@@ -228,9 +228,9 @@ export class CreatePaymentHandler {
     });
     if (isRejection(outcome)) return outcome;
     if (outcome.reply === 'created') return { payment: assertExists(outcome.state), replayed: false };
-    // A replay shows the state at creation, whatever came after (K3).
+    // A replay returns the state at creation, whatever happened since (K3).
     const created = await this.#needs.commands.loadAround(PAYMENT, PAYMENT.stream(terms.paymentId), 0);
-    if (created === null) throw new Error(`payment ${terms.paymentId} has no creation`);
+    if (created === null) throw new Error(`payment ${terms.paymentId} has no creation event`);
     return { payment: assertExists(created.after), replayed: true };
   }
 }

@@ -1,4 +1,4 @@
-// A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
+// Expires charges that were not paid in time. The provider is asked first, because a payment may not have been reported yet (M4).
 
 import Type from 'typebox';
 import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts';
@@ -18,7 +18,7 @@ import type { Settler } from './settle.ts';
 
 export const expire = timedKind({
   name: 'expire',
-  /** `method`: whose instrument ends; of a Pix it is not said. */
+  /** `method`: the method whose instrument expires; absent for Pix. */
   payload: payloadOf({ paymentId: idOf<PaymentId>(), method: Type.Optional(Type.Unsafe<PaymentMethod>(text)) }),
   subjectOf: ({ paymentId }) => paymentId,
   timer: { keyOf: ({ paymentId, method }) => (method === undefined ? paymentId : `${paymentId} ${method}`) },
@@ -57,8 +57,8 @@ interface Needs {
 }
 
 /**
- * Expires a charge whose last instrument has ended, once the provider knows of no payment. `dueAt`: the instant of its timer, where a test
- * clock jumped over it. Throws UnknownAtProvider: the charge stays pending and is asked for again.
+ * Expires a charge whose last instrument has expired, if the provider knows of no payment. `dueAt`: when its timer was due, if a test
+ * clock skipped that instant. Throws UnknownAtProvider if the provider gives no answer; the charge stays pending and the job is retried.
  */
 export const expireCharge =
   ({ commands, accounts, settler }: Needs) =>
@@ -69,12 +69,12 @@ export const expireCharge =
     if (state.charge.status !== 'open' || !isUnpaid) return;
     const { terms, instruments } = state.charge;
     const expiresAt = lastExpiry(instruments);
-    if (expiresAt === null || (dueAt !== undefined && dueAt < expiresAt)) return; // the last one has a timer of its own (I8a)
-    // That an instrument's timer is due says nothing of a later instrument: then only the time that it is here counts.
+    if (expiresAt === null || (dueAt !== undefined && dueAt < expiresAt)) return; // the last instrument has its own timer (I8a)
+    // A due timer proves only that its own instrument has expired. For a later instrument, the account's clock decides.
     const isOfLast = instrumentExpiry(instruments, method) === expiresAt;
     const { accountId, mode } = terms;
     const now = await (isOfLast ? accounts.actingAt(accountId, mode, expiresAt) : accounts.now(accountId, mode));
-    if (now < expiresAt) return; // another method can still be paid with
+    if (now < expiresAt) return; // another method can still be used
     await settler.settleAll(terms);
     await commands.record(
       PAYMENT,

@@ -1,4 +1,4 @@
-// Settled money that is held becomes available when its hold ends (M2).
+// Makes settled money available when its hold period ends (M2).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -35,7 +35,7 @@ export const fundsRelease = processManager({
   },
 });
 
-/** Releases the funds of a settled payment whose hold is over. */
+/** Releases the funds of a settled payment whose hold period is over. */
 export const release =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async ({ paymentId }: PayloadOf<typeof releaseFunds>): Promise<void> => {

@@ -1,4 +1,4 @@
-// Payments that wait for an operator, and what operators decide on them (rule M5).
+// Lists held payments and applies operators' decisions on them (rule M5).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -28,7 +28,7 @@ export interface HeldItem {
   readonly payerName: string | null;
   readonly expectedPayerTaxId: string | null;
   readonly reason: string;
-  /** What the provider said when it was to be sent back; null: it was not asked. */
+  /** Why the provider refused to return it; null if no return was attempted. */
   readonly returnRefused: string | null;
   readonly heldSince: string;
 }
@@ -52,14 +52,14 @@ const heldItems = (payment: ExistingPayment): readonly HeldItem[] =>
   });
 
 export const heldPayments = (needs: HeldNeeds) => ({
-  /** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
+  /** Returns payments with held money, longest held first. `total` also counts those beyond `limit`. */
   listHeld: async (
     limit: number,
   ): Promise<{ readonly held: readonly HeldItem[]; readonly total: number; readonly rest: number }> => {
     const { held, total } = await needs.held.list(limit);
     return { held: held.flatMap(heldItems), total, rest: total - held.length };
   },
-  /** Rejects as `reviewHeld` does. */
+  /** Applies an operator's decision. Rejects as `reviewHeld` does. */
   reviewHeld: async (
     id: PaymentId,
     verdict: HeldVerdict,

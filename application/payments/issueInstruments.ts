@@ -1,5 +1,4 @@
-// Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
-// off (K7).
+// Issues instruments: for a charge during its request, for a payment in a job (P4). A timer completes interrupted issuing (K7).
 import Type from 'typebox';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
@@ -27,9 +26,9 @@ import type {
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerKey, timerOf } from '../ports/timers.ts';
 
-/** What the provider is asked for beyond the lifetime: its answer takes time, and the lifetime counts from when it is known. */
+/** Added to the lifetime requested from the provider, because the lifetime counts from the moment its answer is known. */
 const SPARE_MS = 10 * SECOND_MS;
-/** An instrument that nobody but ourselves is asked for is as old as the payment, unless the job that makes it came later than this. */
+/** The lifetime of a locally made instrument counts from the payment's creation, unless its job ran later than this. */
 const PROMPT_MS = 5 * SECOND_MS;
 
 export const issueInstruments = jobKind({
@@ -40,13 +39,13 @@ export const issueInstruments = jobKind({
 
 export const resumeIssuing = timedKind({
   name: 'resumeIssuing',
-  /** `ofAll`: of several methods. One instrument says nothing of the others: their timer is one that nothing clears. */
+  /** `ofAll`: the payment has several methods. Issuing one instrument does not complete the others, so nothing clears this timer. */
   payload: payloadOf({ paymentId: idOf<PaymentId>(), ofAll: Type.Optional(Type.Boolean()) }),
   subjectOf: ({ paymentId }) => paymentId,
   timer: { keyOf: ({ paymentId, ofAll }) => (ofAll ? `${paymentId} all` : paymentId), onlyLater: true },
 });
 
-const isIssued = (logged: { readonly subject: string }) => [
+const stopTimer = (logged: { readonly subject: string }) => [
   clearTimer(resumeIssuing, { paymentId: paymentOf(logged) }),
 ];
 
@@ -63,10 +62,10 @@ export const instrumentIssuing = processManager({
           const timer = setTimer(resumeIssuing, payload, logged, addMillis(createdAt, endsAfterMs(api)));
           return [{ ...timer, first: true }, ...(api === 'payments' ? [enqueue(issueInstruments, { paymentId })] : [])];
         },
-        ChargePixIssued: isIssued,
-        ChargeInstrumentIssued: isIssued,
-        ChargeFailed: isIssued,
-        ChargeCancelled: isIssued,
+        ChargePixIssued: stopTimer,
+        ChargeInstrumentIssued: stopTimer,
+        ChargeFailed: stopTimer,
+        ChargeCancelled: stopTimer,
         ChargeCancelRequested: nothing,
         ChargeExpired: nothing,
       },
@@ -75,12 +74,12 @@ export const instrumentIssuing = processManager({
   },
 });
 
-/** Nobody repeats the request of a payment: its job asks again and again, as long as there is time. */
+/** Returns how long after the creation the resume timer fires: for a payment only when its own job has run out of time. */
 const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? RESUMED_AFTER_MS : GIVEN_UP_AFTER_MS);
 
 const isPix = (method: PaymentMethod): boolean => method === 'PIX';
 
-/** What the provider is asked to make of one method, with all its lifetime from `from` on. */
+/** Returns the request for one method's instrument, with its full lifetime counted from `from`. */
 export const instrumentRequest = (
   terms: ChargeTerms,
   method: PaymentMethod,
@@ -103,7 +102,7 @@ export const instrumentRequest = (
   documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
 });
 
-/** A due day has no spare time: it would move the day that the provider prints. */
+/** Methods with a due day get no spare time, because it would change the printed due day. */
 const withSpare = (request: InstrumentRequest): InstrumentRequest =>
   hasDueDay(request.method) ? request : { ...request, expiresAt: addMillis(request.expiresAt, SPARE_MS) };
 
@@ -114,7 +113,7 @@ interface Needs {
   readonly timers: Pick<Timers, 'set' | 'dueAt'>;
 }
 
-/** What became of what the provider was asked for; `isMade`: by itself, not by a provider that has a clock of its own. */
+/** A request and its outcome. `isMade`: the instrument was made locally, so no provider clock limits its lifetime. */
 interface Asked {
   readonly request: InstrumentRequest;
   readonly outcome: InstrumentOutcome;
@@ -129,8 +128,8 @@ export class InstrumentIssuer {
   }
 
   /**
-   * The instrument of a charge: the effect and its record. `isRepeat`: the request came again, and from now on the watchdog waits anew.
-   * False: unknown or unavailable, nothing is recorded, the creation stays open.
+   * Issues the instrument of a charge and records it. Returns false if the outcome is unknown or the provider unavailable; then nothing
+   * is recorded and the creation stays open. `isRepeat`: the client repeated the request, which postpones the resume timer.
    */
   async issue(provider: PaymentProvider, payment: ExistingPayment, isRepeat: boolean): Promise<boolean> {
     const { terms } = payment.charge;
@@ -144,7 +143,7 @@ export class InstrumentIssuer {
     return this.#recordKnown(provider, terms, [{ request, outcome }]);
   }
 
-  /** The instruments of a payment, all that are missing. Throws UnknownAtProvider until every method is known. */
+  /** Issues all missing instruments of a payment. Throws UnknownAtProvider if the outcome of any method is unknown. */
   async issueAll(paymentId: PaymentId): Promise<void> {
     const payment = await this.#load(paymentId);
     if (payment === null || !isAlive(payment)) return;
@@ -167,8 +166,8 @@ export class InstrumentIssuer {
   }
 
   /**
-   * Goes on with what was cut off. `dueAt`: the instant of its timer, where a test clock jumped over it. A charge that is not known yet is
-   * looked at again until its time is up; of a payment, throws UnknownAtProvider until then.
+   * Resumes interrupted issuing. `dueAt`: when its timer was due, if a test clock skipped that instant. While the outcome is unknown and
+   * time remains, sets another timer for a charge and throws UnknownAtProvider for a payment.
    */
   async resume(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
     const payment = await this.#load(paymentId);
@@ -178,16 +177,15 @@ export class InstrumentIssuer {
     const at = await (dueAt === undefined ? this.#now(terms) : this.#needs.accounts.actingAt(accountId, mode, dueAt));
     const isOver = at >= giveUpAt(terms);
     if (api === 'payments' && !isOver) return this.issueAll(paymentId);
-    // The request came again meanwhile: the next look is a minute after that.
+    // The client repeated the request in the meantime, which moved the timer: the next look is a minute after the repeat.
     const next = isOver ? null : await this.#needs.timers.dueAt(timerKey(resumeIssuing, { paymentId }));
     if (next !== null && next > at) return;
     if (!(await this.#look(payment, at))) await this.#lookLater(terms, at);
   }
 
   /**
-   * Finds out whether `method` (null: each method) has an instrument at the provider. To be called before a payment by it is settled:
-   * money for an instrument that the stream does not have yet would be returned. Throws UnknownAtProvider when that of `method` stays
-   * unknown.
+   * Records whether `method` (null: every method) has an instrument at the provider. Call it before settling a payment by this method:
+   * money for an instrument that is missing in the stream would be returned. Throws UnknownAtProvider if the outcome stays unknown.
    */
   async resumeFor(id: PaymentId, method: PaymentMethod | null): Promise<void> {
     const { commands } = this.#needs;
@@ -204,8 +202,8 @@ export class InstrumentIssuer {
   }
 
   /**
-   * What there is at the provider is recorded; what is not there, or not known when the time is up, is refused. False: not known, and
-   * there is time to ask again.
+   * Records the instruments that exist at the provider. Instruments that don't exist, or are unknown when time is up, are recorded as
+   * refused. Returns false if some are unknown and time remains to ask again.
    */
   async #look(payment: ExistingPayment, at: Timestamp): Promise<boolean> {
     const { terms } = payment.charge;
@@ -238,7 +236,7 @@ export class InstrumentIssuer {
     return this.#needs.accounts.now(accountId, mode);
   }
 
-  /** Records what is known, the lifetimes counted from `at` (null: now). Whether all of it was known. */
+  /** Records the known outcomes, with lifetimes counted from `at` (null: now). Returns whether all outcomes were known. */
   async #recordKnown(
     provider: PaymentProvider | null,
     terms: ChargeTerms,
@@ -252,7 +250,7 @@ export class InstrumentIssuer {
       if (issuance === null) return [];
       return [isMade ? issuance : expiringBy(issuance, expiryOf(method, terms, knownAt))];
     });
-    // The Pix code first, so that the messages about the payment contain it.
+    // The Pix code comes first, so that messages about the payment contain it.
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
     const { paymentId, txid } = terms;
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
@@ -261,7 +259,10 @@ export class InstrumentIssuer {
     return known.length === asked.length;
   }
 
-  /** The provider's clock began before we knew of it: it is prolonged, so that the payer has all of its lifetime (K7). */
+  /**
+   * Returns the outcome with its full lifetime. The provider's clock started before its answer arrived, so the instrument is prolonged
+   * if necessary (K7).
+   */
   async #inFull(
     provider: PaymentProvider | null,
     terms: ChargeTerms,
@@ -301,14 +302,14 @@ const issuanceOf = (method: PaymentMethod, outcome: InstrumentOutcome): Issuance
   return { method, refused: { reason, providerErrorCode } };
 };
 
-/** Ends at `end`, or when the provider has it end, whichever is earlier. */
+/** Returns the issuance with the earlier of the two expiry times: `end` or the provider's. */
 const expiringBy = (issuance: Issuance, end: Timestamp): Issuance => {
   if ('refused' in issuance) return issuance;
   const expiresAt = earlier(issuance.instrument.expiresAt, end);
   return { ...issuance, instrument: { ...issuance.instrument, expiresAt } } as Issuance;
 };
 
-/** What may exist already is looked for before it is made. */
+/** Looks for the instrument at the provider and issues it only if it does not exist yet. */
 const askThenIssue = async (provider: PaymentProvider, request: InstrumentRequest): Promise<InstrumentOutcome> => {
   const known = await provider.findInstrument(request);
   if (known.kind === 'unknown') return { kind: 'unknown' };
@@ -321,7 +322,7 @@ const NOT_CONFIRMED: InstrumentOutcome = {
   providerErrorCode: 'not_confirmed',
 };
 
-/** `isOver`: there is no time to ask again. */
+/** Returns the existing instrument, or a refusal if there is none. `isOver`: time is up, so an unknown outcome is a refusal, too. */
 const found = async (
   provider: PaymentProvider | null,
   request: InstrumentRequest,

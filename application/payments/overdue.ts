@@ -1,4 +1,4 @@
-// What payments owe, as their read model shows it.
+// Finds overdue work of payments in their read model.
 import { type OwedSource, owedBy } from '../core/capability.ts';
 import type { JobPayload } from '../ports/jobs.ts';
 import type { OverduePayment, PaymentReads } from '../ports/readModels/payments.ts';
@@ -7,13 +7,13 @@ interface Needs {
   readonly payments: Pick<PaymentReads, 'overdue'>;
 }
 
-/** Read once for all jobs that go by it. */
+/** Shared by all jobs that use it, so that it is read only once. */
 const overduePayments: OwedSource<Needs, OverduePayment> = ({ payments }, { before, page }) =>
   payments.overdue(before, page);
 
 type Pending = OverduePayment['work'];
 
-/** What is owed of one kind of pending work. */
+/** Returns how the watchdog finds overdue work of one kind. */
 export const owedOf = <Kind extends Pending['kind'], Payload extends JobPayload>(
   kind: Kind,
   payloadOf: (paymentId: OverduePayment['paymentId'], work: Pending & { readonly kind: Kind }) => Payload,

@@ -1,4 +1,4 @@
-// Payments as their own tenant sees them: of all others there is none.
+// Restricts payments to their own tenant. Payments of other tenants are reported as not found.
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';

@@ -1,4 +1,4 @@
-// What the provider says of a payment (contract.md, GET /v1/payments/{id}/provider-status).
+// Reads a payment's status from its provider (contract.md, GET /v1/payments/{id}/provider-status).
 
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Json } from '../../domain/kernel/json.ts';
@@ -15,16 +15,16 @@ interface Needs {
 
 interface ProviderView {
   readonly provider: string;
-  /** The txid of a Pix, the acquirer's reference of any other method. */
+  /** The txid for Pix, the acquirer's reference for other methods. */
   readonly providerTransactionId: string;
-  /** null: the provider does not know it. */
+  /** null: the provider has no such instrument. */
   readonly providerStatus: string | null;
   readonly rawResponse: Json;
 }
 
 /**
- * Asks the provider of the method that paid, else of the first that can be paid with. Returns null when no provider ever had an instrument.
- * Throws ProviderUnavailable.
+ * Returns the provider's status of the instrument that was paid, or else of the first one issued. Returns null if no instrument was ever
+ * issued. Throws ProviderUnavailable if the provider gives no answer.
  */
 export const providerStatus =
   ({ accounts, providers }: Needs) =>

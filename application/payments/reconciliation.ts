@@ -1,5 +1,5 @@
-// Finds payments whose notification was lost in the provider's own list and stores them as notifications, so that they are settled like any
-// other (pix.md, "missed callbacks"). Nothing is decided here.
+// Reads the provider's list to find payments whose notification was lost, and stores them as notifications. They are then settled as usual
+// (pix.md, "missed callbacks").
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -22,11 +22,11 @@ import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
 
-/** A first run looks back this far; the longest period asked for at once, because the standard API bounds periods. */
+/** How far a first run looks back, and the longest period of one query, because the standard API limits periods. */
 const PERIOD_MS = DAY_MS;
-/** A bank may list a payment this much later than it was made. */
+/** A bank may list a payment up to this long after it was made. */
 const OVERLAP_MS = HOUR_MS;
-/** Another worker was there less than this ago: nothing to do. In account time, which is never slower than real time. */
+/** Skips tenants that another worker compared less than this long ago, in account time (which is never slower than real time). */
 const FRESH_MS = 5 * MINUTE_MS;
 
 export const reconcile = jobKind({
@@ -55,8 +55,9 @@ interface Needs {
 }
 
 /**
- * Compares the payments that a tenant's provider lists with its notifications. Throws UnknownAtProvider; a repeat goes on after the last
- * period that was completed. Idempotent, concurrently too: a payment becomes one notification.
+ * Compares the payments that a tenant's provider lists with the stored notifications, and stores the missing ones. Throws
+ * UnknownAtProvider if the provider gives no answer; a retry continues after the last completed period. Idempotent, also if run
+ * concurrently: each payment becomes one notification.
  */
 export const compareWithProvider =
   (needs: Needs) =>
@@ -65,7 +66,7 @@ export const compareWithProvider =
     const provider = providers.of(tenant.mode);
     if (provider === null) return;
     const now = await accounts.now(tenant.accountId, tenant.mode);
-    const until = believable(await reconciliations.reconciledUntil(tenant), now);
+    const until = plausible(await reconciliations.reconciledUntil(tenant), now);
     if (until !== null && now < addMillis(until, FRESH_MS)) return;
     const from = until === null ? addMillis(now, -PERIOD_MS) : addMillis(until, -OVERLAP_MS);
     const isNew = ({ incoming }: Listed) => until === null || incoming.paidAt > until;
@@ -83,21 +84,21 @@ export const compareWithProvider =
     if (until === null || saoPauloDay(until) !== saoPauloDay(now)) await reportDisputes(needs, tenant);
   };
 
-/** Once a day: what the bank gave to payers of disputes is another amount than was taken (Q11). */
+/** Alerts operators if banks paid out other amounts for disputes than were taken from merchants (Q11). Called once a day. */
 const reportDisputes = async ({ ledger, alerts }: Needs, tenant: Tenant): Promise<void> => {
   const rests = await ledger.disputesRests(tenant);
   if (rests.length > 0) alerts.disputesRest(tenant, rests);
 };
 
-/** Returns null for a time ahead of ours, which is from a host whose clock was wrong and does not say how far it really got. */
-const believable = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
+/** Returns `until`, or null if it lies in the future: it came from a host with a wrong clock, so the real progress is unknown. */
+const plausible = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
   until !== null && until > addMillis(now, OVERLAP_MS) ? null : until;
 
 function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {
   for (let start = from; start < now; ) {
     const to = earlier(addMillis(start, PERIOD_MS), now);
     yield { from: start, to };
-    start = to; // bounds are included, so that nothing falls between two periods
+    start = to; // bounds are inclusive, so no payment falls between two periods
   }
 }
 
@@ -115,13 +116,13 @@ const unreportedIn = async (
   return listed.value.filter(({ incoming }) => unreported.has(incoming.providerPaymentId));
 };
 
-/** Stores notifications of payments for charges of the tenant. Returns those whose txid a charge could have, but none of the tenant has. */
+/** Stores notifications of payments for the tenant's charges. Returns payments with a valid txid that matches no charge of the tenant. */
 const reportPayments = async (
   { notifications, payments: reads }: Needs,
   tenant: Tenant,
   unreported: readonly Listed[],
 ): Promise<readonly Listed[]> => {
-  // Whatever else reaches the merchant's account has a txid that no charge can have, or none: it is not for us.
+  // Other money that reaches the merchant's account has no txid, or one that no charge can have. It is ignored.
   const forCharges = unreported.filter(({ txid }) => isTxid(txid));
   if (forCharges.length === 0) return [];
   const payments = await reads.byTxid(tenant, [...new Set(forCharges.map(({ txid }) => txid))]);
@@ -135,5 +136,5 @@ const reportPayments = async (
   return unmatched;
 };
 
-/** The raw notification: the payment as the provider listed it, and that reconciliation found it. */
+/** Returns the raw notification: the payment as the provider listed it, marked as found by reconciliation. */
 const rawOf = ({ txid, incoming }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, incoming });

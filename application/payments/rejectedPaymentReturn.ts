@@ -1,4 +1,4 @@
-// A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
+// Returns money that must not be credited. The payer gets the full amount back, by the original end-to-end id (M4, M5).
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -20,7 +20,7 @@ export const returnPayment = jobKind({
   subjectOf: ({ paymentId, providerPaymentId }) => `${paymentId} ${providerPaymentId}`,
 });
 
-const giveBack = (logged: { readonly subject: string }, providerPaymentId: string) => [
+const enqueueReturn = (logged: { readonly subject: string }, providerPaymentId: string) => [
   enqueue(returnPayment, { paymentId: paymentOf(logged), providerPaymentId }),
 ];
 
@@ -30,9 +30,9 @@ export const rejectedPaymentReturn = processManager({
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {
-        TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
-        TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
-        TransactionReturnRetried: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
+        TransactionPaymentRejected: (logged) => enqueueReturn(logged, logged.event.data.incoming.providerPaymentId),
+        TransactionHeldRejected: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
+        TransactionReturnRetried: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRefused: nothing,
       },
       ignores: ['demand', 'methods', 'money', 'hold', 'approval', 'back', 'settling', 'refund', 'dispute'],
@@ -48,8 +48,8 @@ interface Needs {
 }
 
 /**
- * Sends a payment back. Asked twice, the provider returns once; what it refuses is not asked again, and waits for an operator. Throws
- * UnknownAtProvider.
+ * Returns a received payment to its payer. Idempotent: the provider returns it once. If the provider refuses, the payment waits for an
+ * operator. Throws UnknownAtProvider if the outcome is unknown.
  */
 export const sendBack =
   ({ commands, accounts, providers, alerts }: Needs) =>

@@ -1,4 +1,4 @@
-// What an operator decides of what is held (rules M5, M10): let it pass, send it back, pay it out or write it off. Processes do the rest.
+// Applies an operator's decision on held money (rules M5, M10): release, return, pay out or write off. Processes carry it out.
 
 import type { Decision } from '../../domain/kernel/decider.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
@@ -23,7 +23,7 @@ interface Needs {
 export type HeldVerdict = 'release' | 'return' | Pick<SettleHeld, 'pixOut' | 'reason'>;
 interface HeldReview {
   readonly payment: ExistingPayment;
-  /** False: it had been decided so before. */
+  /** False: the same decision was made before. */
   readonly isNew: boolean;
 }
 
@@ -48,9 +48,9 @@ const decisionOf = (
 };
 
 /**
- * `by`: who decides. `providerPaymentId`: which of the payment's to return or settle; null: all that wait, or the only one to
- * settle. The same verdict again: nothing, but `held_already_settled` of what is settled. The other one after it, or nothing held:
- * `invalid_request`; no such payment: `not_found`.
+ * Records an operator's verdict on held money. Repeating a verdict changes nothing. `by`: the operator. `providerPaymentId`: the incoming
+ * payment to return or settle; null: all waiting ones, or the only one to settle. Rejects with `not_found` if there is no such payment,
+ * with `held_already_settled` if the money was settled, with `invalid_request` if nothing is held or another verdict was given.
  */
 export const reviewHeld =
   ({ commands, accounts }: Needs) =>

@@ -1,5 +1,5 @@
-// What happens when a payment arrives, or an acquirer reports something else: the notification is stored, the provider is asked again,
-// the decision falls on the payment.
+// Handles stored notifications about payments and other acquirer reports. The facts are read from the provider again before the payment
+// decides.
 
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -30,7 +30,7 @@ export class Settler {
     this.#needs = needs;
   }
 
-  /** Decides what becomes of a payment that the provider confirmed. Twice: `duplicate`. */
+  /** Applies a payment that the provider confirmed and returns the outcome: `duplicate` if it was applied before. */
   async settle(paymentId: PaymentId, incoming: IncomingPayment): Promise<SettleOutcome> {
     const { commands, accounts } = this.#needs;
     const stream = PAYMENT.stream(paymentId);
@@ -49,14 +49,14 @@ export class Settler {
     return outcome.reply;
   }
 
-  /** Decides on every payment that the provider knows of. Throws UnknownAtProvider. */
+  /** Applies every payment that the provider knows of. Throws UnknownAtProvider if it gives no answer. */
   async settleAll({ paymentId, txid, accountId, mode }: ExistingPayment['charge']['terms']): Promise<void> {
     const incomingPayments = await this.#needs.providers.of(mode)?.paymentsOf({ accountId, mode }, txid);
     if (incomingPayments?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
     for (const incoming of incomingPayments.value) await this.settle(paymentId, incoming);
   }
 
-  /** A locked charge needs to know who paid; where the bank does not name the payer, it may still know whether it was the one. */
+  /** Asks the bank to compare the payer with the expected one, if the charge is locked to a payer and the bank did not name the payer. */
   async #checkPayer(
     { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],
     incoming: IncomingPayment,
@@ -81,7 +81,7 @@ export const settlementOf = ({ tenant: { accountId, mode }, reference }: Notific
   payload: { accountId, mode, reference },
 });
 
-/** Does what the capability of its kind declares with a stored notification. Idempotent. */
+/** Handles a stored notification as the capability declares for its kind. Idempotent. */
 export const handleNotification =
   ({ notifications, notificationWork }: Pick<HandlingNeeds, 'notifications' | 'notificationWork'>) =>
   async ({ accountId, mode, reference }: Settlement): Promise<void> => {
@@ -89,7 +89,7 @@ export const handleNotification =
     const notification = await notifications.find(key);
     if (notification === null) return;
     const isKnown = await notificationWork.handle(notification);
-    // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
+    // If the provider does not know the payment, nothing is credited. The row stays for auditors.
     await notifications.markHandled(key, isKnown ? 'settled' : 'not_confirmed');
   };
 
@@ -98,13 +98,13 @@ interface HandlingNeeds {
   readonly notificationWork: NotificationWork;
   readonly providers: PaymentProviders;
   readonly settler: Settler;
-  /** Applies what the acquirer reports about the payment besides money. */
+  /** Applies the acquirer's reports about the payment that don't concern money. */
   readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
-  /** Finds out whether the method (null: each) has an instrument. Throws UnknownAtProvider. */
+  /** Records whether the method (null: every method) has an instrument. Throws UnknownAtProvider. */
   readonly issuer: Pick<InstrumentIssuer, 'resumeFor'>;
 }
 
-/** Applies what an acquirer reports about its method besides money. Throws UnknownAtProvider. */
+/** Applies an acquirer's report that does not concern money. Throws UnknownAtProvider if the provider gives no answer. */
 export const takeFact =
   ({ takeFacts, issuer }: Pick<HandlingNeeds, 'takeFacts' | 'issuer'>) =>
   async ({ paymentId }: ProviderNotification): Promise<true> => {
@@ -113,7 +113,7 @@ export const takeFact =
     return true;
   };
 
-/** Settles the payment whose money arrived. Throws UnknownAtProvider. */
+/** Settles the payment that a notification reports. Returns false if the provider does not know it. Throws UnknownAtProvider. */
 export const takePayment =
   ({ providers, settler, takeFacts, issuer, notificationWork }: Omit<HandlingNeeds, 'notifications'>) =>
   async (notification: ProviderNotification): Promise<boolean> => {
@@ -123,10 +123,10 @@ export const takePayment =
     if (incoming.value === null) return false;
     const { method } = incoming.value;
     await issuer.resumeFor(paymentId, method);
-    // Facts from before the money come first: a card was processing before it was approved.
+    // Earlier facts are applied before the money: a card payment was processing before it was approved.
     if (method !== 'PIX') await takeFacts(paymentId);
     await settler.settle(paymentId, incoming.value);
-    // A chargeback that overtook its payment found nothing to hold.
+    // A chargeback that arrived before its payment could hold nothing, so it is handled again now.
     if (method !== 'PIX') await notificationWork.afterMoney(notification);
     return true;
   };

@@ -1,4 +1,4 @@
-// Payouts: money that a merchant takes out of its wallet (rules Y1–Y6).
+// Payouts: money that merchants withdraw from their wallet (rules Y1–Y6).
 import {
   autoConfirmPayouts,
   payoutApprovalAbove,
@@ -52,7 +52,7 @@ export const payouts = capability({
   sandboxSwitches: [autoConfirmPayouts, sandboxPayoutApproval],
   upkeep: [
     {
-      failure: 'money set aside for payouts that were cut off could not be freed',
+      failure: 'reservations of interrupted payout requests could not be released',
       pattern: '*/15 * * * * *',
       onlyLeader: true,
       run: (needs) => freeCutOffRequests(needs),
@@ -61,7 +61,7 @@ export const payouts = capability({
   gauges: [
     {
       name: 'payouts_awaiting_approval',
-      help: 'Payouts that wait for an approval.',
+      help: 'Payouts awaiting approval.',
       read: ({ payouts: reads }) => reads.countAwaitingApproval(),
     },
   ],

@@ -1,4 +1,4 @@
-// What a merchant, its managers or an operator decide of a payout: cancel, approve, reject (rules Y1, Y5). The executor does the rest.
+// Cancels, approves and rejects payouts for merchants, their managers and operators (rules Y1, Y5). The executor carries it out.
 import type { Decision } from '../../domain/kernel/decider.ts';
 import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -37,13 +37,16 @@ const change = async (
   return isRejection(done) ? done : (done.state as Payout);
 };
 
-/** `not_found`, `payout_not_cancellable`. */
+/** Cancels a payout of the tenant. Rejects with `not_found` or `payout_not_cancellable`. */
 export const cancelPayout =
   (needs: ChangePayoutNeeds) =>
   ({ accountId, mode }: Tenant, id: PayoutId, by: Actor): Promise<Payout | Rejection> =>
     change(needs, id, ({ terms }) => terms.accountId === accountId && terms.mode === mode, cancel, by);
 
-/** By a user of the account, in either mode. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
+/**
+ * Approves or rejects a payout of the account, in either mode. Rejects with `not_found`, `role_required` or
+ * `payout_not_awaiting_approval`.
+ */
 export const reviewPayout =
   (needs: ChangePayoutNeeds) =>
   (
@@ -60,10 +63,13 @@ export const reviewPayout =
       by,
     );
 
-/** An operator of the platform; `userId` null: at a terminal. */
+/** An operator of the platform. `userId`: null if the operator uses the command line. */
 export type AnyReviewer = Changer & { readonly userId: UserId | null };
 
-/** By an operator, for accounts without another reviewer. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
+/**
+ * Approves or rejects a payout of any account, for accounts without another reviewer. Rejects with `not_found`, `role_required` or
+ * `payout_not_awaiting_approval`.
+ */
 export const reviewAnyPayout =
   (needs: ChangePayoutNeeds) =>
   (id: PayoutId, verdict: Review, by: AnyReviewer): Promise<Payout | Rejection> =>

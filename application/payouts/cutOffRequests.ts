@@ -1,4 +1,4 @@
-// Money that was set aside for a payout whose request was cut off before it was recorded goes back (ADR 0013).
+// Releases funds reserved by payout requests that were interrupted before they were recorded (ADR 0013).
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
@@ -7,7 +7,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
 
-/** A request is recorded or given up long before. */
+/** Every request is recorded or abandoned well within this time. */
 const CUT_OFF_MS = 60_000;
 
 export interface CutOffNeeds {
@@ -17,8 +17,8 @@ export interface CutOffNeeds {
 }
 
 /**
- * The abandonment is written to the payout's stream before the money is freed: a process that was only frozen can't record its request any
- * more, because that append expects the stream as it was. The client's repeat sets the money aside anew.
+ * Releases the reservations of interrupted requests. The abandonment is written to the payout's stream first: if the requesting process
+ * was only frozen, its append then fails, because it expects an unchanged stream. A repeated request reserves the funds again.
  */
 export const freeCutOffRequests = async (
   { commands, accounts, payoutFunds }: CutOffNeeds,
@@ -30,7 +30,7 @@ export const freeCutOffRequests = async (
     const decide = abandonRequest(await accounts.now(accountId, mode));
     const metadata = metadataForProcess('payoutRequests', { accountId, mode }, payoutId, payoutId);
     const { reply } = await commands.record(PAYOUT, PAYOUT.stream(payoutId), decide, metadata);
-    // One that was recorded is kept until the ledger has taken it.
+    // If the payout was recorded after all, its reservation is kept until the ledger contains the payout.
     if (reply === 'abandoned') await payoutFunds.release(reservation);
   }
 };

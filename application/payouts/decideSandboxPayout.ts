@@ -1,4 +1,4 @@
-// POST /v1/sandbox/payouts/{id}/confirm and /fail (rule Y6): the bank decides a payout that it works on, and notifies the gateway.
+// POST /v1/sandbox/payouts/{id}/confirm and /fail (rule Y6): the sandbox bank decides a payout and notifies the gateway.
 
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
@@ -9,7 +9,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxPayoutBank } from '../ports/payoutRail.ts';
 
-/** `early`: the bank hasn't got it yet. */
+/** `early`: the payout was not submitted to the bank yet. */
 type SandboxPayoutDecision = 'decided' | 'early' | Rejection;
 
 export interface DecideSandboxPayoutNeeds {
@@ -19,8 +19,9 @@ export interface DecideSandboxPayoutNeeds {
 }
 
 /**
- * `failure`: why it can't be paid; null: it is paid, with `late` even after it had failed. Decided so before: `decided`; decided otherwise,
- * or the payout awaits an approval or ended without the bank: `invalid_request`.
+ * Has the sandbox bank pay or reject a payout. `failure`: why the bank rejects it; null: the bank pays it. `late`: the bank pays it even
+ * if it rejected it before. Returns `decided` also if the same decision was made before. Rejects with `invalid_request` if the bank
+ * decided otherwise, or if the payout awaits approval, was rejected or was cancelled.
  */
 export const decideSandboxPayout =
   ({ commands, accounts, payoutBank }: DecideSandboxPayoutNeeds) =>
@@ -34,7 +35,7 @@ export const decideSandboxPayout =
     const status = await payoutBank.decide(tenant, id, failure, await accounts.now(accountId, mode), late);
     if (status === null) return 'early';
     const wanted = failure === null ? 'confirmed' : 'refused';
-    return status === wanted ? 'decided' : reject('invalid_request', `The bank already ${TOLD[status]} this payout.`);
+    return status === wanted ? 'decided' : reject('invalid_request', `The bank already ${VERBS[status]} this payout.`);
   };
 
-const TOLD = { confirmed: 'paid', refused: 'rejected' } as const;
+const VERBS = { confirmed: 'paid', refused: 'rejected' } as const;

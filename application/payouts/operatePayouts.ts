@@ -1,4 +1,4 @@
-// What operators of the platform do with payouts: see those that await approval, look at one, approve or reject it (rules Y5, O1).
+// Operators' use cases for payouts: list those awaiting approval, show one, approve or reject one (rules Y5, O1).
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
@@ -18,14 +18,14 @@ const listed = (payout: Payout): ListedPayout => {
 };
 
 export const operatePayouts = (needs: OperatePayoutsNeeds) => ({
-  /** Requested payouts that await approval, oldest first, and how many do; of one account, or of all (null). */
+  /** Returns payouts awaiting approval, oldest first, and their total number. `accountId` null: those of all accounts. */
   listPayouts: (accountId: AccountId | null, limit: number) => needs.payouts.awaitingApproval(accountId, limit),
-  /** As its stream is now; `not_found`. */
+  /** Returns the payout, read from its stream. Rejects with `not_found`. */
   showPayout: async (id: PayoutId): Promise<ListedPayout | Rejection> => {
     const { state } = await needs.commands.load(PAYOUT, PAYOUT.stream(id));
     return state.status === 'absent' ? NO_PAYOUT : listed(state);
   },
-  /** `userId`: null at a terminal. `not_found`, `role_required`, `payout_not_awaiting_approval`. */
+  /** Approves or rejects a payout of any account. Rejects as `reviewAnyPayout` does. */
   reviewPayoutOfAny: async (id: PayoutId, verdict: Review, by: AnyReviewer): Promise<ListedPayout | Rejection> => {
     const done = await reviewAnyPayout(needs)(id, verdict, by);
     return isRejection(done) ? done : listed(done);

@@ -1,4 +1,4 @@
-// A payout is brought to its destination: given to the bank, asked for until its end is known, and its end recorded (rules Y4–Y6).
+// Executes payouts: submits them to the bank, polls until the outcome is known, and records it (rules Y4–Y6).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
@@ -40,17 +40,17 @@ export const payoutJob = timedKind({
   subjectOf: ({ payoutId }) => payoutId,
 });
 
-const which = ({ subject }: Pick<LoggedEvent, 'subject'>) => ({ payoutId: subject as PayoutId });
-const begin = (logged: Pick<LoggedEvent, 'subject'>) => [enqueue(payoutJob, which(logged))];
-const lookSoon = (logged: Pick<LoggedEvent, 'subject' | 'account' | 'mode'>, at: Timestamp) => [
-  setTimer(payoutJob, which(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
+const payloadFor = ({ subject }: Pick<LoggedEvent, 'subject'>) => ({ payoutId: subject as PayoutId });
+const enqueueJob = (logged: Pick<LoggedEvent, 'subject'>) => [enqueue(payoutJob, payloadFor(logged))];
+const setFirstLook = (logged: Pick<LoggedEvent, 'subject' | 'account' | 'mode'>, at: Timestamp) => [
+  setTimer(payoutJob, payloadFor(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
 ];
-const end = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, which(logged))];
+const stopTimer = (logged: Pick<LoggedEvent, 'subject'>) => [clearTimer(payoutJob, payloadFor(logged))];
 
 type LatePayout = Parameters<PayoutAlerts['confirmedLate']>[0];
 /**
- * The bank paid what it had called failed. Operators are alerted in the transaction that moves the process's checkpoint: at least once,
- * whenever a process dies.
+ * The bank paid a payout that it had reported as failed. Operators are alerted in the transaction that moves the process's checkpoint, so
+ * they are alerted at least once, even after a crash.
  */
 export const payoutConfirmedLate = effect<LatePayout>('payoutConfirmedLate');
 
@@ -66,17 +66,17 @@ export const payoutExecution = processManager({
   reactions: {
     payout: reacting(PAYOUT.groups, {
       reads: {
-        PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : begin(logged)),
+        PayoutRequested: (logged) => (logged.event.data.awaitsApproval ? [] : enqueueJob(logged)),
         PayoutAbandoned: nothing,
-        PayoutApproved: begin,
-        PayoutRejected: end,
-        PayoutCancelled: end,
-        PayoutSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
-        PayoutOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
-        PayoutPaid: end,
-        PayoutFailed: end,
+        PayoutApproved: enqueueJob,
+        PayoutRejected: stopTimer,
+        PayoutCancelled: stopTimer,
+        PayoutSubmitted: (logged) => setFirstLook(logged, logged.event.data.at),
+        PayoutOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
+        PayoutPaid: stopTimer,
+        PayoutFailed: stopTimer,
         PayoutConfirmedLate: (logged) => [
-          payoutConfirmedLate.ask({ ...which(logged), accountId: logged.account, mode: logged.mode }),
+          payoutConfirmedLate.ask({ ...payloadFor(logged), accountId: logged.account, mode: logged.mode }),
         ],
       },
     }),
@@ -84,9 +84,9 @@ export const payoutExecution = processManager({
       reads: {
         AccountOpened: nothing,
         AccountSuspended: nothing,
-        // The payouts that waited go on.
+        // Waiting payouts continue.
         AccountReopened: ({ account }) => [fireNow(payoutJob, account)],
-        // The sandbox confirms by itself again: what it was left with is looked at now (Y6).
+        // The sandbox confirms payouts automatically again, so pending ones are checked now (Y6).
         AccountSandboxSettingsChanged: ({ account, event }) =>
           autoConfirmPayouts.of(event.data.sandbox) ? [fireNow(payoutJob, account)] : [],
         AccountTestClockAdvanced: nothing,
@@ -115,7 +115,7 @@ export class PayoutExecutor {
     this.#needs = needs;
   }
 
-  /** Takes the next step of a payout, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
+  /** Takes the next step of a payout. `dueAt`: when its timer was due, if a test clock skipped that instant. */
   async run(payoutId: PayoutId, dueAt?: Timestamp): Promise<void> {
     const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
     if (state.status === 'absent') return;
@@ -123,37 +123,40 @@ export class PayoutExecutor {
     const at = await (dueAt === undefined
       ? this.#needs.accounts.now(accountId, mode)
       : this.#needs.accounts.actingAt(accountId, mode, dueAt));
-    if (state.status === 'ready') await this.#begin(state, at);
-    else if (isAtBank(state)) await this.#goOn(state, at);
-    else if (state.status === 'failed') await this.#askAgain(state, at);
+    if (state.status === 'ready') await this.#submit(state, at);
+    else if (isAtBank(state)) await this.#resume(state, at);
+    else if (state.status === 'failed') await this.#checkFailed(state, at);
   }
 
-  /** It is submitted first, so that what the bank pays can't be cancelled. Payouts of a suspended account wait until it is reopened. */
-  async #begin(payout: Payout, at: Timestamp): Promise<void> {
+  /**
+   * Records the submission before calling the bank, so that a payout the bank may pay can't be cancelled. Payouts of a suspended account
+   * wait until it is reopened.
+   */
+  async #submit(payout: Payout, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
-    if (await this.#waits(payout, at)) return;
+    if (await this.#waitsIfSuspended(payout, at)) return;
     const submitted = await this.#execute(payout, submitPayout(at));
-    // Otherwise it was cancelled meanwhile.
+    // Otherwise it was cancelled in the meantime.
     if (isAtBank(submitted)) await this.#record(submitted, await rail.pay(orderOf(payout)), at);
   }
 
-  /** What the bank has is asked for; what it may not have is given to it, under the same id. */
-  async #goOn(payout: AtBank, at: Timestamp): Promise<void> {
+  /** Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. */
+  async #resume(payout: AtBank, at: Timestamp): Promise<void> {
     const rail = this.#railOf(payout);
     const order = orderOf(payout);
     const found = await rail.find(order);
     if (found.kind === 'unknown') await this.#record(payout, found, at);
     else if (found.value !== null) await this.#record(payout, found.value, at);
-    else if (!(await this.#waits(payout, at))) await this.#record(payout, await rail.pay(order), at);
+    else if (!(await this.#waitsIfSuspended(payout, at))) await this.#record(payout, await rail.pay(order), at);
   }
 
   async #record(payout: AtBank, outcome: PayoutOutcome, at: Timestamp): Promise<void> {
     const after = await this.#execute(payout, recordPayoutOutcome(outcome, at));
-    if (after.status === payout.status) await this.#lookAgain(payout, at);
+    if (after.status === payout.status) await this.#setNextLook(payout, at);
   }
 
-  /** One that failed is asked about when there is news of it once more: the bank may have paid it after all. */
-  async #askAgain(payout: Payout, at: Timestamp): Promise<void> {
+  /** Asks about a failed payout again after another notification: the bank may have paid it after all. */
+  async #checkFailed(payout: Payout, at: Timestamp): Promise<void> {
     const order = orderOf(payout);
     const found = await this.#railOf(payout).find(order);
     if (found.kind !== 'known') throw new UnknownAtProvider(`payout ${order.payoutId}`);
@@ -166,11 +169,11 @@ export class PayoutExecutor {
     return rail;
   }
 
-  /** Whether the account is suspended; a timer is set then. */
-  async #waits(payout: Payout, at: Timestamp): Promise<boolean> {
+  /** Returns whether the account is suspended, and sets a timer if so. */
+  async #waitsIfSuspended(payout: Payout, at: Timestamp): Promise<boolean> {
     if (!(await this.#isSuspended(payout))) return false;
-    await this.#lookAgain(payout, at);
-    // An account that was reopened before the timer was set did not find it.
+    await this.#setNextLook(payout, at);
+    // If the account was reopened before the timer was set, the reopening did not fire the timer.
     return this.#isSuspended(payout);
   }
 
@@ -178,8 +181,8 @@ export class PayoutExecutor {
     return (await this.#needs.accounts.refresh(terms.accountId)).suspendedAt !== null;
   }
 
-  /** The time that a payout waited for an approval doesn't count: the bank has had it since it was submitted. */
-  #lookAgain(payout: Payout, at: Timestamp): Promise<void> {
+  /** Sets a timer for the next look. Pauses grow with the time since the submission; waiting for an approval does not count. */
+  #setNextLook(payout: Payout, at: Timestamp): Promise<void> {
     const { payoutId, accountId, mode } = payout.terms;
     const since = isAtBank(payout) ? payout.submittedAt : payout.requestedAt;
     const when = { account: accountId, mode, group: accountId, dueAt: nextLook(since, at) };

@@ -1,4 +1,4 @@
-// POST /v1/payouts (rules Y1, Y4, Y5). Order of the checks after the body's: idempotency, rail, destination, limits, funds.
+// POST /v1/payouts (rules Y1, Y4, Y5). After the body, these are checked in order: idempotency, rail, destination, limits, funds.
 import type { AccountSettings, OpenAccount } from '../../domain/account/account.ts';
 import { allowedDestinations } from '../../domain/account/cashoutDestinations.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
@@ -42,9 +42,9 @@ export interface RequestPayoutNeeds {
   readonly caughtUp: CaughtUp;
 }
 
-/** As reads wait. */
+/** The same wait as for reads. */
 const CATCH_UP_MS = 1_000;
-const BEHIND = 'the ledger does not yet hold all that came before this payout';
+const BEHIND = 'the ledger has not caught up with the events before this payout';
 const UNLIMITED = { countPerHour: null, sumPerHour: null } as const;
 
 export class PayoutRequests {
@@ -56,7 +56,7 @@ export class PayoutRequests {
     this.#inFlight = new InFlightRequests(needs.stopwatch, 'Idempotency-Key');
   }
 
-  /** The payout as it was requested, and whether it had been before. Throws ReadModelsBehind when the wallet can't be judged. */
+  /** Returns the payout as it was requested, and whether this is a replay. Throws ReadModelsBehind if the ledger is not up to date. */
   request(command: RequestPayoutCommand): Promise<RequestedPayout | Rejection> {
     const { account, mode, idempotencyKey } = command;
     const id = createdIdOf<PayoutId>(account, mode, 'payouts.create', idempotencyKey);
@@ -68,31 +68,34 @@ export class PayoutRequests {
     const { mode, account } = command;
     const { state } = await commands.load(PAYOUT, PAYOUT.stream(id));
     const rail = payoutRails.of(mode);
-    const free = termsOf(command, id, rail);
-    if (state.status !== 'absent') return this.#record(command, state, free);
-    if (rail === null) return reject('unprocessable_entity', 'No bank that pays payouts is configured for live mode.');
+    const baseTerms = termsOf(command, id, rail);
+    if (state.status !== 'absent') return this.#record(command, state, baseTerms);
+    if (rail === null) return reject('unprocessable_entity', 'No payout bank is configured for live mode.');
     const { settings, sandbox } = await accounts.get(account.accountId);
     const allowed = allowedDestinations(settings, mode);
-    if (allowed !== null && !allowed.includes(free.destination))
+    if (allowed !== null && !allowed.includes(baseTerms.destination))
       return reject('destination_not_allowed', 'The account does not allow payouts to this destination.', {
         param: 'destination.pix_key',
       });
-    const refusal = await this.#refusal(free, settings);
-    if (refusal !== null) return this.#unlessRecorded(command, free, refusal);
-    // The sandbox's own switch rules test mode once it was set.
+    const refusal = await this.#refusal(baseTerms, settings);
+    if (refusal !== null) return this.#unlessRecorded(command, baseTerms, refusal);
+    // In test mode, the sandbox switch takes precedence over the account's setting once it was set.
     const inSandbox = mode === 'test' ? sandboxPayoutApproval.of(sandbox) : null;
     const { above } = inSandbox ?? { above: payoutApprovalAbove.of(settings) };
-    const terms = above !== null && free.amount > above ? await this.#awaiting(free) : free;
+    const terms = above !== null && baseTerms.amount > above ? await this.#awaiting(baseTerms) : baseTerms;
     return this.#record(command, state, terms);
   }
 
-  /** The same request may have been recorded by another process meanwhile: then it was its own money that was missing. */
+  /**
+   * Returns the refusal, unless another process recorded the same request in the meantime. In that case the missing funds were the
+   * request's own.
+   */
   async #unlessRecorded(command: RequestPayoutCommand, terms: PayoutTerms, refusal: Rejection) {
     const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(terms.payoutId));
     return state.status === 'absent' ? refusal : this.#record(command, state, terms);
   }
 
-  /** null: the money is set aside. */
+  /** Reserves the funds and returns null, or returns why they can't be reserved. Throws ReadModelsBehind. */
   async #refusal(terms: PayoutTerms, settings: AccountSettings): Promise<Rejection | null> {
     const { accounts, caughtUp, payoutFunds } = this.#needs;
     const { payoutId, accountId, mode, currency, amount, fee } = terms;
@@ -101,20 +104,17 @@ export class PayoutRequests {
     const agreed = { countPerHour: payoutCount.of(settings), sumPerHour: payoutSum.of(settings) };
     const limits = mode === 'live' ? agreed : UNLIMITED;
     const at = await accounts.now(accountId, mode);
-    const wish = { payoutId, accountId, mode, currency, amount, fee, at, after, ...limits };
-    const outcome = await payoutFunds.reserve(wish);
+    const reservation = { payoutId, accountId, mode, currency, amount, fee, at, after, ...limits };
+    const outcome = await payoutFunds.reserve(reservation);
     switch (outcome) {
       case 'reserved':
         return null;
       case 'behind':
         throw new ReadModelsBehind(BEHIND);
       case 'count':
-        return reject('fraud.account_velocity_exceeded', 'Too many payouts of this account within an hour.');
+        return reject('fraud.account_velocity_exceeded', 'Too many payouts by this account within one hour.');
       case 'sum':
-        return reject(
-          'fraud.account_velocity_exceeded',
-          'This payout would exceed the account’s hourly sum of payouts.',
-        );
+        return reject('fraud.account_velocity_exceeded', 'This payout would exceed the account’s hourly payout limit.');
       case 'insufficient':
         return reject('insufficient_funds', 'The amount and its fee exceed the available balance.', {
           param: 'amount',
@@ -124,7 +124,7 @@ export class PayoutRequests {
     }
   }
 
-  /** The issuer of the key can't approve what the key requested (Y5). */
+  /** Returns the terms with approval required. They name the key's issuer, who may not approve the key's own payouts (Y5). */
   async #awaiting(terms: PayoutTerms): Promise<PayoutTerms> {
     const keyIssuer = await this.#needs.keyIssuers.issuerOf(terms.accountId, terms.requestedBy);
     return { ...terms, awaitsApproval: true, keyIssuer };
@@ -148,7 +148,7 @@ export class PayoutRequests {
   }
 }
 
-/** Without an approval. A replay is answered from what was recorded, whether there is a rail or not. */
+/** Returns the terms of a payout that needs no approval. Without a rail the fee is 0, which only a replay may reach. */
 const termsOf = (
   { account, mode, body, actor }: RequestPayoutCommand,
   payoutId: PayoutId,

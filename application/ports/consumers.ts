@@ -1,49 +1,49 @@
-// The consumers of the log, read models and processes, as operators see to them (architecture §7).
+// Operators' view of the consumers of the log: read models and processes (architecture §7).
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { Position } from './eventStore.ts';
 
-/** A stream that a read model or process does not take any more. */
+/** A stream that a read model or process stopped processing after an error. */
 export interface ParkedRow {
   readonly consumer: string;
   readonly stream: string;
-  /** null: neither the event nor the first one of its stream has it. */
+  /** null: neither the event nor the first event of its stream names the account. */
   readonly account: string | null;
   readonly mode: string | null;
-  /** Of the first event that was not taken. */
+  /** Revision of the first event that was not processed. */
   readonly revision: number;
   readonly eventId: string;
   readonly eventType: string;
-  /** Without personal data. */
+  /** Contains no personal data. */
   readonly error: string;
   readonly parkedAt: string;
 }
 
-/** What became of a parked stream that was to be taken up again. */
+/** The result of retrying a parked stream. */
 export interface TakenUp {
   readonly consumer: string;
   readonly stream: string;
-  /** `waiting`: the leader has not taken it up yet; the request stays. */
+  /** `waiting`: the leader has not retried it yet; the request stays stored. */
   readonly outcome: 'taken' | 'parked' | 'waiting';
-  /** Of the event at which it is parked now. */
+  /** Revision of the event at which it is parked now; null if it is not parked. */
   readonly revision: number | null;
   readonly error: string | null;
 }
 
-/** null: every one. */
+/** Selects parked streams. null: any. */
 export interface WhichParked {
   readonly stream: StreamName | null;
   readonly consumer: string | null;
 }
 
 export interface Consumers {
-  /** Those of their checkpoints. */
+  /** The names of all consumers, which are also the names of their checkpoints. */
   readonly names: readonly string[];
-  /** Returns whether an event may be passed over for this one without its being named twice. */
+  /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
   maySkip(name: string): boolean;
-  /** Returns how far each one has followed the log; null: it has not begun. */
+  /** Returns each consumer's position in the log; null: it has not started. */
   positions(): Promise<ReadonlyMap<string, Position | null>>;
-  /** Returns the streams that they have parked, oldest first. */
+  /** Returns the parked streams, oldest first. */
   parked(which: WhichParked): Promise<readonly ParkedRow[]>;
-  /** Has whoever leads take the streams up again, and waits for it: half a minute after the last one of them at most. */
+  /** Asks the leader to retry the streams and waits for the results, until 30 s pass without one. */
   takeUp(rows: readonly ParkedRow[], signal: AbortSignal): Promise<readonly TakenUp[]>;
 }

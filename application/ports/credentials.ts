@@ -1,41 +1,41 @@
-// What users log in with. Operational data, kept like secrets (architecture §1): which user an e-mail address names, and hashes of
-// passwords, each under the id by which an event of the user names it.
+// Login credentials: users' email addresses and password hashes. Operational data, stored like secrets (architecture §1). Events of the
+// user refer to each hash by its id.
 import type { PasswordId, UserId } from '../../domain/kernel/ids.ts';
 
-/** An address names one user, whatever its case. */
+/** Maps email addresses, ignoring case, to users. */
 export interface UserEmails {
-  /** Returns the user whom the address names: this one, unless it named another before. */
+  /** Assigns the address to this user unless it belongs to another. Returns the user to whom it belongs. */
   claim(email: string, userId: UserId): Promise<UserId>;
-  /** Returns null when it names nobody. */
+  /** Returns the user with this address, or null if there is none. */
   find(email: string): Promise<UserId | null>;
 }
 
-/** Hashes of passwords. The user's events say which one is in force; the others open nothing. */
+/** Password hashes. The user's events say which one is valid; the others are useless. */
 export interface Passwords {
-  /** Stores a hash. To be called before the event that names it is written. */
+  /** Stores a hash. Call it before the event that names the hash is written. */
   keep(passwordId: PasswordId, userId: UserId, hash: string): Promise<void>;
   find(passwordId: PasswordId): Promise<string | null>;
-  /** Removes every hash of the user but this one. */
+  /** Removes all other hashes of the user. */
   keepOnly(userId: UserId, passwordId: PasswordId): Promise<void>;
 }
 
-/** Whose password is hashed, and for whom: hashes are computed in turns of both. */
+/** Identifies a hashing request, so that neither one user nor one address can occupy the hasher. */
 export interface PasswordAsker {
-  /** In any case of letters; it may belong to no user. */
+  /** In any letter case. May belong to no user. */
   readonly email: string;
-  /** Where the request comes from, as limits count it; null: it is not one of the network. */
+  /** The client's address, in the form that limits use; null: the request did not come over the network. */
   readonly address: string | null;
 }
 
-/** Too many passwords of this user, or from this address, wait to be hashed: nothing was decided, and a repeat is safe. */
+/** Too many passwords of this user, or from this address, wait to be hashed. Nothing was decided; a retry is safe. */
 export class PasswordHashingBusy extends Error {
   override name = 'PasswordHashingBusy';
 }
 
-/** A slow hash, of which a process computes two at once; the others wait for their turn. */
+/** A slow hash. A process computes at most two at once; further requests wait. */
 export interface PasswordHasher {
-  /** Throws PasswordHashingBusy. */
+  /** Returns the hash of the password. Throws PasswordHashingBusy. */
   hash(password: string, asker: PasswordAsker): Promise<string>;
-  /** If `hash` is null, takes as long as for a wrong password and returns false. Throws PasswordHashingBusy. */
+  /** Returns whether the password matches the hash. A null hash takes as long as a wrong password. Throws PasswordHashingBusy. */
   isRight(password: string, hash: string | null, asker: PasswordAsker): Promise<boolean>;
 }

@@ -1,23 +1,23 @@
-// How facts go into the log and come out of it again. A codec works by batch and asynchronously, so that personal fields can be sealed with
-// keys that are kept elsewhere, and the events of a stream chained by hashes, without a change of whoever uses it.
+// Encodes facts for the log and decodes them. Codecs are asynchronous and work on batches. This allows encrypting personal fields with
+// external keys, or chaining events by hashes, without changing the callers.
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import type { Serde } from '../../domain/kernel/serde.ts';
 import type { EventStore, ExpectedRevision, NewEvent, ReadOptions, RecordedEvent } from './eventStore.ts';
 import type { EventMetadata, LoggedEvent } from './loggedEvent.ts';
 
-/** The events of one append, and all that is known when they are encoded. */
+/** The events of one append, and their context. */
 export interface EventsToEncode<Event extends Fact<string, unknown> = Fact<string, unknown>> {
   readonly serde: Pick<Serde<Event>, 'encode' | 'storedData'>;
   readonly stream: StreamName;
-  /** Revision of the stream's last event before them; -1 when it is empty. */
+  /** Revision of the stream's last event before the append; -1 if the stream is empty. */
   readonly after: ExpectedRevision;
   readonly events: readonly Event[];
-  /** Random for each run of a command. */
+  /** A random id for each run of a command. */
   readonly commandId: string;
   readonly metadata: EventMetadata;
 }
 
-/** An event of the log that is of no form this version reads (a poison event), and the reason, which holds no personal data. */
+/** An event that this version can't read (a poison event), and the reason, which contains no personal data. */
 export class UnreadableEvent {
   readonly recorded: RecordedEvent;
   readonly reason: Error;
@@ -30,22 +30,22 @@ export type Decoded = LoggedEvent | UnreadableEvent;
 
 export interface EventCodec {
   /**
-   * Returns the events as they are stored, in order. The id of each is a hash of command id, place in the append and content: only a
-   * repeat of the same append carries the same ids. The key `chain` of the metadata is reserved for a chain of hashes.
+   * Returns the events in stored form, in order. Each id is a hash of the command id, the place in the append and the content, so only a
+   * repeat of the same append has the same ids. The metadata key `chain` is reserved for a chain of hashes.
    */
   encode(append: EventsToEncode): Promise<readonly NewEvent[]>;
 
-  /** Returns, for each event and in order, what it says or why it can't be read; an event never makes it reject. */
+  /** Returns each event decoded, or the reason why it can't be read, in order. An unreadable event never makes the call reject. */
   decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]>;
 }
 
-/** The log as its readers have it: the store, and the codec of its events. */
+/** The event store and the codec of its events. */
 export interface EventLog {
   readonly store: EventStore;
   readonly codec: EventCodec;
 }
 
-/** Memory does not grow with a stream. */
+/** Streams are read in pages, so that memory does not grow with the stream. */
 const PAGE_EVENTS = 256;
 
 /** Reads a stream in order and yields its events decoded, up to 256 at a time. Throws EventStoreUnavailable. */

@@ -1,20 +1,20 @@
-// The event store, as the core needs it (architecture §5). Two adapters, one conformance suite (test/conformance/eventStore.ts).
+// The event store port (architecture §5). Both adapters pass one conformance suite (test/conformance/eventStore.ts).
 import type { StreamName } from '../../domain/kernel/event.ts';
 
 declare const position: unique symbol;
-/** Where an event stands in the store's one log. Opaque; sorts by code unit in log order; equal only for the same event. */
+/** The place of an event in the store's log. Opaque; sorts by code unit in log order; equal only for the same event. */
 export type Position = string & { readonly [position]: true };
 
-/** Revision of the last event that the stream must hold; -1 = the stream must be empty. There is no `any`: facts never use it. */
+/** The revision that the stream's last event must have; -1: the stream must be empty. There is no `any`, because facts never use it. */
 export type ExpectedRevision = number;
 export const EMPTY_STREAM: ExpectedRevision = -1;
 
 export interface NewEvent {
-  /** UUID. A repeat of an append carries the same ids and can't write twice. */
+  /** UUID. A repeat of an append has the same ids, so it can't write twice. */
   readonly id: string;
   /** 1 to 100 characters, must not begin with `$`. */
   readonly type: string;
-  /** A JSON text, rendered once by the caller and given back as the same JSON value. */
+  /** A JSON text. The store returns the same JSON value. */
   readonly data: string;
   /** A JSON text of an object. */
   readonly metadata: string;
@@ -30,105 +30,106 @@ export interface RecordedEvent extends NewEvent {
 }
 
 export type AppendResult =
-  /** `revision` of the last event of this append. A repeat with the same ids answers the original revision (so not the head). */
+  /** `revision`: that of the append's last event. A repeat with the same ids returns the original revision, not that of the head. */
   | { readonly ok: true; readonly revision: number; readonly position: Position | null }
-  /** Nothing was written. `actual`: the stream's last revision, -1 when empty. */
+  /** Nothing was written. `actual`: the stream's last revision, or -1 if it is empty. */
   | { readonly ok: false; readonly actual: number };
 
-/** Nothing was written and the same append may succeed later: store down, not ready, too busy. */
+/** The store is down, not ready or too busy. Nothing was written; the same append may succeed later. */
 export class EventStoreUnavailable extends Error {
   override name = 'EventStoreUnavailable';
 }
 /**
- * The log was moved to another store, is sealed for that, or is an unfinished copy: nothing was written, and on this log nothing will
- * be. The message is for an operator: where the log is, and what to do. Clients get the same answer as when the store is unavailable.
+ * The log was moved to another store, is sealed for the move, or is an unfinished copy. Nothing was written, and nothing can be written to
+ * this log. The message tells operators where the log is and what to do. Clients get the same response as for EventStoreUnavailable.
  */
 export class LogNotInUse extends EventStoreUnavailable {
   override name = 'LogNotInUse';
 }
-/** The append may or may not have been written. Repeat it with the same ids and the same expected revision, or read. */
+/** The append may or may not have been written. Repeat it with the same ids and expected revision, or read the stream. */
 export class AppendOutcomeUnknown extends Error {
   override name = 'AppendOutcomeUnknown';
 }
-/** The caller's fault: empty batch, bad type, id or stream name, not JSON, or too large. Nothing was written; a repeat fails alike. */
+/** The append is invalid: empty, too large, not JSON, or with a bad type, id or stream name. Nothing was written; a retry fails, too. */
 export class InvalidAppend extends Error {
   override name = 'InvalidAppend';
 }
 
 /**
- * The log has no event at the position that a subscription was to go on behind, though it ends later: it is not the log that gave this
- * position, or it was put back to an earlier state and has grown since. Going on would skip events. The message is for an operator.
+ * The log has no event at the position after which a subscription should resume, although the log ends later. Either the position is from
+ * another log, or the log was restored to an earlier state and has grown since. Resuming would skip events. The message is for operators.
  */
 export class UnknownPosition extends Error {
   override name = 'UnknownPosition';
 }
 
-/** At most this many bytes of data + metadata in one append, and half of it in one event. */
+/** Largest size of one append (data and metadata), in bytes. A single event may have half of it. */
 export const APPEND_BYTES_MAX = 1_000_000;
 
 export interface ReadOptions {
-  /** First revision to give; default 0. */
+  /** First revision to read; default 0. */
   readonly from?: number;
 }
 
 export interface SubscribeOptions {
-  /** Exclusive. null: from the very first event. */
+  /** Start after this position; null: start with the first event. */
   readonly after: Position | null;
   /** Only streams of these categories; null: all. */
   readonly categories: readonly string[] | null;
-  /** At most this many events in one batch; default 500. */
+  /** Largest number of events in a batch; default 500. */
   readonly batchSize?: number;
-  /** Ends the subscription: the iteration finishes without an error. */
+  /** Ends the subscription; the iteration finishes without an error. */
   readonly signal: AbortSignal;
 }
 
-/** `position` is always safe to resume from: everything up to it was given, or is of no category asked for. */
+/** It is always safe to resume from `position`: all events of the requested categories up to it were delivered. */
 export type SubscriptionSignal =
   | { readonly kind: 'events'; readonly events: readonly RecordedEvent[]; readonly position: Position }
-  /** All that was in the log when it was asked has been given. Given once for each time the subscription becomes live. */
+  /** All events that the log had when it was queried were delivered. Sent each time the subscription becomes live. */
   | { readonly kind: 'caughtUp'; readonly position: Position | null }
-  /** No event of these categories up to here: worth storing, so that an idle filter does not rescan. */
+  /** No further event of these categories exists up to `position`. Store it, so that a restart does not scan this part again. */
   | { readonly kind: 'checkpoint'; readonly position: Position };
 
 export interface EventStore {
-  /** Identity of this log. A checkpoint of another log must never be used on it. */
+  /** Identifies this log. Never use a checkpoint of another log on it. */
   readonly storeId: string;
 
   /**
-   * All or nothing, on one stream. Expected = head: written. Expected below head: success only if every id matches position by
-   * position what stands there (a repeat), else `ok: false`. Expected above head: `ok: false`.
-   * Throws InvalidAppend, EventStoreUnavailable (LogNotInUse), AppendOutcomeUnknown. Always settles within 10 s.
+   * Appends all events to one stream, or none. Writes them if `expected` is the head. If `expected` is below the head, succeeds only if the
+   * stream has the same event ids at these revisions (a repeat); else returns `ok: false`. If `expected` is above the head, returns
+   * `ok: false`. Throws InvalidAppend, EventStoreUnavailable (LogNotInUse) or AppendOutcomeUnknown. Always settles within 10 s.
    */
   append(stream: StreamName, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
 
-  /** The stream's events in order, in pages: memory does not grow with it. An absent stream is empty. Throws EventStoreUnavailable. */
+  /** Yields the stream's events in order, reading in pages. An absent stream is empty. Throws EventStoreUnavailable. */
   readStream(stream: StreamName, options?: ReadOptions): AsyncIterable<RecordedEvent>;
 
   /**
-   * Catch-up, then live, in log order, without gap or repeat. The consumer pulls: a slow one is never dropped. Connection loss is
-   * mended inside (backoff with jitter, from the last given position); the iteration ends only by the signal or `close`, or throws
-   * UnknownPosition, also when the log was restored to an older state and ends before the last given event or has another one there.
+   * Yields existing events, then new ones as they arrive, in log order, without gaps or repeats. The consumer pulls, so a slow consumer is
+   * never dropped. After a lost connection, the subscription resumes from the last delivered position (backoff with jitter). The iteration
+   * ends only by the signal or `close`. Throws UnknownPosition, also if the log was restored to an older state and no longer has the last
+   * delivered event.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionSignal>;
 
-  /** The newest position in the log; null when it is empty. Throws EventStoreUnavailable. */
+  /** Returns the newest position in the log, or null if the log is empty. Throws EventStoreUnavailable. */
   head(): Promise<Position | null>;
 
-  /** The id of what the log has at that position; null when nothing that can be read stands there. Throws EventStoreUnavailable. */
+  /** Returns the id of the event at that position, or null if no readable event is there. Throws EventStoreUnavailable. */
   eventIdAt(position: Position): Promise<string | null>;
 
-  /** Why appends are refused until an operator does something about it; null: they are taken. Throws EventStoreUnavailable. */
+  /** Returns why appends are refused until an operator acts, or null if they are accepted. Throws EventStoreUnavailable. */
   refusal(): Promise<LogNotInUse | null>;
 
-  /** Called with each newer head this process learns of: its own appends, and those that other processes announce. Returns the undo. */
+  /** Calls the listener with each newer head, from this process's appends or other processes' announcements. Returns how to unsubscribe. */
   onHead(listener: (head: Position) => void): () => void;
 
   /**
-   * Called with the head when the log turns out to be restored to an older state, or to be on another server: whatever was remembered of it
-   * must be forgotten. Each new connection is checked before it is used, so that no append follows before the call. Returns the undo.
+   * Calls the listener with the head if the log was restored to an older state or is on another server. All cached data about the log must
+   * be discarded then. Each new connection is checked before use, so no append happens before the call. Returns how to unsubscribe.
    */
   onRestored(listener: (head: Position | null) => void): () => void;
 
-  /** Finishes appends in flight, ends subscriptions. Afterwards every call throws EventStoreUnavailable. */
+  /** Finishes running appends and ends subscriptions. Afterwards every call throws EventStoreUnavailable. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Grants of uploads until their files are confirmed or removed: operational data, shared by all processes. Losing it costs merchants a
-// new grant, and no fact.
+// Upload grants, kept until their files are confirmed or removed. Operational data, shared by all processes. If it is lost, merchants need
+// a new grant, but no fact is lost.
 import type { DeclaredFile } from '../../domain/dispute/evidenceFile.ts';
 import type { AccountId, EvidenceId, MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
@@ -8,63 +8,63 @@ import type { EvidenceRef } from './evidenceStorage.ts';
 
 export interface EvidenceGrant extends EvidenceRef, DeclaredFile {
   readonly caseId: MedCaseId;
-  /** When it was granted and until when a file may be sent, in account time. */
+  /** When the grant was made, in account time. `expiresAt`: until when a file may be uploaded, in account time. */
   readonly at: Timestamp;
   readonly expiresAt: Timestamp;
-  /** Until when a file may be sent, in real time. */
+  /** The same limit in real time. */
   readonly endsAt: Timestamp;
 }
 
-/** What a look at the uploaded file showed: its SHA-256 (64 hex digits), or why it is no evidence. */
+/** The result of checking an uploaded file: its SHA-256 (64 hex digits), or why it is rejected. */
 export type EvidenceVerdict = { readonly sha256: string } | Rejection;
 
 export interface KeptGrant extends EvidenceGrant {
-  /** null: no file was judged yet. */
+  /** null: no file was checked yet. */
   readonly verdict: EvidenceVerdict | null;
-  /** The file was removed, or is about to be. */
+  /** Whether the file was removed or is about to be. */
   readonly isRemoved: boolean;
 }
 
 /** Limits of an account in one mode (E9). */
 export interface GrantLimits {
-  /** Open grants of a case: not confirmed, refused or expired. */
+  /** Number of open grants of a case: those that are not confirmed, refused or expired. */
   readonly openOfCase: number;
-  /** Bytes of files that are not confirmed, from their grant until their removal. */
+  /** Bytes of unconfirmed files, counted from the grant until the removal. */
   readonly unconfirmedBytes: number;
 }
 type GrantOutcome =
   | 'granted'
   | { readonly reached: keyof GrantLimits /** Until a grant may end. */; readonly retrySeconds: number };
 
-/** One upload on its way. */
+/** An upload in progress. */
 interface UploadClaim {
-  /** Ends the claim. Returns false if the grant ended meanwhile, so that the file must go. */
+  /** Ends the claim. Returns false if the grant ended in the meantime; the file must be removed then. */
   end(): Promise<boolean>;
 }
 
 export interface EvidenceGrants {
-  /** Adds a grant unless a limit is reached. Decides under a lock: simultaneous grants can't exceed a limit. `now`: real time. */
+  /** Adds a grant unless a limit is reached. A lock keeps concurrent grants from exceeding a limit. `now`: real time. */
   add(grant: EvidenceGrant, limits: GrantLimits, now: Timestamp): Promise<GrantOutcome>;
   find(evidenceId: EvidenceId): Promise<KeptGrant | null>;
-  /** Returns null if there is no such grant, or its file was judged or removed; 'busy' while another upload to it is on its way. */
+  /** Claims the upload. Returns null if there is no such grant or its file was checked or removed; 'busy' during another upload. */
   beginUpload(evidenceId: EvidenceId): Promise<UploadClaim | 'busy' | null>;
-  /** Lets one process at a time judge files of the account. Returns null while another one does; otherwise how to end. */
+  /** Lets one process at a time check files of the account. Returns a function that ends the turn, or null while another process checks. */
   beginJudging(accountId: AccountId): Promise<(() => Promise<void>) | null>;
   keepVerdict(evidenceId: EvidenceId, verdict: EvidenceVerdict): Promise<void>;
-  /** Forgets a grant: its file was confirmed. */
+  /** Removes a grant whose file was confirmed. */
   forget(evidenceId: EvidenceId): Promise<void>;
-  /** Returns up to `limit` grants that ended before `before`, whose file is not removed and not on its way. */
+  /** Returns up to `limit` grants that ended before `before`, whose file is neither removed nor being uploaded. */
   ended(before: Timestamp, limit: number): Promise<readonly KeptGrant[]>;
-  /** Counts the file for no limit any more. The grant itself stays known until `forgetEnded`. */
+  /** Marks the file as removed, so that it no longer counts towards limits. The grant is kept until `forgetEnded`. */
   markRemoved(evidenceId: EvidenceId): Promise<void>;
   forgetEnded(before: Timestamp): Promise<void>;
-  /** Ends what a process that was killed had begun. Only for a process that is alone on its database. */
+  /** Ends the uploads and checks of a killed process. Call it only if no other process uses the database. */
   releaseAll(): Promise<void>;
 }
 
 interface FileToJudge extends Pick<DeclaredFile, 'fileSize' | 'mimeType'> {
-  /** Called when it is this file's turn. */
+  /** Reads the file; called when it is this file's turn. */
   readonly read: () => Promise<Buffer | null>;
 }
-/** Judges a file outside the main thread. Returns null if there is no file. Throws EvidenceStorageUnavailable, and what `read` throws. */
+/** Checks a file outside the main thread. Returns null if there is no file. Throws EvidenceStorageUnavailable, and errors of `read`. */
 export type JudgeEvidence = (file: FileToJudge) => Promise<EvidenceVerdict | null>;

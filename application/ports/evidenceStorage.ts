@@ -1,5 +1,5 @@
-// Where the files lie that merchants add to dispute cases (rule Q6). Storage knows nothing of cases: it takes one upload for each grant,
-// and gives back what arrived.
+// Storage of the files that merchants add to dispute cases (rule Q6). It knows nothing about cases: it accepts one upload for each grant
+// and returns the uploaded file.
 import type { EvidenceId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Tenant } from './paymentProvider.ts';
@@ -8,7 +8,7 @@ export interface EvidenceRef extends Tenant {
   readonly evidenceId: EvidenceId;
 }
 
-/** What may be sent, once. */
+/** A permitted upload, which can be used once. */
 export interface EvidenceUpload extends EvidenceRef {
   readonly contentType: string;
   /** The exact size, in bytes. */
@@ -17,7 +17,7 @@ export interface EvidenceUpload extends EvidenceRef {
   readonly expiresAt: Timestamp;
 }
 
-/** It does not answer, or has no room: nothing is half done, and a repeat is safe. */
+/** The storage does not respond or is full. The operation had no effect, and a retry is safe. */
 export class EvidenceStorageUnavailable extends Error {
   override name = 'EvidenceStorageUnavailable';
 }
@@ -29,60 +29,60 @@ export interface OpenedFile {
   close(): void;
 }
 
-/** All of it throws EvidenceStorageUnavailable. */
+/** All methods throw EvidenceStorageUnavailable. */
 export interface EvidenceStorage {
   /**
-   * Returns the URL to which a PUT with just this type and size may be sent for so many real seconds; storage refuses any other one. Asked
-   * only while the storage answers: it throws otherwise.
+   * Returns a URL that accepts a PUT with exactly this type and size for this many real seconds. Storage rejects all other requests.
+   * Throws if the storage does not respond.
    */
   uploadUrl(upload: EvidenceUpload, seconds: number): Promise<string>;
   /**
-   * Returns what arrived, whole; null: nothing has. From its first reading on a file stays as it is, whatever is sent to its URL. That
-   * nobody damaged the storage itself is not promised: whoever reads compares.
+   * Returns the whole uploaded file, or null if there is none. After the first read, later uploads to its URL no longer change the file.
+   * Damage to the storage itself is not detected, so the reader must compare the hash.
    */
   read(of: EvidenceRef): Promise<Buffer | null>;
   /**
-   * Returns a file that was read before, of which a part at a time is in memory; null if there is no such file. The caller must close it.
+   * Opens a file that was read before, for streaming. Returns null if there is no such file. The caller must close it.
    */
   open(of: EvidenceRef): Promise<OpenedFile | null>;
-  /** What arrived is gone, and what was cut off on its way. Not there: nothing. */
+  /** Removes the uploaded file and any interrupted upload. No-op if there is none. */
   remove(of: EvidenceRef): Promise<void>;
   close(): void;
 }
 
-/** What somebody sends to an upload URL of this service. */
+/** A request to an upload URL of this service. */
 export interface SentEvidence {
   readonly evidenceId: EvidenceId;
   /** The credential in the URL. */
   readonly token: string;
   readonly contentType: string | null;
-  /** As the request declares it; null: it does not. */
+  /** The declared size in bytes; null: not declared. */
   readonly size: number | null;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The side of a storage of this service's own that the outside sends to. */
+/** Receives uploads, if this service stores the files itself. */
 export interface EvidenceReceiver {
-  /** Returns what the URL was granted for; null if it is not for this type and size, or has expired. Reads nothing of the body. */
+  /** Returns the granted upload, or null if the URL has expired or was granted for another type or size. Does not read the body. */
   accept(sent: SentEvidence): Promise<EvidenceUpload | null>;
   /**
-   * Returns the file's SHA-256 (64 hex digits) when it is on disk, for good; null if the grant was used or expired, or the size differs. A
-   * refused or interrupted upload leaves nothing, and the grant as it was. Throws what the body throws, and EvidenceStorageUnavailable.
+   * Stores the file durably and returns its SHA-256 (64 hex digits), or null if the grant was used or has expired, or the size differs. A
+   * refused or interrupted upload leaves no file and does not use up the grant. Throws EvidenceStorageUnavailable, and errors of the body.
    */
   store(upload: EvidenceUpload, body: SentEvidence['body']): Promise<string | null>;
 }
 
-/** What a link to a file is for. */
+/** The content of a link to a file. */
 export interface EvidenceView extends Omit<EvidenceUpload, 'expiresAt'> {
   readonly fileName: string;
-  /** Of the file, 64 hex digits. */
+  /** SHA-256 of the file, 64 hex digits. */
   readonly sha256: string;
 }
 
-/** Links to files, which this service itself answers, wherever they lie: so it is this service that says how a browser treats them. */
+/** Links to files. This service serves them itself, wherever they are stored, so that it controls the response headers. */
 export interface EvidenceLinks {
-  /** Returns the URL, good for so many real seconds. */
+  /** Returns the URL, valid for this many real seconds. */
   urlFor(method: 'GET', view: EvidenceView, seconds: number): Promise<string>;
-  /** Returns what the token in a link is for; null when it is none for this file now. */
+  /** Returns the content of a link's token, or null if the token is invalid for this file or has expired. */
   read(method: 'GET', evidenceId: EvidenceId, token: string): Promise<EvidenceView | null>;
 }

@@ -1,4 +1,4 @@
-// Jobs that failed, for an operator: listed, and opened again.
+// Lists failed jobs for operators and retries them.
 import type { JobPayload } from './jobs.ts';
 import type { Tenant } from './paymentProvider.ts';
 
@@ -6,7 +6,7 @@ export interface FailedJob {
   readonly id: string;
   readonly queue: string;
   readonly tenant: Tenant;
-  /** `failed`: for good; `retry`: another attempt follows by itself. */
+  /** `failed`: permanently; `retry`: another attempt follows automatically. */
   readonly state: 'failed' | 'retry';
   readonly attempts: number;
   readonly error: string;
@@ -16,9 +16,9 @@ export interface FailedJob {
 }
 
 export interface FailedJobs {
-  /** Returns those of one queue, or all (null); those that failed for good first, then the newest failure. `total` counts all there are. */
+  /** Returns failed jobs of one queue, or of all (null): permanent failures first, then by newest failure. `total` ignores `limit`. */
   list(queue: string | null, limit: number): Promise<{ readonly jobs: readonly FailedJob[]; readonly total: number }>;
-  /** Begins what failed for good again, by id, by queue, or all of it. Returns what it begins. */
+  /** Retries permanently failed jobs, by id, by queue, or all of them. Returns the jobs that it restarts. */
   redrive(which: {
     readonly id: string | null;
     readonly queue: string | null;

@@ -6,14 +6,14 @@ export interface LogConsumer {
   /** Also the name of its checkpoint. */
   readonly name: string;
   readonly categories: readonly string[];
-  /** Forgets what was remembered between batches. Called when leadership was gained, and when a batch was rolled back. */
+  /** Discards state kept between batches. Called after gaining leadership and after a rolled-back batch. */
   reset(db: Sql): Promise<void>;
   /**
-   * Writes what the events lead to, in the transaction that also moves the checkpoint. Events come in log order, each once past the
-   * checkpoint. Throwing parks the stream of the event that can't be taken; when no event is to blame, this consumer keeps its position and
-   * is tried again. Other consumers go on.
+   * Applies the events, in the transaction that also moves the checkpoint. Events arrive in log order, each once after the checkpoint. If
+   * an event makes it throw, the event's stream is parked. If no event is the cause, this consumer is retried from the same position.
+   * Other consumers continue.
    */
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
-  /** Called when the batch is committed. */
+  /** Called after the batch is committed. */
   committed?(): void;
 }

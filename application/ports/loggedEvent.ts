@@ -1,24 +1,24 @@
-// A decoded event of the log: the fact, its place in stream and log, and its tenant.
+// A decoded event of the log: the fact, its place in the stream and the log, and its tenant.
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
-/** Known beside every event: whose it is, who caused it, and because of what. */
+/** The metadata of an event: its tenant, who caused it, and what led to it. */
 export interface EventMetadata {
   readonly account: AccountId;
   readonly mode: Mode;
   /** `key:<fingerprint, 16 hex>` for an API key, `user:usr_…`, `process:<name>`, or `operator:<name>`. */
   readonly actor: string;
-  /** The X-Request-Id that led here; null for what happens by itself. */
+  /** The X-Request-Id of the causing request; null if no request caused it. */
   readonly requestId: string | null;
-  /** The payment, or the root id of what is not about a payment. */
+  /** The id of the payment, or of the root entity if the event is not about a payment. */
   readonly correlationId: string;
-  /** The event or request that caused it. */
+  /** The id of the event or request that caused it. */
   readonly causationId: string;
 }
 
-/** `isOf` narrows the event. */
+/** A decoded event. `isOf` narrows its type. */
 export interface LoggedEvent<Event = Fact<string, unknown>> {
   readonly category: string;
   readonly stream: StreamName;
@@ -26,7 +26,7 @@ export interface LoggedEvent<Event = Fact<string, unknown>> {
   readonly subject: string;
   readonly id: string;
   readonly revision: number;
-  /** Revision of the event before it that its reader takes; default: one less. Events that an operator had skipped may lie between. */
+  /** Revision of the previous event that the reader applies; default: one less. It differs if an operator skipped events in between. */
   readonly previousRevision?: number;
   readonly position: Position;
   readonly account: AccountId;
@@ -36,7 +36,7 @@ export interface LoggedEvent<Event = Fact<string, unknown>> {
   readonly event: Event;
 }
 
-/** Returns whether it is an event of the aggregate. */
+/** Returns whether the event belongs to the aggregate. */
 export const isOf = <Logged extends Pick<LoggedEvent, 'category' | 'event'>, Event extends Fact<string, unknown>>(
   logged: Logged,
   { category }: Pick<Aggregate<never, Event>, 'category' | 'serde'>,

@@ -1,4 +1,4 @@
-// The images of accounts, by their SHA-256, which is all that the log has of them (rule O3).
+// The logos of accounts, by SHA-256. The log contains only the hash (rule O3).
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 
@@ -9,7 +9,7 @@ export interface Logo {
   readonly contentType: (typeof LOGO_TYPES)[number];
   readonly bytes: Buffer;
 }
-/** An image that was checked. */
+/** An image that passed the checks. */
 export interface CheckedLogo extends Logo {
   /** 64 hex digits. */
   readonly sha256: string;
@@ -17,11 +17,11 @@ export interface CheckedLogo extends Logo {
 
 export interface Logos {
   put(accountId: AccountId, logo: CheckedLogo): Promise<void>;
-  /** Whoever's it is; null: nobody's. */
+  /** Returns the logo of any account, or null if no account has it. */
   find(sha256: string): Promise<Logo | null>;
-  /** Forgets the account's other ones. */
+  /** Removes the account's other logos. */
   keepOnly(accountId: AccountId, sha256s: readonly string[]): Promise<void>;
 }
 
-/** Reads an image. Rejects with `invalid_request` (param `logo`) where it can't be a logo. */
+/** Checks an image. Rejects with `invalid_request` (param `logo`) if it is not a valid logo. */
 export type CheckLogo = (image: Uint8Array) => Promise<CheckedLogo | Rejection>;

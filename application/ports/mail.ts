@@ -1,6 +1,6 @@
-// Mail to people. Sent by jobs alone: whoever asks for one never waits for a mail server.
+// Mail to people. Only jobs send mail, so that requests never wait for a mail server.
 export interface Mail {
-  /** Names the message, also to whoever receives it: sent twice it is the same one. Letters, digits and `-`. */
+  /** Identifies the message to its receiver, so that a mail sent twice counts as one. Letters, digits and `-`. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -9,7 +9,7 @@ export interface Mail {
 }
 
 export interface MailSender {
-  /** Resolves when somebody has taken the message over for good; throws when that is not known. A repeat is safe. */
+  /** Resolves when a mail server has accepted the message; throws if that is unknown. A retry is safe. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads rows in the order of their key, `limit` at a time, until a page is shorter, and yields what `itemsOf` makes of each page. `read`
- * gets the last row of the page before, from which it takes the key to go on after; null at first.
+ * Reads rows in key order, `limit` at a time, until a page is shorter. Yields the items that `itemsOf` makes from each page. `read` gets
+ * the last row of the previous page, or null at first, and must return the rows after it.
  */
 export async function* pagesOf<Row, Item>(
   limit: number,

@@ -1,42 +1,42 @@
-// Links by which a user sets a password (one use, one hour), and requests for them: operational data.
+// Links for setting a password (valid for one use and one hour), and requests for them. Operational data.
 import type { PasswordId, UserId } from '../../domain/kernel/ids.ts';
 import type { JobRequest } from './jobs.ts';
 
-/** A user was invited, or says that the password is forgotten. */
+/** Why the link is sent: the user was invited, or requested a password reset. */
 export type LinkPurpose = 'invitation' | 'reset';
 
 export interface LinkRequest {
   /** A raw id. */
   readonly requestId: string;
   readonly purpose: LinkPurpose;
-  /** As it was typed: it may belong to no user. */
+  /** As entered. May belong to no user. */
   readonly email: string;
 }
 
 interface PasswordLink {
   readonly userId: UserId;
-  /** The password in force when the link was made, null when there was none. With another one in force the link is dead: it has one use. */
+  /** The valid password when the link was made; null: none. The link becomes invalid when the password changes, so it has one use. */
   readonly replaces: PasswordId | null;
 }
 
 export interface PasswordLinks {
-  /** Writes a request down with its job, in one transaction; nothing when one for this address waits already. */
+  /** Stores a request and its job in one transaction. No-op if a request for this address is already waiting. */
   request(request: LinkRequest, job: JobRequest): Promise<void>;
-  /** Returns null when it is done. */
+  /** Returns the request, or null if it is done. */
   findRequest(requestId: string): Promise<LinkRequest | null>;
-  /** Forgets it: it is done. */
+  /** Removes a request that is done. */
   endRequest(requestId: string): Promise<void>;
-  /** Yields those of the last day that are not done, `page` at a time. */
+  /** Yields the unfinished requests of the last day, in pages of `page`. */
   openRequests(page: number): AsyncIterable<readonly LinkRequest[]>;
 
-  /** Returns the secret of the request's link: the same one however often it is asked for, and stored nowhere. */
+  /** Returns the secret of the request's link. It is derived from the id and never stored, so it is always the same. */
   tokenOf(requestId: string): string;
-  /** Lets the link open for an hour from now on. */
+  /** Makes the link valid for one hour from now. */
   open(token: string, link: PasswordLink): Promise<void>;
-  /** Returns null when there is none, or its hour is over. */
+  /** Returns the link, or null if there is none or it has expired. */
   find(token: string): Promise<PasswordLink | null>;
-  /** How many links of the user were opened within the last quarter of an hour. */
+  /** Returns how many links were made for the user within the last 15 minutes. */
   countRecent(userId: UserId): Promise<number>;
-  /** Removes links and requests whose time is over. */
+  /** Removes expired links and requests. */
   forgetOld(): Promise<void>;
 }

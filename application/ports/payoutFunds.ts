@@ -1,11 +1,11 @@
-// Sets money of a wallet aside for a payout that is about to be recorded, exactly, over all processes (rules Y4, M7b; ADR 0013).
+// Reserves money of a wallet for a payout before it is recorded. Exact across all processes (rules Y4, M7b; ADR 0013).
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import type { Position } from './eventStore.ts';
 
-interface FundsWish {
+interface FundsRequest {
   readonly payoutId: PayoutId;
   readonly accountId: AccountId;
   readonly mode: Mode;
@@ -14,33 +14,33 @@ interface FundsWish {
   readonly fee: Minor;
   /** Account time. */
   readonly at: Timestamp;
-  /** Payouts of the account within the hour before `at`, and their sum in one currency; null: any. */
+  /** Limits for payouts of the account in the hour before `at`: their number, and their sum in one currency; null: no limit. */
   readonly countPerHour: number | null;
   readonly sumPerHour: Minor | null;
-  /** What the ledger must have taken; null: the log is empty. */
+  /** The position up to which the ledger must be current; null: the log is empty. */
   readonly after: Position | null;
 }
 
-/** A row of money that is set aside. */
+/** Reserved money. */
 export interface Reservation {
   readonly payoutId: PayoutId;
   readonly accountId: AccountId;
   readonly mode: Mode;
-  /** Tells it from an earlier or a later one of the same payout. */
+  /** Distinguishes reservations of the same payout. */
   readonly token: string;
 }
 
 export interface PayoutFunds {
   /**
-   * Sets amount and fee aside, or sets nothing aside and returns why: `count`, `sum`: a limit of the hour; `insufficient`: the wallet has
-   * too little beside all that is set aside; `behind`: the ledger has not taken `after` yet, or does not follow a stream of the account. A
-   * payout has one reservation however often it asks.
+   * Reserves the amount and the fee, or returns why not. `count`, `sum`: an hourly limit is reached. `insufficient`: the wallet has too
+   * little unreserved money. `behind`: the ledger is not current up to `after`, or a stream of the account is parked. Idempotent: a payout
+   * has one reservation.
    */
-  reserve(wish: FundsWish): Promise<'reserved' | 'count' | 'sum' | 'insufficient' | 'behind'>;
-  /** Forgets reservations of payouts that the ledger has taken. */
+  reserve(request: FundsRequest): Promise<'reserved' | 'count' | 'sum' | 'insufficient' | 'behind'>;
+  /** Removes reservations of payouts that are posted in the ledger. */
   forgetPosted(): Promise<void>;
-  /** Returns reservations that are older and not in the ledger, oldest first, at most 1,000. */
+  /** Returns up to 1,000 reservations older than `ageMs` that are not posted in the ledger, oldest first. */
   olderThan(ageMs: number): Promise<readonly Reservation[]>;
-  /** Frees the money, unless it was set aside anew meanwhile. */
+  /** Releases the money, unless it was reserved again in the meantime. */
   release(reservation: Reservation): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The bank that pays payouts, as the core needs it. Every call may end unknown: unknown is resolved by asking, never by paying again under
-// another id.
+// The port to the bank that pays payouts. The outcome of any call may be unknown. Resolve it by asking, never by paying again under another
+// id.
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
@@ -15,32 +15,32 @@ export interface PayoutOrder {
   readonly amount: Minor;
   /** A Pix key. */
   readonly destination: string;
-  /** For the receiver. */
+  /** A message for the receiver. */
   readonly note: string | null;
-  /** The merchant's: the sandbox reads from it what trouble is wanted (X6). It never goes to a real bank. */
+  /** The merchant's metadata. The sandbox reads simulated failures from it (X6). It is never sent to a real bank. */
   readonly metadata: { readonly [key: string]: Json };
 }
 
 export interface PayoutRail {
-  /** What a payout of the amount costs the merchant, on top of it. */
+  /** Returns the fee that the merchant pays in addition to the amount. */
   feeOf(amount: Minor): Minor;
-  /** Idempotent by the payout's id. */
+  /** Pays a payout. Idempotent by its id. */
   pay(order: PayoutOrder): Promise<PayoutOutcome>;
-  /** Returns the outcome of a payout; a null value: the bank has no such payout. */
+  /** Returns the outcome of a payout. A null value: the bank has no such payout. */
   find(order: PayoutOrder): Promise<Known<Exclude<PayoutOutcome, { kind: 'unknown' }> | null>>;
 }
 
 export interface PayoutRails {
-  /** null: the mode has no bank that pays payouts. */
+  /** Returns the mode's payout bank, or null if none is configured. */
   of(mode: Mode): PayoutRail | null;
 }
 
-/** What only the sandbox bank can do, and sandbox routes let a merchant do (rule Y6). */
+/** Actions of the sandbox bank that merchants control through sandbox routes (rule Y6). */
 export interface SandboxPayoutBank {
   /**
-   * Decides a payout that the bank works on, and notifies the gateway, durably and at once. `failure`: why it is refused; null: it is paid.
-   * `at`: account time. `late`: it is paid even if it was refused before. Returns the outcome, of now or of an earlier decision; null when
-   * the bank has no such payout.
+   * Decides a pending payout and notifies the gateway, in one durable step. `failure`: why it is refused; null: it is paid. `at`: account
+   * time. `late`: pays it even if it was refused before. Returns the outcome of this or an earlier decision, or null if the bank has no
+   * such payout.
    */
   decide(
     tenant: Tenant,
@@ -52,6 +52,6 @@ export interface SandboxPayoutBank {
 }
 
 export interface PayoutAlerts {
-  /** The bank paid a payout that it had called failed, and it left the wallet again. Called at least once a payout. */
+  /** The bank paid a payout that it had reported as failed, so the wallet was debited again. Called at least once for each such payout. */
   confirmedLate(order: Pick<PayoutOrder, 'accountId' | 'mode' | 'payoutId'>): void;
 }

@@ -1,4 +1,4 @@
-// Notifications of providers, stored raw before anything else is done with them, under a unique reference that binds one payment.
+// Notifications from providers. They are stored raw before they are handled, under a unique reference that belongs to one payment.
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobPayload, JobRequest } from './jobs.ts';
 import type { Tenant } from './paymentProvider.ts';
@@ -6,43 +6,42 @@ import type { Sql } from './sql.ts';
 
 export interface NotificationKey {
   readonly tenant: Tenant;
-  /** The provider's id of the payment (of a Pix the end-to-end id), of the fact, or of the report about a dispute. */
+  /** The provider's id of the payment (for Pix the end-to-end id), the fact, or the dispute report. */
   readonly reference: string;
 }
 export interface ProviderNotification extends NotificationKey {
-  /** One that a capability declares. */
+  /** A kind that a capability declares. */
   readonly kind: string;
   readonly paymentId: PaymentId;
 }
 
-/** The jobs that notifications lead to. */
+/** The jobs that notifications start. */
 export interface NotifiedWork {
-  /** Returns the job that handles a stored notification, of whatever kind. */
+  /** Returns the job that handles a stored notification of any kind. */
   readonly handling: (key: NotificationKey) => JobRequest;
-  /** Returns the queue of the job that notifications of the kind lead to. */
+  /** Returns the queue of the job that notifications of the kind start. */
   readonly queueOf: (kind: string) => string;
 }
 
 export interface ProviderNotifications {
   /**
-   * Stores a notification and enqueues the job that handles it, durably when it resolves. With `tx`, both are done in it, and its owner
-   * calls `wake` after the commit. Returns false, and changes nothing, when it was stored before; but one that the provider did not confirm
-   * then is taken up again, because a notification may arrive before the provider's own reads show the payment.
+   * Stores a notification and enqueues its job, durably when it resolves. With `tx`, does both in this transaction; call `wake` after the
+   * commit. Returns false and changes nothing if it was stored before. Exception: a notification that the provider did not confirm is
+   * handled again, because it may arrive before the provider's API shows the payment.
    */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
   /**
-   * Enqueues the job that asks the provider about what moved, of a kind that is not stored, in `tx`, whose owner calls `wake` after
-   * the commit.
+   * Enqueues the job for a notification of a kind that is not stored; the job asks the provider. Runs in `tx`; call `wake` after commit.
    */
   moved(tenant: Tenant, kind: string, what: JobPayload, tx: Sql): Promise<void>;
-  /** Wakes the workers of this process, because there is such work. */
+  /** Tells this process's workers that there is such work. */
   wake(tenant: Tenant, kind: string): void;
-  /** Returns those of `references` under which no notification is stored, or only one that the provider did not confirm. */
+  /** Returns those of `references` without a stored notification, or with one that the provider did not confirm. */
   unreported(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns null when none is stored. */
+  /** Returns the stored notification, or null if there is none. */
   find(key: NotificationKey): Promise<ProviderNotification | null>;
-  /** Records how the notification was handled, so that it is not unhandled any more. */
+  /** Marks the notification as handled, with this outcome. */
   markHandled(key: NotificationKey, outcome: 'settled' | 'not_confirmed'): Promise<void>;
-  /** Yields those stored more than `ageMs` ago and not handled, oldest first: work for the watchdog. All of them, `page` at a time. */
+  /** Yields all unhandled notifications older than `ageMs`, oldest first, in pages of `page`. Used by the watchdog. */
   unhandled(ageMs: number, page: number): AsyncIterable<readonly NotificationKey[]>;
 }

@@ -1,12 +1,12 @@
-// How far the payments that a tenant's provider lists have been compared with the notifications that arrived.
+// Stores the progress of reconciliation: how far the provider's list of payments was compared with notifications, by tenant.
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Tenant } from './paymentProvider.ts';
 
 export interface Reconciliations {
-  /** Returns up to when the tenant's payments were compared, in account time; null when they never were. */
+  /** Returns the time up to which the tenant's payments were compared, in account time, or null if they never were. */
   reconciledUntil(tenant: Tenant): Promise<Timestamp | null>;
-  /** Durable when it resolves. Replaces the former value, be it later: one from a clock that was wrong must not stay. */
+  /** Stores the progress durably. Also replaces a later value, which can only come from a wrong clock. */
   saveReconciledUntil(tenant: Tenant, until: Timestamp): Promise<void>;
-  /** Returns the tenants whose payments were compared up to a time between these two, by the account's clock where that is ahead. */
+  /** Returns the tenants whose progress lies between these times. Test clocks that are ahead are taken into account. */
   reconciledBetween(from: Timestamp, to: Timestamp): Promise<readonly Tenant[]>;
 }

@@ -1,4 +1,4 @@
-// Counts live refunds of the last hour, exactly, over all processes (rule M7b).
+// Limits live refunds per hour, exact across all processes (rule M7b).
 import type { AccountId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -9,16 +9,16 @@ export interface RefundReservation {
   readonly amount: Minor;
   readonly currency: string;
   readonly at: Timestamp;
-  /** null: any number. */
+  /** null: no limit. */
   readonly countPerHour: number | null;
-  /** Minor units of one currency; null: any sum. */
+  /** In minor units of one currency; null: no limit. */
   readonly sumPerHour: Minor | null;
 }
 
 export interface RefundGuard {
   /**
-   * Reserves one of the refunds of the hour before `at`, or reserves none and returns which limit it would exceed. A refund has one
-   * reservation however often it asks. What was reserved counts for its hour, whatever becomes of the refund.
+   * Counts the refund towards the hour before `at`, or returns the limit that it would exceed. Idempotent: a refund has one reservation. A
+   * reservation counts for its hour even if the refund fails.
    */
   reserve(reservation: RefundReservation): Promise<'reserved' | 'count' | 'sum'>;
 }

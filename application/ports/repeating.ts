@@ -1,22 +1,22 @@
-// The one timer loop of the program.
+// The timer loop that all repeated work uses.
 
 export interface Repeating {
-  /** Begins a round at once, or after the running one, which may have missed what the caller knows. Resolves when that round has ended. */
+  /** Starts a round at once, or after the running one, which may have missed a recent change. Resolves when the new round has ended. */
   now(): Promise<void>;
-  /** Begins a round within `ms`, unless a regular one comes sooner. Of several such requests only the earliest counts. */
+  /** Starts a round within `ms`, unless a regular one comes sooner. Of several such requests, only the earliest counts. */
   within(ms: number): void;
-  /** Begins no round that nobody asked for yet. Resolves when the last one has ended; a round must not wait for this. */
+  /** Starts no further rounds, except those already requested. Resolves when the last round has ended. Never await it in a round. */
   stop(): Promise<void>;
 }
 
 interface RepeatingOptions {
-  /** Receives what a round throws; the loop goes on. Without it, an error is a bug and ends the process, as in any timer. */
+  /** Handles errors of a round; the loop continues. Without it, an error is a bug and ends the process, as in any timer. */
   readonly onError?: (error: Error) => void;
 }
 
 /**
- * Calls `round` every `everyMs`, for the first time after `everyMs`. Rounds never overlap: a beat that comes while a round is running is
- * dropped, so that late rounds don't pile up. The loop doesn't keep the process alive.
+ * Calls `round` every `everyMs`, for the first time after `everyMs`. Rounds never overlap: a round that is due while another one runs is
+ * skipped. The loop doesn't keep the process alive.
  */
 export const repeating = (everyMs: number, round: () => unknown, { onError }: RepeatingOptions = {}): Repeating => {
   let running: Promise<void> | null = null;

@@ -1,37 +1,37 @@
-// Limits of requests a minute that all processes of a deployment keep together. Each takes shares of what a minute has left and lets
-// requests in by them, so that no request has to ask (ADR 0010).
+// Rate limits per minute, shared by all processes of a deployment. Each process takes shares of a minute's remaining limit in advance, so
+// that requests need no query (ADR 0010).
 
-/** What a process asks of one minute. */
+/** A process's request for shares of one minute. */
 export interface ShareRequest {
-  /** Whose minute: a key, an account and mode, an address. */
+  /** The limited party: a key, an account and mode, or an address. */
   readonly name: string;
-  /** Requests a minute, at least 1. */
+  /** Limit of requests per minute, at least 1. */
   readonly perMinute: number;
-  /** The minute that the process holds shares of, as `began` of a grant; null: it knows of none. */
+  /** `began` of the minute whose shares the process holds; null: none. */
   readonly began: number | null;
-  /** Requests let in without a share, which count even beyond the limit. Negative: shares given back. */
+  /** Number of requests admitted without a share, which count even beyond the limit. Negative: shares returned. */
   readonly owed: number;
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   readonly waiting: number;
-  /** More shares for requests to come; a quarter of what is left is given at most. */
+  /** Shares wanted for future requests. At most a quarter of the remaining limit is granted. */
   readonly ahead: number;
 }
 
 export interface ShareGrant {
-  /** Tells the minutes of a name apart. */
+  /** Identifies the minute. */
   readonly began: number;
-  /** Until it ends, in milliseconds. */
+  /** Remaining time of the minute, in milliseconds. */
   readonly leftMs: number;
-  /** Shares that the process may use from now on, `owed` among them. */
+  /** Number of shares granted to the process, including `owed`. */
   readonly granted: number;
-  /** Shares of all processes so far. */
+  /** Number of shares granted to all processes so far. */
   readonly taken: number;
 }
 
-/** Returns grants by name; none for a minute (`began`) that is over. A request for no minute in particular begins one where none runs. */
+/** Returns grants by name, without those for a minute (`began`) that is over. `began` null: starts a minute if none is running. */
 export type TakeShares = (requests: readonly ShareRequest[]) => Promise<ReadonlyMap<string, ShareGrant>>;
 
 export interface RequestMinutes {
-  /** Forgets minutes that are long over: addresses too, which are kept for nothing else. */
+  /** Removes minutes that are long over, and with them clients' addresses, which serve no other purpose. */
   forgetOldMinutes(): Promise<void>;
 }

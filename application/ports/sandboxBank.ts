@@ -1,5 +1,5 @@
-// What only payers, acquirers and their banks can do, and sandbox routes let a merchant do (rules X1–X3). The gateway learns of it through
-// notifications and the provider port, as of anything real.
+// Actions of payers, acquirers and banks that merchants control through sandbox routes (rules X1–X3). The gateway learns about them through
+// notifications and the provider port, as in live mode.
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -14,7 +14,7 @@ export type PayResult =
   | 'cancelled';
 
 export interface SandboxBankPort {
-  /** Books a payment and notifies the gateway, durably and at once. `force`: on a cancelled instrument too (X1 `late`). */
+  /** Books a payment and notifies the gateway, in one durable step. `force`: also for a cancelled instrument (X1 `late`). */
   pay(
     tenant: Tenant,
     paymentId: PaymentId,
@@ -22,13 +22,13 @@ export interface SandboxBankPort {
     incoming: IncomingPayment,
     force: boolean,
   ): Promise<PayResult>;
-  /** Books an acquirer's fact and notifies the gateway, durably and at once. Returns false when the method had that fact before. */
+  /** Books an acquirer's fact and notifies the gateway, in one durable step. Returns false if the method already had that fact. */
   report(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
-  /** Returns the charge of the case of this name; null when the bank has none. */
+  /** Returns the charge of the case with this id, or null if the bank has no such case. */
   findCase(tenant: Tenant, providerCaseId: string): Promise<{ readonly paymentId: PaymentId } | null>;
   /**
-   * Books a dispute and notifies the gateway, durably and at once. Returns false when one of this name, or of the same `ordinal` on the
-   * charge, was booked before: of two at once one is booked. `ordinal` null: the bank reports it without asking.
+   * Books a dispute and notifies the gateway, in one durable step. Returns false if one with this id, or with the same `ordinal` on the
+   * charge, was booked before, even concurrently. `ordinal` null: reports the dispute without that check.
    */
   openCase(
     tenant: Tenant,
@@ -38,8 +38,8 @@ export interface SandboxBankPort {
     ordinal: number | null,
   ): Promise<boolean>;
   /**
-   * Books what is ruled of a dispute and notifies the gateway, durably and at once. Returns the number of the report, from 2; null when it
-   * is not the `expected` one (null: any), because another was booked first.
+   * Books a ruling on a dispute and notifies the gateway, in one durable step. Returns the number of the report, from 2. Returns null if
+   * another report was booked first, so that the number would not be `expected` (null: any).
    */
   rule(
     tenant: Tenant,
@@ -50,9 +50,9 @@ export interface SandboxBankPort {
     expected: number | null,
   ): Promise<number | null>;
   /**
-   * Decides a refund that the provider works on and notifies the gateway, durably and at once. `failure`: why it is refused; null: it is
-   * paid. `at`: account time. `late`: it is paid even if it was refused before. Returns the outcome, of now or of an
-   * earlier decision; null when the provider has no such refund.
+   * Decides a pending refund and notifies the gateway, in one durable step. `failure`: why it is refused; null: it is paid. `at`: account
+   * time. `late`: pays it even if it was refused before. Returns the outcome of this or an earlier decision, or null if the provider has no
+   * such refund.
    */
   decideRefund(
     tenant: Tenant,

@@ -1,5 +1,5 @@
-// Deliveries that were scheduled and of which nothing has happened yet: they have no event. Operational: they follow from the event that
-// they tell of and the endpoints at the time.
+// Scheduled deliveries that have not been attempted yet and so have no events. Operational data: it can be derived from the reported event
+// and the endpoints at that time.
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { JobRequest } from './jobs.ts';
@@ -9,19 +9,19 @@ export interface ScheduledDelivery {
   readonly deliveryId: DeliveryId;
   readonly tenant: Tenant;
   readonly target: string;
-  /** The form of its body is that of its first attempt. */
+  /** Without the form of the body, which the first attempt determines. */
   readonly delivery: Omit<Delivery, 'form'>;
 }
 
 export interface ScheduledDeliveries {
-  /** Writes them down, each with its job, in one transaction. One that is written down already is left as it is, without a job. */
+  /** Stores the deliveries with their jobs in one transaction. Deliveries already stored are not changed and get no job. */
   schedule(deliveries: readonly { readonly scheduled: ScheduledDelivery; readonly job: JobRequest }[]): Promise<void>;
-  /** Returns those of `ids` that are written down. */
+  /** Returns those of `ids` that are stored. */
   find(ids: readonly DeliveryId[]): Promise<ReadonlyMap<DeliveryId, ScheduledDelivery>>;
-  /** The stream of the delivery has begun: the read model takes it over once it shows that. */
+  /** Notes that the delivery's stream has begun. The read model takes the delivery over when it shows that. */
   begun(id: DeliveryId): void;
-  /** Removes those that have begun and that the read model shows, and did not take over: they were written down again later. */
+  /** Removes begun deliveries that the read model shows but did not take over, because they were stored again later. */
   sweep(): Promise<void>;
-  /** The same for those that other processes began and did not live to remove. */
+  /** Does the same for deliveries begun by other processes that crashed. */
   sweepAll(): Promise<void>;
 }

@@ -1,17 +1,17 @@
-// Second factors of users: TOTP (RFC 6238) and recovery codes (rule D4). Operational data, kept like secrets. The user's events say which
-// factor is in force. One that was not confirmed yet is pending.
+// Second factors of users: TOTP (RFC 6238) and recovery codes (rule D4). Operational data, stored like secrets. The user's events say which
+// factor is valid. An unconfirmed factor is pending.
 import type { SecondFactorId, UserId } from '../../domain/kernel/ids.ts';
 
 export interface NewSecondFactor {
-  /** In base32, as authenticator apps take it. */
+  /** In base32, as authenticator apps expect it. */
   readonly secret: string;
   readonly otpauthUrl: string;
 }
 
 export interface SecondFactors {
   /**
-   * Makes a secret and stores it as the user's pending factor, in place of any other pending one. `label`: how an authenticator app names
-   * the user.
+   * Makes a secret and stores it as the user's pending factor, replacing any other pending one. `label`: the user's name in authenticator
+   * apps.
    */
   begin(factor: {
     readonly secondFactorId: SecondFactorId;
@@ -21,14 +21,14 @@ export interface SecondFactors {
   /** Returns the user's pending factor, or null. */
   pendingOf(userId: UserId): Promise<SecondFactorId | null>;
   /**
-   * Ends the pending state of a factor, and stores hashes of its recovery codes. To be called before the event that puts it in force.
-   * Returns false if it is no longer pending: another enrolment took its place.
+   * Ends the pending state of a factor and stores hashes of its recovery codes. Call it before the event that makes the factor valid.
+   * Returns false if the factor is no longer pending because another enrolment replaced it.
    */
   confirm(secondFactorId: SecondFactorId, recoveryCodes: readonly string[]): Promise<boolean>;
-  /** Returns whether the TOTP code is one of this moment and was never used, in any process. From now on it was. */
+  /** Returns whether the TOTP code is currently valid and unused, in all processes, and marks it as used. */
   useCode(secondFactorId: SecondFactorId, code: string): Promise<boolean>;
-  /** Returns whether this is a recovery code that was never used, in any process. From now on it was. */
+  /** Returns whether the recovery code is valid and unused, in all processes, and marks it as used. */
   useRecoveryCode(secondFactorId: SecondFactorId, code: string): Promise<boolean>;
-  /** Removes a factor, with its recovery codes. */
+  /** Removes a factor and its recovery codes. */
   forget(secondFactorId: SecondFactorId): Promise<void>;
 }

@@ -4,10 +4,10 @@ import type { Sql } from './sql.ts';
 
 export interface WebhookSecrets {
   /**
-   * Stores a secret, 64 hex characters, and returns the secret of that version: the first one that was stored for it. To be called before
-   * the event that names the version is written.
+   * Stores a secret, 64 hex characters, unless that version has one. Returns the stored secret of that version. Call it before the event
+   * that names the version is written.
    */
   keep(endpointId: EndpointId, version: number, secret: string, tx?: Sql): Promise<string>;
-  /** Returns null when that version has no secret. */
+  /** Returns the secret, or null if that version has none. */
   find(endpointId: EndpointId, version: number): Promise<string | null>;
 }

@@ -1,5 +1,5 @@
-// Events for an operator's monitoring, without secrets and personal data: a key is named by its fingerprint, a client's address as its
-// network (/24, /48).
+// Security events for operators' monitoring, without secrets and personal data. A key appears as its fingerprint, a client's address as its
+// network (/24 or /48).
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 
 export type SecurityEvent =
@@ -9,9 +9,9 @@ export type SecurityEvent =
       readonly network: string;
       readonly requestId: string;
     }
-  /** Nobody has this address and password. Neither is told of. */
+  /** The email address and password don't match. The event contains neither. */
   | { readonly security: 'login_failed'; readonly network: string; readonly requestId: string }
-  /** `user:usr_…`; the operator's request that reset it names the user, too. */
+  /** `by`: `user:usr_…`. */
   | { readonly security: 'second_factor_enrolled'; readonly by: string; readonly requestId: string }
   | {
       readonly security: 'second_factor_reset';
@@ -20,29 +20,29 @@ export type SecurityEvent =
       readonly user: string;
       readonly requestId: string;
     }
-  /** Told once a minute for each key or address that goes on beyond its limit. */
+  /** Reported once a minute for each key or address that keeps exceeding its limit. */
   | {
       readonly security: 'rate_limited';
       readonly perMinute: number;
-      /** `key:…`, or of an address what it asked for and its network. */
+      /** `key:…`. For an address, `of` (the requested operation) and `network` are set instead. */
       readonly actor?: string;
       readonly of?: string;
       readonly network?: string;
       readonly requestId: string;
     }
-  /** Told once. */
+  /** Reported once per process. */
   | { readonly security: 'forwarding_header_untrusted'; readonly header: string };
 
-/** A setting that somebody changed. */
+/** A changed setting. */
 export interface SettingChanged {
-  /** As an operator reads it: `override secret`. */
+  /** The name shown to operators, such as `override secret`. */
   readonly setting: string;
   readonly account: AccountId;
   readonly mode: Mode;
   /** `key:…`, `user:usr_…` */
   readonly by: string;
   readonly requestId: string | null;
-  /** Which ones of several. */
+  /** The changed fields, if the setting has several. */
   readonly changed?: readonly string[];
   /** `we_…` */
   readonly endpointId?: string;
@@ -50,7 +50,7 @@ export interface SettingChanged {
   readonly keyId?: string;
 }
 
-/** Whose request, for what (the ids of its path, under their names), and how it was answered. No values of its body. */
+/** An operator's request: author, operation, ids of its path by name, and status. Without values of its body. */
 export interface OperatorRequest {
   readonly by: string;
   readonly operation: string;

@@ -1,8 +1,8 @@
-// A Postgres session or pool, for read models and operational tables. Facts never go through here.
+// A Postgres session or pool, for read models and operational tables. Facts are never written through it.
 
 /**
- * A `text[]` parameter for many or large texts: sent in the binary format, where a plain array would be written as one text with every
- * quote of a JSON escaped, and parsed again by the server. The statement must say `::text[]`.
+ * A `text[]` parameter for many or large texts, sent in the binary format. A plain array would be sent as one text, with every quote of a
+ * JSON escaped, which the server must parse. The statement must contain `::text[]`.
  */
 export class TextArray {
   readonly texts: readonly (string | null)[];
@@ -15,7 +15,7 @@ export class TextArray {
 export interface SqlStatement {
   readonly text: string;
   readonly values?: readonly unknown[];
-  /** Prepared under this name on each connection. Same name, same text. */
+  /** Prepared under this name on each connection. Statements with the same name must have the same text. */
   readonly name?: string;
 }
 export interface SqlResult<Row> {
@@ -30,8 +30,8 @@ export interface Sql {
 }
 export interface SqlPool extends Sql {
   /**
-   * Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it rejects. `begin`: its first
-   * statement, for another isolation than the database's own.
+   * Runs `work` in one transaction on one connection. Commits if it resolves, rolls back if it rejects. `begin`: the first statement, to
+   * use another isolation level than the database's default.
    */
   transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T>;
 }

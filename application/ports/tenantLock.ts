@@ -1,7 +1,7 @@
 import type { Tenant } from './paymentProvider.ts';
 
 /**
- * Runs work that must count before it adds while no other process runs work for the same tenant and purpose. The next one sees what this
- * one wrote.
+ * Runs work exclusively for a tenant and purpose, across all processes. Used for work that counts before it adds. The next holder of the
+ * lock sees all writes of this one.
  */
 export type WithTenantLock = <T>(tenant: Tenant, purpose: string, work: () => Promise<T>) => Promise<T>;

@@ -1,29 +1,29 @@
-// Timers (architecture §7): one row each, in account time, rebuildable from the events.
+// Timers (architecture §7): one row each, in account time. They can be rebuilt from the events.
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobKind, JobPayload, JobRequest, TimerRule } from './jobs.ts';
 import type { Sql } from './sql.ts';
 
-/** A timer becomes a job of its kind when it is due. There is one for each (kind, key): setting it again moves it. */
+/** A timer, which starts a job of its kind when it is due. There is one for each (kind, key); setting it again moves it. */
 export interface Timer {
   readonly account: AccountId;
   readonly mode: Mode;
   /** Name of the kind of job. */
   readonly kind: string;
-  /** Derived from the payload by the rule of the kind. */
+  /** Derived from the payload by the kind's rule. */
   readonly key: string;
   readonly payload: JobPayload;
-  /** Timers of one group can be fired together; null: none. */
+  /** Timers of a group can be fired together; null: no group. */
   readonly group: string | null;
   readonly dueAt: Timestamp;
-  /** Setting it again moves it only when the new instant is later. */
+  /** Setting it again moves it only if the new instant is later. */
   readonly onlyLater?: true;
-  /** A first attempt that is held back until its turn as a probe comes, at `dueAt` (W3). */
+  /** A first attempt that is held back until its turn as a probe, at `dueAt` (W3). */
   readonly held?: true;
 }
 export type TimerKey = Pick<Timer, 'kind' | 'key'>;
 
-/** A kind whose jobs timers can become. */
+/** A kind of job that timers can start. */
 export type TimedKind<Payload extends JobPayload> = JobKind<Payload> & { readonly timer: TimerRule<Payload> };
 
 export const timerOf = <Payload extends JobPayload>(
@@ -43,7 +43,7 @@ export const timerKey = <Payload extends JobPayload>(kind: TimedKind<Payload>, p
   key: kind.timer.keyOf(payload),
 });
 
-/** Returns the job that a timer becomes when it is due. */
+/** Returns the job that a timer starts when it is due. */
 export const jobOfTimer = ({ timer: rule }: Pick<JobKind, 'timer'>, timer: Timer): JobRequest => ({
   queue: timer.kind,
   tenant: { accountId: timer.account, mode: timer.mode },
@@ -52,9 +52,9 @@ export const jobOfTimer = ({ timer: rule }: Pick<JobKind, 'timer'>, timer: Timer
 });
 
 export interface Timers {
-  /** Sets or moves a timer, durably when it resolves. */
+  /** Sets or moves a timer durably. */
   set(timer: Timer): Promise<void>;
-  /** Returns null when no such timer is set. */
+  /** Returns when the timer is due, or null if it is not set. */
   dueAt(key: TimerKey): Promise<Timestamp | null>;
   /** Returns those of `keys` for which a timer is set, however far ahead. */
   among(keys: readonly TimerKey[]): Promise<readonly TimerKey[]>;
@@ -62,20 +62,20 @@ export interface Timers {
 
 /** The timers of an account's test mode, for the drain of its clock. */
 export interface TestTimers {
-  /** Moves the clock on, in `tx`, and begins the drain up to `until`. */
+  /** Advances the clock in `tx` and begins the drain up to `until`. */
   advance(account: AccountId, seconds: number, until: Timestamp, tx: Sql): Promise<void>;
-  /** Returns the time to which the clock was advanced; later timers are left to the ordinary due scan. null: it is not being drained. */
+  /** Returns the time up to which the clock is being drained, or null. The regular scan for due timers handles later timers. */
   drainsUntil(account: AccountId): Promise<Timestamp | null>;
   /** Returns the accounts whose clock is being drained. */
   draining(): Promise<readonly AccountId[]>;
-  /** Returns timers of `groups` that are due at or before `until`: at most as many as are handled together. */
+  /** Returns timers of `groups` that are due at or before `until`, at most one batch. */
   ofGroups(account: AccountId, until: Timestamp, groups: readonly string[]): Promise<readonly Timer[]>;
-  /** Returns the earliest timers due at or before `until`, all of one instant. They stay until `done` or `send` removes them. */
+  /** Returns the earliest timers due at or before `until`, all of the same instant. They stay until `done` or `send` removes them. */
   earliest(account: AccountId, until: Timestamp): Promise<readonly Timer[]>;
   /** Removes timers whose work is done. */
   done(timers: readonly Timer[]): Promise<void>;
-  /** Turns timers into jobs of their queues, as the due scan does. */
+  /** Turns timers into jobs of their queues, like the regular scan. */
   send(timers: readonly Timer[]): Promise<void>;
-  /** Ends the drain: the ordinary due scan serves the account again. Returns false when the clock was advanced beyond `until` meanwhile. */
+  /** Ends the drain, so that the regular scan resumes. Returns false if the clock was advanced beyond `until` in the meantime. */
   drained(account: AccountId, until: Timestamp): Promise<boolean>;
 }

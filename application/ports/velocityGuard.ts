@@ -1,22 +1,22 @@
-// Counts live charges of the last hour, exactly, over all processes (rule E6).
+// Limits live charges per hour, exact across all processes (rule E6).
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
 export interface VelocityReservation {
   readonly paymentId: PaymentId;
   readonly accountId: AccountId;
-  /** The customer's document, digits and letters alone; null: the charge has none, and only the account's limit counts. */
+  /** The customer's document, digits and letters only; null: the charge has none, and only the account's limit applies. */
   readonly customer: string | null;
   readonly at: Timestamp;
-  /** Reservations an hour, at least 1. */
+  /** Limits per hour, at least 1. */
   readonly customerPerHour: number;
   readonly accountPerHour: number;
 }
 
 export interface VelocityGuard {
   /**
-   * Reserves one of the charges of the hour before `at`, or reserves none and returns whose limit is reached. A payment has one
-   * reservation however often it asks. Charges that expired, were cancelled or failed in their creation have none.
+   * Counts the charge towards the hour before `at`, or returns whose limit is reached. Idempotent: a payment has one reservation. Charges
+   * that expired, were cancelled or failed at creation don't count.
    */
   reserve(reservation: VelocityReservation): Promise<'reserved' | 'customer' | 'account'>;
 }

@@ -1,4 +1,4 @@
-// Refunds: money that a merchant gives back, on its way to the payer.
+// Refunds: reserving them, and paying them to the payer.
 import { autoConfirmRefunds, refundVelocity } from '../../domain/refund/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job } from '../core/capability.ts';

@@ -1,5 +1,5 @@
-// A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
-// recorded in the payment (architecture §4; rules M5–M7).
+// Executes reserved refunds: opens the refund, submits it to the provider, polls until the outcome is known, and records the outcome in the
+// payment (architecture §4; rules M5–M7).
 
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
@@ -47,23 +47,23 @@ export const refund = timedKind({
   payload: payloadOf({ paymentId: idOf<PaymentId>(), refundId: idOf<RefundId>() }),
   subjectOf: ({ refundId }) => refundId,
 });
-type Which = PayloadOf<typeof refund>;
+type RefundRef = PayloadOf<typeof refund>;
 
 /** A refund's events name their payment as correlation id. */
-const refundOf = ({ correlationId, subject }: Pick<LoggedEvent, 'correlationId' | 'subject'>): Which => ({
+const refundOf = ({ correlationId, subject }: Pick<LoggedEvent, 'correlationId' | 'subject'>): RefundRef => ({
   paymentId: correlationId as PaymentId,
   refundId: subject as RefundId,
 });
 
-const lookSoon = (logged: LoggedEvent, at: Timestamp) => [
+const setFirstLook = (logged: LoggedEvent, at: Timestamp) => [
   setTimer(refund, refundOf(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
 ];
 const conclude = (logged: LoggedEvent) => [clearTimer(refund, refundOf(logged)), enqueue(refund, refundOf(logged))];
 
 type LateConfirmation = Tenant & { readonly paymentId: PaymentId; readonly id: string };
 /**
- * The provider confirmed what it had refused. Operators are alerted in the transaction that moves the process's checkpoint: at least once,
- * whenever a process dies.
+ * The provider confirmed a refund that it had refused before. Operators are alerted in the transaction that moves the process's checkpoint,
+ * so they are alerted at least once, even after a crash.
  */
 export const confirmedLate = effect<LateConfirmation>('confirmedLate');
 
@@ -99,8 +99,8 @@ export const refundExecution = processManager({
     }),
     refund: reacting(REFUND.groups, {
       reads: {
-        RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
-        RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
+        RefundSubmitted: (logged) => setFirstLook(logged, logged.event.data.at),
+        RefundOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
         RefundCompleted: conclude,
         RefundFailed: conclude,
         RefundConfirmedLate: conclude,
@@ -109,10 +109,10 @@ export const refundExecution = processManager({
     }),
     account: reacting(ACCOUNT.groups, {
       reads: {
-        // The sandbox confirms by itself again: what it was left with is looked at now (X3).
+        // The sandbox confirms refunds automatically again, so pending ones are checked now (X3).
         AccountSandboxSettingsChanged: ({ account, event }) =>
           autoConfirmRefunds.of(event.data.sandbox) ? [fireNow(refund, account)] : [],
-        // The cash-outs that waited go on.
+        // Waiting cash-outs continue.
         AccountReopened: ({ account }) => [fireNow(refund, account)],
         AccountOpened: nothing,
         AccountSuspended: nothing,
@@ -139,8 +139,8 @@ export class RefundExecutor {
     this.#needs = needs;
   }
 
-  /** Takes the next step of a refund, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
-  async run({ paymentId, refundId }: Which, dueAt?: Timestamp): Promise<void> {
+  /** Takes the next step of a refund. `dueAt`: when its timer was due, if a test clock skipped that instant. */
+  async run({ paymentId, refundId }: RefundRef, dueAt?: Timestamp): Promise<void> {
     const { state: payment } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     const work = exists(payment) ? workOf(payment, refundId) : null;
     if (work === null) return;
@@ -156,7 +156,7 @@ export class RefundExecutor {
     else await this.#step(work, refund, at);
   }
 
-  /** One that failed is asked about when there is news of it once more: the provider may have paid it after all. */
+  /** Concludes a failed refund. If it was concluded before, asks the provider again, which may have paid it after all. */
   async #concludeFailed({ order, complete, release }: Work, refund: FailedRefund, at: Timestamp): Promise<void> {
     if (await this.#record(order, release(refund.reason, refund.failedAt))) return;
     if (refund.late === undefined) {
@@ -175,34 +175,34 @@ export class RefundExecutor {
   }
 
   /**
-   * One effect, one record. What the provider has is asked for; what it may not have is given to it, under the same id. Cash-outs of a
-   * suspended account are not given to it: they wait until the account is reopened.
+   * Asks the provider for the outcome, or submits the refund under the same id, and records the outcome. Cash-outs of a suspended account
+   * are not submitted until the account is reopened.
    */
   async #step({ order, isOfMerchant }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
     const provider = this.#needs.providers.of(order.mode);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
-    // One that was not recorded may have been given to the provider all the same, by a process that was killed.
+    // A process that was killed may have submitted the refund without recording it, so a held-back refund is looked up, too.
     const isHeldBack = isOfMerchant && (await this.#isHeldBack(order));
     if (refund.status !== 'requested' || isHeldBack) {
       const found = await provider.findRefund(order);
       outcome = found.kind === 'unknown' ? { kind: 'unknown' } : found.value;
     }
     if (outcome === null && isHeldBack) {
-      await this.#lookAgain(order, refund, at);
-      // Whoever reopened it before the timer was set did not find it.
+      await this.#setNextLook(order, refund, at);
+      // If the account was reopened before the timer was set, the reopening did not fire the timer.
       if (await this.#isHeldBack(order)) return;
     }
     outcome ??= await provider.refund(order);
     const after = await this.#execute(order, recordRefundOutcome(outcome, at));
-    if (after.status === refund.status) await this.#lookAgain(order, refund, at);
+    if (after.status === refund.status) await this.#setNextLook(order, refund, at);
   }
 
   async #isHeldBack({ accountId, strategy }: RefundOrder): Promise<boolean> {
     return strategy === 'cashout' && (await this.#needs.accounts.refresh(accountId)).suspendedAt !== null;
   }
 
-  #lookAgain({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
+  #setNextLook({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
     const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
     return this.#needs.timers.set(timerOf(refund, { paymentId, refundId }, when));
   }
@@ -220,7 +220,7 @@ export class RefundExecutor {
     return done.state;
   }
 
-  /** Whether it was news to the payment. */
+  /** Records the outcome in the payment. Returns false if it was recorded before. */
   async #record(order: RefundOrder, decide: ReturnType<Work['release']>): Promise<boolean> {
     const { refundId, paymentId } = order;
     const metadata = metadataForProcess('refundExecution', order, paymentId, refundId);
@@ -229,16 +229,16 @@ export class RefundExecutor {
   }
 }
 
-/** What is brought to the payer, and what its end means for the payment. */
+/** The order to execute, and how its outcome is recorded in the payment. */
 interface Work {
   readonly order: RefundOrder;
-  /** False: an operator's Pix-out in place of a refused return, which no suspension of the account holds back. */
+  /** False: an operator's Pix-out that replaces a refused return. A suspension of the account does not hold it back. */
   readonly isOfMerchant: boolean;
   readonly complete: (endToEndId: string | null, at: Timestamp) => ReturnType<typeof completeRefund>;
   readonly release: (reason: string, at: Timestamp) => ReturnType<typeof releaseRefund>;
 }
 
-/** Returns null if no such refund was reserved, and no such Pix-out requested. */
+/** Returns the work for a reserved refund or a requested Pix-out, or null if there is none with this id. */
 const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
   const order = refundOrderOf(payment, id);
   if (order !== null)

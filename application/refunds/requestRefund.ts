@@ -1,4 +1,4 @@
-// POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
+// POST /v1/payments/{id}/refund: reserves the refund in the payment's stream. A process executes it.
 
 import type { OpenAccount } from '../../domain/account/account.ts';
 import { allowedDestinations } from '../../domain/account/cashoutDestinations.ts';
@@ -35,7 +35,7 @@ interface Needs {
   readonly refundGuard: RefundGuard;
 }
 
-/** The refund as it was reserved, and whether it had been before (K3). */
+/** Reserves a refund. Returns it as it was reserved, and whether this is a replay (K3). */
 export const requestRefund =
   ({ commands, accounts, refundGuard }: Needs) =>
   async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
@@ -53,7 +53,7 @@ export const requestRefund =
     };
     const at = await accounts.now(accountId, mode);
     const decide = reserveRefund(wish, at);
-    // Neither what is refused anyhow nor a replay takes a place.
+    // Only a refund that would otherwise be accepted counts towards the limits; a replay does not.
     const judged = decide(state);
     if (mode === 'live' && !isRejection(judged) && !judged.reply.replayed) {
       const refusal = await limitRefusal(refundGuard, refundVelocity.of(settings), {
@@ -68,7 +68,7 @@ export const requestRefund =
     return isRejection(done) ? done : done.reply;
   };
 
-/** `fraud.account_velocity_exceeded` where the account's limits of an hour leave no room; null: it may be made, and is counted (M7b). */
+/** Counts the refund towards the account's hourly limits and returns null, or returns `fraud.account_velocity_exceeded` (M7b). */
 const limitRefusal = async (
   guard: RefundGuard,
   { countPerHour, sumPerHour }: RefundVelocity,
@@ -77,8 +77,8 @@ const limitRefusal = async (
   if (countPerHour === null && sumPerHour === null) return null;
   const outcome = await guard.reserve({ refundId, accountId, amount, currency, at, countPerHour, sumPerHour });
   if (outcome === 'count')
-    return reject('fraud.account_velocity_exceeded', 'Too many refunds of this account within an hour.');
+    return reject('fraud.account_velocity_exceeded', 'Too many refunds by this account within one hour.');
   return outcome === 'sum'
-    ? reject('fraud.account_velocity_exceeded', 'The refunds of this account within an hour would add up to too much.')
+    ? reject('fraud.account_velocity_exceeded', 'This refund would exceed the account’s hourly refund limit.')
     : null;
 };

@@ -1,10 +1,10 @@
-// POST /v1/sandbox/payments/{id}/…: what an acquirer and its payers do (rule X2), through the same notifications and processes as
-// live. The first rule that applies decides:
-//   1 no such payment                              → not_found
-//   2 no method that can be meant                  → invalid_payment_method
-//   3 it is so already                             → nothing is done
-//   4 the instrument is not there yet              → the caller waits and asks again
-//   5 the acquirer refuses: ended, declined, not settled by card …  → invalid_request
+// POST /v1/sandbox/payments/{id}/…: simulates acquirers and payers (rule X2), through the same notifications and processes as live mode.
+// The first rule that applies decides:
+//   1 no such payment                                → not_found
+//   2 no suitable method                             → invalid_payment_method
+//   3 the action was already done                    → no-op
+//   4 the acquirer refuses: ended, declined, not settled by card …  → invalid_request
+//   5 the instrument does not exist yet              → the caller waits and tries again
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { instrumentExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
@@ -25,13 +25,13 @@ import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 import { casesSoFar, nextCaseName } from './disputeInSandbox.ts';
 
 export type SandboxAct =
-  /** null: the first method that can still be paid with. */
+  /** `method` null: the first method that can still be used. */
   | { readonly kind: 'authorize'; readonly method: PaymentMethod | null }
   | { readonly kind: 'refuse'; readonly reason: string | null }
   | { readonly kind: 'processing' | 'chargeback' | 'dispute' };
 
 type SandboxActResult =
-  /** The act was reported to the gateway, before or now; `payment` as it was then. `isVisible`: whether a read payment shows its effect. */
+  /** The action was reported, now or before. `payment`: its state at that time. `isVisible`: whether a given state shows the effect. */
   | {
       readonly kind: 'reported';
       readonly payment: ExistingPayment;
@@ -46,9 +46,12 @@ interface Needs {
   readonly bank: SandboxBankPort;
 }
 
-export const NOT_FINALISED = reject('invalid_request', 'The acquirer has not taken this payment yet.');
+export const NOT_FINALISED = reject(
+  'invalid_request',
+  'The acquirer has not accepted this payment yet. Try again later.',
+);
 
-/** Has the acquirer or the payer act. Rejections and their order: at the top of this file. */
+/** Simulates an action of the acquirer or the payer. For rejections and their order, see the top of this file. */
 export const actInSandbox =
   ({ commands, accounts, bank }: Needs) =>
   async (tenant: Tenant, id: PaymentId, act: SandboxAct): Promise<SandboxActResult | Rejection> => {
@@ -66,7 +69,7 @@ export const actInSandbox =
     const report = (kind: AcquirerFact['kind'], reason: string | null = null) =>
       bank.report(tenant, id, txid, { kind, method, reason, at });
     if (act.kind === 'authorize') {
-      // A card is in flight before it is approved.
+      // A card payment is processing before it is approved.
       if (method === 'CREDIT_CARD') await report('processing');
       const paid = await bank.pay(tenant, id, txid, incomingPaymentOf(payment, method, at), false);
       if (paid === 'cancelled') return ENDED;
@@ -76,11 +79,11 @@ export const actInSandbox =
     return { kind: 'reported', payment, isVisible };
   };
 
-const ENDED = reject('invalid_request', 'This payment has ended: the acquirer takes nothing for it any more.');
+const ENDED = reject('invalid_request', 'This payment has ended. The acquirer no longer accepts actions on it.');
 
 const isDisputing = ({ kind }: SandboxAct): boolean => kind === 'chargeback' || kind === 'dispute';
 
-/** The method that is meant; null when the payment has none. */
+/** Returns the method that the action applies to, or null if the payment has no suitable one. */
 const methodOf = ({ charge, transaction }: ExistingPayment, act: SandboxAct): PaymentMethod | null => {
   const others: readonly PaymentMethod[] = charge.terms.methods.filter((method) => method !== 'PIX');
   if (act.kind === 'authorize' && act.method !== null) return others.includes(act.method) ? act.method : null;
@@ -99,13 +102,13 @@ const noSuchMethod = ({ charge }: ExistingPayment, act: SandboxAct): Rejection =
   return act.kind === 'authorize' && act.method !== null
     ? reject(
         'invalid_payment_method',
-        `${act.method} can’t be authorised: the methods of this payment are ${charge.terms.methods.join(', ')}.`,
+        `This payment does not accept ${act.method}. Its methods are: ${charge.terms.methods.join(', ')}.`,
         { param: 'method' },
       )
     : reject('invalid_payment_method', 'This payment can be paid by Pix only.');
 };
 
-/** Whether the payment shows that it happened, now or before. A payment on its way back to its payer is not there yet. */
+/** Returns whether the payment shows the effect of the action. Money that is being returned to the payer does not count as paid. */
 const isDone = ({ charge, transaction }: ExistingPayment, act: SandboxAct, method: PaymentMethod): boolean => {
   switch (act.kind) {
     case 'authorize': {
@@ -144,11 +147,11 @@ const disputeOf = (
   openedAt,
 });
 
-/** Whether something else came first, so that the act changes nothing any more. */
+/** Returns whether another event came first, so that the action has no effect. */
 const isOvertaken = ({ transaction: { status } }: ExistingPayment, { kind }: SandboxAct): boolean =>
   (kind === 'refuse' || kind === 'processing') && status !== 'none' && status !== 'processing';
 
-/** Why the acquirer neither takes money by the method nor declines it; null when it does. */
+/** Returns why the acquirer can neither accept nor decline a payment by the method, or null if it can. */
 const notPayable = (
   payment: ExistingPayment,
   act: SandboxAct,
@@ -159,7 +162,7 @@ const notPayable = (
   if (transaction.declined.includes(method) || charge.refusedMethods.includes(method))
     return reject('invalid_request', `The acquirer has declined ${method} for this payment.`);
   if (charge.status === 'expired' || charge.status === 'cancelled' || charge.status === 'failed') return ENDED;
-  // A second payment of a settled one lands, and goes back (I8a).
+  // A second payment for a settled charge arrives and is returned (I8a).
   if (transaction.status === 'refused' || isOvertaken(payment, act)) return ENDED;
   const expiresAt = instrumentExpiry(charge.instruments, method);
   return expiresAt !== null && at > expiresAt ? ENDED : null;
@@ -175,10 +178,10 @@ const incomingPaymentOf = ({ charge }: ExistingPayment, method: PaymentMethod, p
 
 const notDisputable = ({ transaction }: ExistingPayment): Rejection | null => {
   if (transaction.status !== 'settled' || transaction.settlement.method !== 'CREDIT_CARD')
-    return reject('invalid_request', 'Only a payment that is settled by card can be disputed.');
-  if (isDisputed(transaction.dispute)) return reject('invalid_request', 'This payment is disputed already.');
+    return reject('invalid_request', 'Only payments settled by card can be disputed.');
+  if (isDisputed(transaction.dispute)) return reject('invalid_request', 'This payment is already disputed.');
   const { settlement, refunds } = transaction;
   return refundedAmount(refunds) === settlement.incoming.amount
-    ? reject('invalid_request', 'This payment is refunded: nothing of it is left to dispute.')
+    ? reject('invalid_request', 'This payment was fully refunded: nothing is left to dispute.')
     : null;
 };

@@ -1,4 +1,4 @@
-// The sandbox: what payers, acquirers and time do in test mode.
+// The sandbox: simulates payers, acquirers and the passing of time in test mode.
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
@@ -42,7 +42,7 @@ interface SandboxNeeds {
   readonly quiescence: Quiescence;
 }
 
-/** A clock is marked as drained by the job that drains it, so that one without a job was forgotten. */
+/** Yields the accounts whose clock is being drained. The job ends the drain, so a drain without a job has lost it. */
 async function* clocksBeingDrained({ testTimers }: SandboxNeeds): AsyncGenerator<readonly AccountId[]> {
   yield await testTimers.draining();
 }
@@ -70,13 +70,13 @@ export const sandbox = capability({
     ...sandboxDisputes(needs),
     changeSandboxSettings: changeSandboxSettings(needs),
     advanceClock: advanceClock(needs),
-    /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
+    /** Waits at most `timeoutMs` until no job runs for the account's test payments. Returns whether none does. */
     whenIdle: (accountId: AccountId, timeoutMs: number) =>
       needs.quiescence.whenIdle({ accountId, mode: 'test' }, timeoutMs),
     whenClockDrained: whenClockDrained(needs),
   }),
   records: {
-    changeSandboxSettings: (_, accountId, wish, by) =>
-      settingChanged('sandbox', { accountId, mode: 'test' }, by, { changed: Object.keys(wish) }),
+    changeSandboxSettings: (_, accountId, changes, by) =>
+      settingChanged('sandbox', { accountId, mode: 'test' }, by, { changed: Object.keys(changes) }),
   },
 });

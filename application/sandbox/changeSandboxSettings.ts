@@ -1,4 +1,4 @@
-// POST /v1/sandbox/settings (rule X3): how the sandbox behaves for the account's test keys.
+// POST /v1/sandbox/settings (rule X3): changes how the sandbox behaves for the account's test keys.
 import { ACCOUNT, type SandboxSettings } from '../../domain/account/account.ts';
 import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -7,13 +7,13 @@ import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 
-/** `wish`: by the names of the switches. All of them as they are from here on. */
+/** Changes the switches named in `changes`. Returns all switches with their new values. */
 export const changeSandboxSettings =
   ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
-  async (accountId: AccountId, wish: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
+  async (accountId: AccountId, changes: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
-    const decide = change(wish, await accounts.now(accountId, mode), accounts.declared.switches);
+    const decide = change(changes, await accounts.now(accountId, mode), accounts.declared.switches);
     const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/refunds/{id}/confirm and /fail (rule X3): the bank decides a refund that it works on, and notifies the gateway.
+// POST /v1/sandbox/refunds/{id}/confirm and /fail (rule X3): the sandbox bank decides a refund and notifies the gateway.
 
 import type { RefundId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -10,7 +10,7 @@ import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 export const NO_REFUND: Rejection = reject('not_found', 'There is no such refund.');
 
-/** `absent`: nothing was opened under that id. `early`: it was, and the bank has not got it yet. */
+/** `absent`: no refund was opened with this id. `early`: the refund was not submitted to the bank yet. */
 type SandboxRefundDecision = 'decided' | 'early' | 'absent' | Rejection;
 
 interface Needs {
@@ -20,8 +20,9 @@ interface Needs {
 }
 
 /**
- * `failure`: why it can't be paid; null: it is paid, with `late` even after it had failed. Decided so before: `decided`; decided otherwise:
- * `invalid_request`.
+ * Has the sandbox bank pay or reject a refund. `failure`: why the bank rejects it; null: the bank pays it. `late`: the bank pays it even
+ * if it rejected it before. Returns `decided` also if the same decision was made before. Rejects with `invalid_request` if the bank
+ * decided otherwise.
  */
 export const decideSandboxRefund =
   ({ commands, accounts, bank }: Needs) =>
@@ -34,7 +35,7 @@ export const decideSandboxRefund =
     const status = await bank.decideRefund(tenant, { paymentId, refundId: id }, failure, at, late);
     if (status === null) return 'early';
     const wanted = failure === null ? 'confirmed' : 'refused';
-    return status === wanted ? 'decided' : reject('invalid_request', `The bank ${TOLD[status]} this refund already.`);
+    return status === wanted ? 'decided' : reject('invalid_request', `The bank already ${VERBS[status]} this refund.`);
   };
 
-const TOLD = { confirmed: 'has paid', refused: 'has failed' } as const;
+const VERBS = { confirmed: 'paid', refused: 'rejected' } as const;

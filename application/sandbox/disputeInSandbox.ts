@@ -1,5 +1,5 @@
-// POST /v1/sandbox/charges/{id}/med, /v1/sandbox/med/cases/{id}/decide and /withdraw (rule X4): what payers' banks do, through the same
-// notifications and processes as live.
+// POST /v1/sandbox/charges/{id}/med, /v1/sandbox/med/cases/{id}/decide and /withdraw (rule X4): simulates payers' banks, through the same
+// notifications and processes as live mode.
 
 import type { OpenAccount } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -29,21 +29,21 @@ interface Needs {
 }
 
 export interface SandboxDispute {
-  /** null: the charge's. */
+  /** null: the charge's amount. */
   readonly amount: Minor | null;
   readonly method: DisputeMethod;
   readonly reason: string | null;
   readonly responseDeadline: ProviderCase['responseDeadline'];
-  /** null: the bank makes one up. */
+  /** null: the bank generates one. */
   readonly providerCaseId: string | null;
   readonly payer: ProviderCase['payer'];
 }
 
-/** How many disputes of the payment opened. */
+/** Returns how many disputes of the payment were opened so far. */
 export const casesSoFar = ({ transaction }: ExistingPayment): number =>
   transaction.status === 'settled' && transaction.dispute !== null ? transaction.dispute.earlier.length + 1 : 0;
 
-/** The bank's name of the next dispute of the payment, where nobody named it: two at once are one. */
+/** Returns the bank's id for the payment's next dispute, if the request has none. Concurrent requests get the same id. */
 export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
@@ -51,17 +51,17 @@ const caseIdsOf =
   (account: OpenAccount, { mode }: Tenant) =>
   (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(account, mode, paymentId, name), paymentId });
 
-/** A dispute in the books of the bank. */
+/** A dispute recorded by the bank. */
 export interface BookedDispute {
   readonly caseId: MedCaseId;
   readonly paymentId: PaymentId;
-  /** It was not there before. */
+  /** False: it was recorded before. */
   readonly isNew: boolean;
 }
 
 /**
- * Has the payer's bank open a dispute; returns the id of its case, and of the charge that it is about. One of that name was opened before:
- * that one, whatever charge it is about. Otherwise `not_found`, then `charge_not_disputable`; of two at once one is refused.
+ * Has the payer's bank open a dispute, and returns the ids of its case and charge. Returns the existing dispute if the bank has one with
+ * this id, even of another charge. Rejects with `not_found` or `charge_not_disputable`, also if a concurrent request came first.
  */
 export const disputeInSandbox =
   ({ commands, accounts, bank }: Needs) =>
@@ -83,12 +83,12 @@ export const disputeInSandbox =
     const { txid } = payment.charge.terms;
     const isNew = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
     const booked = await bank.findCase(tenant, providerCaseId);
-    return booked === null ? OTHER_CAME_FIRST : { ...caseOf(booked.paymentId, providerCaseId), isNew };
+    return booked === null ? ANOTHER_DISPUTE_FIRST : { ...caseOf(booked.paymentId, providerCaseId), isNew };
   };
 
-const OTHER_CAME_FIRST = reject('charge_not_disputable', 'Another dispute of this charge came first.');
+const ANOTHER_DISPUTE_FIRST = reject('charge_not_disputable', 'Another dispute of this charge was opened first.');
 
-/** Has the bank report a dispute without asking whether it can be taken now (X4 `owed`). Rejects with `not_found`. */
+/** Has the bank report a dispute even if it can't be opened now (X4 `owed`). Rejects with `not_found`. */
 export const reportDisputeInSandbox =
   ({ commands, accounts, bank, randomness }: Needs & { readonly randomness: Randomness }) =>
   async (
@@ -106,8 +106,8 @@ export const reportDisputeInSandbox =
   };
 
 /**
- * Whether the gateway took the dispute: `taken`, `pending`, or `refused`. A new one that is refused never opens a case (Q10). `isLast`: the
- * caller waits no longer, so that what is pending is refused.
+ * Returns whether the gateway accepted the dispute: `taken`, `pending` or `refused`. A new dispute that is refused never opens a case
+ * (Q10). `isLast`: the caller stops waiting, so a pending dispute is refused.
  */
 export const disputeTaken =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
@@ -133,17 +133,17 @@ export type SandboxRuling =
       readonly kind: 'decide';
       readonly result: 'agreed' | 'disagreed';
       readonly returned: boolean;
-      /** null: all of the hold (Q11). */
+      /** null: the whole held amount (Q11). */
       readonly returnedToPayer: Minor | null;
       readonly review: boolean;
-      /** Reported without asking whether it can be taken now. */
+      /** Report the ruling even if it does not apply now. */
       readonly owed: boolean;
     }
   | { readonly kind: 'withdraw' };
 
 /**
- * Has the bank rule, or the payer withdraw; returns the number of the bank's report and its name of the case. `not_found`,
- * `invalid_amount`, `case_not_open`, `case_under_review`.
+ * Has the bank decide a case, or the payer withdraw it. Returns the number of the bank's report and the bank's id of the case. Rejects with
+ * `not_found`, `invalid_amount`, `case_not_open` or `case_under_review`.
  */
 export const ruleInSandbox =
   ({ commands, accounts, bank }: Needs) =>
@@ -160,15 +160,15 @@ export const ruleInSandbox =
     const { txid, amount } = payment.charge.terms;
     const isOwed = ruling.kind === 'decide' && ruling.owed;
     if (ruling.kind === 'decide' && (ruling.returnedToPayer ?? 0) > amount)
-      return reject('invalid_amount', `returned_to_payer must be at most the charge’s amount (${amount}).`, {
+      return reject('invalid_amount', `\`returned_to_payer\` must not exceed the charge’s amount (${amount}).`, {
         param: 'returned_to_payer',
       });
     const refusal = isOwed ? null : notRulable(medCase);
     if (refusal !== null) return refusal;
     const at: Timestamp = await accounts.now(tenant.accountId, tenant.mode);
-    const said = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
+    const bankRuling = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
     const expected = isOwed ? null : medCase.reports + 1;
-    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, said, expected);
+    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, bankRuling, expected);
     return report === null ? OVERTAKEN : { report, providerCaseId };
   };
 
@@ -178,7 +178,7 @@ const bankRulingOf = (ruling: SandboxRuling): BankRuling['ruling'] => {
   return { result, returned, returnedToPayer };
 };
 
-/** `taken`: the case took the report up; `pending`: it is being taken up; a rejection: something else came first. */
+/** Returns `taken` if the case applied the report, or `pending`. Rejects with `case_not_open` if the report no longer applies. */
 export const reportTaken =
   ({ commands }: Pick<Needs, 'commands'>) =>
   async (id: MedCaseId, report: number): Promise<'taken' | 'pending' | Rejection> => {
@@ -188,7 +188,7 @@ export const reportTaken =
     return notRulable(state) === null ? 'pending' : OVERTAKEN;
   };
 
-const OVERTAKEN = reject('case_not_open', 'The case changed in the meantime: this step no longer applies.');
+const OVERTAKEN = reject('case_not_open', 'The case changed in the meantime; this step no longer applies.');
 
 /** Every sandbox action on disputes. */
 export const sandboxDisputes = (needs: Needs & { readonly randomness: Randomness }) => ({

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/charges/{id}/pay (rule X1): a payer's bank pays, through the same notifications and processes as live.
+// POST /v1/sandbox/charges/{id}/pay (rule X1): simulates a payer's bank, through the same notifications and processes as live mode.
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../domain/kernel/money.ts';
@@ -20,20 +20,20 @@ import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 export interface SandboxPayment {
   readonly amount?: number;
-  /** `document` as the bank tells it, masked or wrong too; null: it tells none. Left out: the customer's, when valid, else somebody's. */
+  /** `document`: as the bank reports it, even masked or wrong; null: not reported. Default: the customer's if valid, else a sample. */
   readonly payer?: { readonly name?: string; readonly document?: string | null };
   readonly end_to_end_id?: string;
-  /** The payment time lies after the expiry, whatever the bank would say. */
+  /** Dates the payment after the expiry, even if the bank would reject it. */
   readonly late?: boolean;
 }
 
-/** `sent`: the Pix is under way. The others are final. */
+/** `sent`: the Pix is on its way. All others are final. */
 export type SandboxPayResult =
-  /** `expected`: what the settlement will make of it, unless something comes in between. */
+  /** `expected`: the likely outcome of the settlement; other events may change it. */
   | { readonly kind: 'sent'; readonly endToEndId: string; readonly expected: SettleOutcome }
   | { readonly kind: 'duplicate'; readonly endToEndId: string }
   | { readonly kind: 'refused' }
-  /** The job that finalises the payment has not made the Pix code yet. */
+  /** The job that finalises the payment has not issued the Pix code yet. */
   | { readonly kind: 'notFinalised' };
 
 interface Needs {
@@ -45,40 +45,40 @@ interface Needs {
 
 export const payInSandbox =
   ({ commands, accounts, bank, randomness }: Needs) =>
-  async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
+  async (tenant: Tenant, id: PaymentId, request: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
     const { state } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
     const { charge } = state;
     const now = await accounts.now(tenant.accountId, tenant.mode);
     const { pix } = charge.instruments;
     if (pix === null) return { kind: isAwaited(charge) ? 'notFinalised' : 'refused' };
-    if (isOver(state, pix.expiresAt, now) && !wish.late) return { kind: 'refused' };
+    if (isOver(state, pix.expiresAt, now) && !request.late) return { kind: 'refused' };
     const endToEndId =
-      wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
+      request.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
     const incoming: IncomingPayment = {
       method: 'PIX',
       providerPaymentId: endToEndId,
-      amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
-      payer: payerOf(state, wish.payer),
-      paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,
+      amount: request.amount === undefined ? charge.terms.amount : (toMinor(request.amount) as Minor),
+      payer: payerOf(state, request.payer),
+      paidAt: request.late ? lateTime(now, pix.expiresAt) : now,
     };
-    const result = await bank.pay(tenant, id, pix.txid, incoming, wish.late === true);
+    const result = await bank.pay(tenant, id, pix.txid, incoming, request.late === true);
     if (result === 'cancelled') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
     return { kind: 'sent', endToEndId, expected: settleOutcome(state, incoming, 'unknown') };
   };
 
-/** 11 letters and digits. */
+/** Returns 11 random letters and digits. */
 const endToEndSuffix = (randomness: Randomness): string =>
   randomness.bytes(12).toString('base64url').replaceAll(/[-_]/g, 'x').slice(0, 11);
 
-/** A charge without a Pix code was cut off, and waits for its request to come again; a payment waits for its job (P4). */
+/** Returns whether a job will issue the Pix code (P4). A charge without a code was interrupted and needs a repeated request instead. */
 const isAwaited = (charge: ExistingPayment['charge']): boolean =>
   charge.terms.api === 'payments' &&
   (charge.status === 'requested' || charge.status === 'open') &&
   pendingMethods(charge).includes('PIX');
 
-/** Expired or ended, so that its payer's bank refuses; one that was paid lands again, and goes back (X1, I8a). */
+/** Returns whether the payer's bank refuses to pay, because the charge has expired or ended. A second payment is accepted (X1, I8a). */
 const isOver = ({ charge, transaction }: ExistingPayment, expiresAt: Timestamp, now: Timestamp): boolean => {
   if (charge.status === 'expired' || charge.status === 'cancelled' || transaction.status === 'refused') return true;
   return (transaction.status === 'none' || transaction.status === 'processing') && now >= expiresAt;
@@ -86,10 +86,13 @@ const isOver = ({ charge, transaction }: ExistingPayment, expiresAt: Timestamp, 
 
 const lateTime = (now: Timestamp, expiresAt: Timestamp): Timestamp => later(now, addSeconds(expiresAt, 1));
 
-const payerOf = ({ charge }: ExistingPayment, wish: SandboxPayment['payer']): Payer => {
+const payerOf = ({ charge }: ExistingPayment, request: SandboxPayment['payer']): Payer => {
   const someone = SANDBOX_PEOPLE[0] as { name: string; document: string };
   const own = charge.terms.customer.document === null ? null : taxIdOf(charge.terms.customer.document);
   const usual = own === null ? someone : { name: charge.terms.customer.name ?? someone.name, document: own };
-  if (wish === undefined) return usual;
-  return { name: wish.name ?? usual.name, document: wish.document === undefined ? usual.document : wish.document };
+  if (request === undefined) return usual;
+  return {
+    name: request.name ?? usual.name,
+    document: request.document === undefined ? usual.document : request.document,
+  };
 };

@@ -1,4 +1,4 @@
-// The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
+// Drains a test clock after it was advanced: runs the skipped timers in order, each at its own instant, and timers set on the way (X5).
 import { ACCOUNT, advanceTestClock } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -23,20 +23,20 @@ export const drainClock = jobKind({
   subjectOf: ({ accountId }) => accountId,
 });
 
-/** The account's clock was advanced to `until`: the timers up to there are fired in their order (X5). */
+/** The account's clock was advanced to `until`: all timers due by then are fired in order (X5). */
 export const clockAdvance = effect<{
   readonly account: AccountId;
   readonly seconds: number;
   readonly until: Timestamp;
 }>('clockAdvance');
 
-/** One advance for each account. */
+/** Advances the clocks, at most once for each account. */
 export const advanceClocks =
   ({ testTimers }: Pick<Needs, 'testTimers'>): Doing<typeof clockAdvance> =>
   async (advances, tx) => {
     for (const [account, all] of Map.groupBy(advances, (advance) => advance.account)) {
       const seconds = all.reduce((sum, advance) => sum + advance.seconds, 0);
-      // Forward only: the last one is the farthest.
+      // Clocks only move forward, so the last advance goes furthest.
       for (const { until } of all.slice(-1)) await testTimers.advance(account, seconds, until, tx);
     }
   };
@@ -69,14 +69,14 @@ interface Needs {
   readonly quiescence: Quiescence;
 }
 
-/** Longest wait for what runs while a test clock is drained. */
+/** Longest wait for running jobs while a test clock is drained. */
 const AT_REST_MS = 40_000;
-/** Longer than a receiver needs that is well: only one that is not gets its messages out of their order. */
+/** More than a healthy receiver needs. Only receivers that take longer get messages out of order. */
 const GRACE_MS = 1_000;
 
 /**
- * Works off what a clock jumped over. Cut off and run again, it goes on where it was. Messages go by their own queue; those to a target
- * that is slow go side by side, each at its own instant, and only the end waits for them.
+ * Runs everything that the clock skipped. If interrupted, the next run continues where this one stopped. Messages use their own queue.
+ * Messages to a slow target are sent concurrently, each at its own instant, and only the end of the drain waits for them.
  */
 export const drain =
   (needs: Needs) =>
@@ -104,7 +104,7 @@ class Drain {
       for (const { target } of await this.#settle(until, ({ target }) => !this.#slow.has(target)))
         this.#slow.add(target);
       if (await this.#step(until)) continue;
-      // Nothing is due any more but what messages lead to that are under way.
+      // No timers are due. Only messages in progress may still set new ones.
       const last = await this.#messagesOfTheJump(until);
       if (last.size === 0) {
         if (await timers.drained(this.#account, until)) return;
@@ -116,12 +116,12 @@ class Drain {
     const tenant = { accountId: this.#account, mode: 'test' } as const;
     const awaited = { until, sent: this.#sent, isWaitedFor };
     const underWay = await messagesUnderWay(this.#needs)(tenant, awaited, GRACE_MS, AT_REST_MS);
-    if (underWay === null) throw new Error(`the work of account ${this.#account} did not come to rest`);
+    if (underWay === null) throw new Error(`jobs of account ${this.#account} did not finish in time`);
     this.#sent = new Set(underWay.map(({ id }) => id).filter((id) => this.#sent.has(id)));
     return underWay;
   }
 
-  /** Whether anything was due. */
+  /** Runs the earliest due timers. Returns whether there were any. */
   async #step(until: Timestamp): Promise<boolean> {
     const { testTimers: timers, timerWork } = this.#needs;
     const slow = await timers.ofGroups(this.#account, until, [...this.#slow]);
@@ -140,7 +140,7 @@ class Drain {
     await this.#needs.testTimers.send(messages);
   }
 
-  /** Those whose attempt began before the clock was moved are not waited for. */
+  /** Returns messages in progress that the drain must wait for. Attempts that began before the clock was advanced don't count. */
   async #messagesOfTheJump(until: Timestamp): Promise<ReadonlySet<string>> {
     const ids = new Set<string>();
     for (const { id, dueAt } of await this.#settle(until, () => false))
@@ -149,7 +149,7 @@ class Drain {
   }
 }
 
-/** POST /v1/sandbox/clock/advance: moves the clock. What it jumped over is worked off afterwards. */
+/** POST /v1/sandbox/clock/advance: advances the clock. A job drains it afterwards. */
 export const advanceClock =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async (accountId: AccountId, seconds: number, requester: Actor): Promise<Rejection | null> => {
@@ -163,7 +163,7 @@ export const advanceClock =
     return isRejection(done) ? done : null;
   };
 
-/** Whether what the account's clock jumped over has been worked off, and shows in the read models, within `timeoutMs`. */
+/** Waits at most `timeoutMs` until the account's clock is drained and the read models show the result. Returns whether they do. */
 export const whenClockDrained =
   ({
     jobs,
@@ -180,11 +180,11 @@ export const whenClockDrained =
   }) =>
   async (accountId: AccountId, timeoutMs: number): Promise<boolean> => {
     const deadline = stopwatch.elapsedMs() + timeoutMs;
-    const left = () => Math.max(0, deadline - stopwatch.elapsedMs());
+    const remainingMs = () => Math.max(0, deadline - stopwatch.elapsedMs());
     const look = async () => {
-      if (!(await reacted.caughtUp(left()))) return null;
+      if (!(await reacted.caughtUp(remainingMs()))) return null;
       if ((await jobs.open(drainClock.name, { accountId, mode: 'test' })) > 0) return null;
       return (await testTimers.drainsUntil(accountId)) === null ? true : null;
     };
-    return (await quiescence.until(timeoutMs, look)) === true && projected.caughtUp(left());
+    return (await quiescence.until(timeoutMs, look)) === true && projected.caughtUp(remainingMs());
   };

@@ -25,32 +25,32 @@ import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { EMPTY_TEXT, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
 import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
 
-/** What is agreed with the merchant whatever capabilities there are. */
+/** Settings that every account has, independent of capabilities. */
 export interface OwnSettings {
   readonly fees: FeeSchedule;
-  /** Days that settled money stays pending, by method (M2). */
+  /** Days that settled money stays pending, per method (M2). */
   readonly holdDays: { readonly [Method in PaymentMethod]: number };
-  /** Lifetime of a charge when the request names none, in seconds, 60 to 86,400. */
+  /** Default lifetime of a charge in seconds, 60 to 86,400. */
   readonly chargeWindowSeconds: number;
-  /** As payers see the merchant on the checkout, on receipts and on boletos: 1 to 200 characters. */
+  /** Name shown to payers on the checkout, on receipts and on boletos, 1 to 200 characters. */
   readonly merchantName: string;
-  /** CPF or CNPJ, bare; null: not known, and then no document shows one. */
+  /** CPF or CNPJ without punctuation. If null, no document shows one. */
   readonly taxId: string | null;
   /** Receiver on the BR code: name up to 25 and city up to 15 characters once folded to ASCII. */
   readonly receiverName: string;
   readonly receiverCity: string;
-  /** SHA-256 of the image on the checkout and on receipts, 64 hex digits; null: none. */
+  /** SHA-256 of the logo on the checkout and on receipts, 64 hex digits; null if there is no logo. */
   readonly logo: string | null;
-  /** `#rrggbb` of the checkout's buttons and links; null: Quita's. */
+  /** Color of the checkout's buttons and links as `#rrggbb`; null for Quita's color. */
   readonly color: string | null;
-  /** Live charges an hour, of one customer document and in all (E6). */
+  /** Maximum of live charges per hour, per customer document and per account (E6). */
   readonly velocity: { readonly customerPerHour: number; readonly accountPerHour: number };
 }
 
-/** With the settings that capabilities declare, which their declarations read. */
+/** All settings: the account's own and those that capabilities declare. */
 export interface AccountSettings extends OwnSettings, StoredValues {}
 
-/** How the sandbox behaves for the account's test keys, by the names of the switches that capabilities declare (X3). */
+/** How the sandbox behaves for the account's test keys, by switch name (X3). Capabilities declare the switches. */
 export type SandboxSettings = StoredValues;
 
 export const defaultSettings = (name: string, declared: readonly AccountSetting[]): AccountSettings => ({
@@ -67,14 +67,14 @@ export const defaultSettings = (name: string, declared: readonly AccountSetting[
   ...Object.fromEntries(declared.map((setting) => [setting.name, setting.initial])),
 });
 
-/** The account exists from here on. The seed never changes: ids made from it are capabilities (architecture §4). */
+/** The account was opened. Its seed never changes, because ids derived from it are capabilities (architecture §4). */
 export type AccountOpened = Fact<
   'AccountOpened',
   {
     readonly accountId: AccountId;
     readonly name: string;
     readonly email: string;
-    /** 32 random bytes, base64. */
+    /** 32 random bytes in base64. */
     readonly idSeed: string;
     readonly settings: AccountSettings;
     readonly at: Timestamp;
@@ -85,24 +85,24 @@ export type AccountTestClockAdvanced = Fact<
   'AccountTestClockAdvanced',
   { readonly seconds: number; readonly from: Timestamp; readonly to: Timestamp }
 >;
-/** The operator changed what is agreed with the merchant, or the merchant what is its own; all settings as they are from here on. */
+/** The operator or the merchant changed settings. The event holds all settings after the change. */
 export type AccountSettingsChanged = Fact<
   'AccountSettingsChanged',
   { readonly settings: AccountSettings; readonly at: Timestamp }
 >;
-/** The merchant changed how its sandbox behaves; all of it as it is from here on. */
+/** The merchant changed how its sandbox behaves. The event holds all switches after the change. */
 export type AccountSandboxSettingsChanged = Fact<
   'AccountSandboxSettingsChanged',
   { readonly sandbox: SandboxSettings; readonly at: Timestamp }
 >;
-/** The merchant replaced the secret that signs messages to payments' own URLs (W7). The event holds its version alone, from 1. */
+/** The merchant rotated the secret that signs messages to payments' own URLs (W7). The event holds only its version, from 1. */
 export type AccountOverrideSecretRotated = Fact<
   'AccountOverrideSecretRotated',
   { readonly mode: Mode; readonly version: number; readonly at: Timestamp }
 >;
-/** Keys and logins of the account work no more; what its payers began goes on, and cash-outs wait. Who did it stands in the metadata. */
+/** The operator suspended the account: keys and logins stop working and cash-outs wait. Payments in progress continue. */
 export type AccountSuspended = Fact<'AccountSuspended', { readonly at: Timestamp }>;
-/** They work again, and the cash-outs that waited go on. */
+/** The operator reopened the account: keys and logins work again and waiting cash-outs continue. */
 export type AccountReopened = Fact<'AccountReopened', { readonly at: Timestamp }>;
 export type AccountEvent =
   | AccountOpened
@@ -113,7 +113,7 @@ export type AccountEvent =
   | AccountSettingsChanged
   | AccountSandboxSettingsChanged;
 
-/** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
+/** A span of account time that the test clock skipped. Work that falls due inside it acts at its own due time (X5). */
 interface SkippedSpan {
   readonly from: Timestamp;
   readonly to: Timestamp;
@@ -129,9 +129,9 @@ export type AccountState =
       readonly settings: AccountSettings;
       readonly sandbox: SandboxSettings;
       readonly openedAt: Timestamp;
-      /** null: it is not suspended. */
+      /** null if the account is not suspended. */
       readonly suspendedAt: Timestamp | null;
-      /** 0: the one made silently, before anybody asked for it. */
+      /** 0 for the initial secret, which is created automatically. */
       readonly overrideSecretVersion: { readonly [M in Mode]: number };
       readonly testClock: { readonly offsetSeconds: number; readonly skipped: readonly SkippedSpan[] };
     };
@@ -174,7 +174,7 @@ const evolve = (state: AccountState, event: AccountEvent): AccountState => {
 
 export const account: Decider<AccountState, AccountEvent> = { initial: { status: 'absent' }, evolve };
 
-/** Opening the same account twice is one account; its seed and settings stay those of the first time. */
+/** Opens the account. No-op if it is already open: the first seed and settings are kept. */
 export const openAccount =
   (
     opening: Omit<AccountOpened['data'], 'settings'>,
@@ -188,17 +188,17 @@ export const openAccount =
           reply: 'opened',
         };
 
-/** Farthest that account time may run ahead of real time: 100 years, so that every timestamp keeps its shape. */
+/** Maximum lead of account time over real time: 100 years, so that every timestamp keeps its format. */
 export const TEST_CLOCK_OFFSET_SECONDS_MAX = 100 * 366 * 86_400;
 
-/** Forward only. `realNow` is real time; the reply is the new account time. */
+/** Moves the test clock forward. `realNow` is real time. Replies with the new account time. */
 export const advanceTestClock =
   (
     seconds: number,
     realNow: Timestamp,
   ): Decision<AccountState, AccountEvent, { now: Timestamp; offsetSeconds: number }> =>
   (state) => {
-    if (state.status !== 'open') throw new Error('the clock of an account that was never opened');
+    if (state.status !== 'open') throw new Error('the account was never opened');
     const offsetSeconds = state.testClock.offsetSeconds + seconds;
     if (offsetSeconds > TEST_CLOCK_OFFSET_SECONDS_MAX)
       return reject('invalid_request', 'The test clock can be at most 100 years ahead.', { param: 'seconds' });
@@ -210,11 +210,11 @@ export const advanceTestClock =
     };
   };
 
-/** The account's time: real time in live mode, real time and the offset in test mode (I4, X5). */
+/** Returns the account's time: real time in live mode, real time plus the offset in test mode (I4, X5). */
 export const accountTime = (state: OpenAccount, mode: 'test' | 'live', realNowMs: number): Timestamp =>
   fromMillis(realNowMs + (mode === 'test' ? state.testClock.offsetSeconds * 1000 : 0));
 
-/** The instant at which something due at `dueAt` acts: its own, when the test clock jumped over it, else now. */
+/** Returns when work due at `dueAt` acts: at `dueAt` if the test clock jumped over it, otherwise now. */
 export const actingTime = (
   state: OpenAccount,
   mode: 'test' | 'live',
@@ -222,15 +222,15 @@ export const actingTime = (
   realNowMs: number,
 ): Timestamp => (isJumpedOver(state, mode, dueAt) ? dueAt : accountTime(state, mode, realNowMs));
 
-/** Whether the test clock was moved over this instant. */
+/** Returns whether the test clock jumped over this instant. */
 export const isJumpedOver = (state: OpenAccount, mode: 'test' | 'live', at: Timestamp): boolean =>
   mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < at && at <= to);
 
-/** The secret of this version was kept before. Another rotation was faster: nothing, and it has to be a later version. */
+/** Records that a secret of this version was stored. Replies `taken` if another rotation was faster: retry with a later version. */
 export const rotateOverrideSecret =
   (mode: Mode, version: number, at: Timestamp): Decision<AccountState, AccountEvent, 'rotated' | 'taken'> =>
   (state) => {
-    if (state.status !== 'open') throw new Error('a secret of an account that was never opened');
+    if (state.status !== 'open') throw new Error('the account was never opened');
     return state.overrideSecretVersion[mode] >= version
       ? { events: [], reply: 'taken' }
       : { events: [{ type: 'AccountOverrideSecretRotated', data: { mode, version, at } }], reply: 'rotated' };
@@ -238,7 +238,7 @@ export const rotateOverrideSecret =
 
 const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
-/** Already suspended: nothing; since when is the reply. */
+/** Suspends the account and replies with the time of suspension. No-op if it is already suspended. */
 export const suspendAccount =
   (at: Timestamp): Decision<AccountState, AccountEvent, { readonly since: Timestamp }> =>
   (state) => {
@@ -248,7 +248,7 @@ export const suspendAccount =
       : { events: [], reply: { since: state.suspendedAt } };
   };
 
-/** Not suspended: nothing. */
+/** Reopens a suspended account. No-op if it is not suspended. */
 export const reopenAccount =
   (at: Timestamp): Decision<AccountState, AccountEvent, 'reopened' | 'already_open'> =>
   (state) => {
@@ -284,19 +284,19 @@ const own = record<OwnSettings>(OWN);
 
 const othersOf = (all: unknown) =>
   Object.fromEntries(Object.entries(Object(all)).filter(([name]) => !Object.hasOwn(OWN, name)));
-/** The account's own settings, and as they are, those that capabilities declare. */
+/** Shape of the account's own settings. Settings that capabilities declare pass through unchanged. */
 const settings: Shape<AccountSettings> = {
   encode: (value) => Object.assign({}, own.encode(value), othersOf(value)),
   decode: (value, path) => ({ ...own.decode(value, path), ...othersOf(value) }),
 };
 
-/** Returns all settings in the order in which events hold them, with those of `declared` that the account has never stored. */
+/** Returns all settings in stored order. Declared settings that the account has never stored get their initial values. */
 export const agreedSettings = (agreed: AccountSettings, declared: readonly AccountSetting[]): AccountSettings => ({
   ...own.decode(agreed, 'settings'),
   ...othersOf(completed(agreed, declared)),
 });
 
-/** A merchant may be a person. */
+/** A merchant may be a natural person, so these fields are personal. */
 const PERSONAL_SETTINGS = [
   'settings.merchantName',
   'settings.taxId',

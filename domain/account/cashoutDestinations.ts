@@ -1,4 +1,4 @@
-// Where the money of cash-outs may go, beside the payer's own document (rule M7a).
+// Where cash-outs may send money, besides the payer's own document (rule M7a).
 
 import { accountSetting, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Mode } from '../kernel/ids.ts';
@@ -6,13 +6,13 @@ import type { Problem } from '../kernel/rejection.ts';
 import { listOf, nullable, type Shape, text } from '../kernel/serde.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 
-// All settings stand in each event that changes one, and an event is below 32 kB.
+// Every settings event holds all settings, and an event must stay below 32 kB.
 const KEYS_MAX = 300;
 const KEY_LENGTH_MAX = 77;
 
 const name = 'cashoutDestinations';
 const list = listOf(text());
-/** A key that is named twice is one. */
+/** Duplicate keys are merged. */
 const shape: Shape<readonly string[]> = { ...list, decode: (value, path) => [...new Set(list.decode(value, path))] };
 
 const problems = (keys: readonly string[]): readonly Problem[] => {
@@ -25,7 +25,7 @@ const problems = (keys: readonly string[]): readonly Problem[] => {
 
 const WORDS: { readonly [word: string]: readonly string[] | null } = { any: null, none: [] };
 
-/** null: any. An empty list binds live mode only. */
+/** Pix keys that cash-outs may go to; null allows any key. An empty list restricts live mode only. */
 export const cashoutDestinations = accountSetting<readonly string[] | null>({
   name,
   initial: [],
@@ -36,20 +36,20 @@ export const cashoutDestinations = accountSetting<readonly string[] | null>({
     items: { type: 'string', maxLength: KEY_LENGTH_MAX },
     maxItems: KEYS_MAX,
     description:
-      'Pix keys that live cash-outs may go to, beside the payer’s own document; null: any. New accounts have an empty list.',
+      'Pix keys that live cash-outs may go to besides the payer’s own document; null allows any key. New accounts have an empty list.',
   },
   problems: (keys) => problems(keys ?? []),
   options: {
     'cashout-destinations': {
       description:
-        'Pix keys that live cash-outs may go to beside the payer’s document, with commas between; any, or none',
+        'Pix keys, separated by commas, that live cash-outs may go to besides the payer’s document; or `any` or `none`',
       read: (typed) => (typed in WORDS ? WORDS[typed] : typed.split(',').map((key) => key.trim())),
     },
   },
   line: (keys) => ['cash-out destinations', keys === null ? 'any' : keys.join(', ') || 'none'],
 });
 
-/** Returns the keys that cash-outs of the mode may go to, beside the payer's own document; null: any. Test mode is free at first. */
+/** Returns the allowed Pix keys in this mode besides the payer's own document, or null if any key is allowed. */
 export const allowedDestinations = (settings: StoredValues, mode: Mode): readonly string[] | null => {
   const keys = cashoutDestinations.of(settings);
   return mode === 'test' && keys?.length === 0 ? null : keys;

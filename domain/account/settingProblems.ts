@@ -1,4 +1,4 @@
-// Bounds of what an account may agree, and what is wrong with a setting beyond them.
+// Bounds of account settings, and the problems of settings outside them.
 import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { outside } from '../kernel/accountSetting.ts';
 import type { Problem } from '../kernel/rejection.ts';
@@ -7,7 +7,7 @@ import { isStrictTaxId } from '../pix/taxId.ts';
 import type { Fee } from '../transaction/fees.ts';
 import type { OwnSettings } from './account.ts';
 
-/** Bounds, both included. */
+/** Inclusive bounds. */
 export const SETTING_BOUNDS = {
   velocityPerHour: [1, 100_000],
   holdDays: [0, 365],
@@ -19,7 +19,7 @@ export const SETTING_BOUNDS = {
 
 const B = SETTING_BOUNDS;
 
-/** Every setting of the account itself is judged, those that stay included. */
+/** Returns the problems of all the account's own settings, changed or not. */
 export const settingProblems = (settings: OwnSettings): readonly Problem[] => {
   const { velocity, holdDays, fees } = settings;
   return [
@@ -33,14 +33,14 @@ export const settingProblems = (settings: OwnSettings): readonly Problem[] => {
     ...unless(settings.taxId === null || isStrictTaxId(settings.taxId), 'taxId', 'must be a valid CPF or CNPJ'),
     ...receiverProblems('receiverName', settings.receiverName, NAME_MAX),
     ...receiverProblems('receiverCity', settings.receiverCity, CITY_MAX),
-    ...unless(settings.color === null || COLOR.test(settings.color), 'color', 'must be like #1a7f5c'),
+    ...unless(settings.color === null || COLOR.test(settings.color), 'color', 'must be a color such as #1a7f5c'),
     ...outside('velocity.customerPerHour', velocity.customerPerHour, B.velocityPerHour),
     ...outside('velocity.accountPerHour', velocity.accountPerHour, B.velocityPerHour),
   ];
 };
 
 const COLOR = /^#[0-9a-f]{6}$/;
-/** Breaks a line, hides what stands beside it, or is no character at all. */
+/** Control characters, lone surrogates, line separators and direction characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
 const unless = (holds: boolean, param: string, message: string): readonly Problem[] =>
@@ -56,7 +56,7 @@ const nameProblems = (param: string, name: string): readonly Problem[] => {
   return unless(
     name.length >= min && name.length <= max && name === name.trim() && !UNPRINTABLE.test(name),
     param,
-    `must have ${min} to ${max} characters on one line, without spaces around them`,
+    `must be one line of ${min} to ${max} characters without leading or trailing spaces`,
   );
 };
 
@@ -65,6 +65,6 @@ const receiverProblems = (param: string, text: string, max: number): readonly Pr
   return unless(
     folded.length >= 1 && folded.length <= max,
     param,
-    `must have 1 to ${max} characters once its accents and all that is not ASCII are gone`,
+    `must have 1 to ${max} characters after accents and other non-ASCII characters are removed`,
   );
 };

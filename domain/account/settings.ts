@@ -1,4 +1,4 @@
-// Changing what an account has agreed, and how its sandbox behaves. What is not named stays.
+// Changes an account's settings and the behavior of its sandbox. Settings that a change omits keep their values.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Decision } from '../kernel/decider.ts';
@@ -16,7 +16,7 @@ import {
 } from './account.ts';
 import { settingProblems } from './settingProblems.ts';
 
-/** Of the settings that hold several values, those that are named; of a method's fees each side by itself. */
+/** A change of settings. Grouped settings may be given in part; a method's fees may be changed on one side only. */
 export type SettingsChange = Partial<Omit<OwnSettings, Grouped>> & {
   readonly [Group in Exclude<Grouped, 'fees'>]?: Partial<OwnSettings[Group]>;
 } & { readonly fees?: { readonly [Method in PaymentMethod]?: Partial<FeePair> } } & StoredValues;
@@ -24,7 +24,7 @@ type Grouped = 'velocity' | 'holdDays' | 'fees';
 
 const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Out of its bounds: `invalid_request` with the setting as its param. Already so: nothing. */
+/** Changes settings. Rejects values out of bounds with `invalid_request` and the setting as param. No-op if nothing changes. */
 export const changeSettings =
   (
     change: SettingsChange,
@@ -32,7 +32,7 @@ export const changeSettings =
     declared: readonly AccountSetting[],
   ): Decision<AccountState, AccountEvent, AccountSettings> =>
   (state) => {
-    if (state.status !== 'open') throw new Error('settings of an account that was never opened');
+    if (state.status !== 'open') throw new Error('the account was never opened');
     const before = agreedSettings(state.settings, declared);
     const settings = merged(before, change, declared);
     if (isSame(settings, before)) return { events: [], reply: before };
@@ -41,7 +41,7 @@ export const changeSettings =
     return { events: [{ type: 'AccountSettingsChanged', data: { settings, at } }], reply: settings };
   };
 
-/** Settings are compared as text. */
+/** Settings are compared as JSON text, so the order of keys matters. */
 const inOrder = ({ percentBps, fixed }: Fee): Fee => ({ percentBps, fixed });
 
 const merged = (
@@ -64,7 +64,7 @@ const merged = (
   ) as FeeSchedule,
 });
 
-/** `change`: by the switches' names. Already so: nothing. The reply is how the sandbox behaves from here on. */
+/** Changes sandbox switches by name. Replies with all switches after the change. No-op if nothing changes. */
 export const changeSandboxSettings =
   (
     change: SandboxSettings,
@@ -72,7 +72,7 @@ export const changeSandboxSettings =
     switches: readonly SandboxSwitch[],
   ): Decision<AccountState, AccountEvent, SandboxSettings> =>
   (state) => {
-    if (state.status !== 'open') throw new Error('settings of an account that was never opened');
+    if (state.status !== 'open') throw new Error('the account was never opened');
     const before = completed(state.sandbox, switches);
     const after = { ...before, ...change };
     if (isSame(after, before)) return { events: [], reply: before };

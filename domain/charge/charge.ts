@@ -1,4 +1,4 @@
-// The demand: what the merchant asks the payer for, and how that demand ends. What happened to the money is in transaction/.
+// The charge: what the merchant asks the payer for, and how the request ends. Money movements are in transaction/.
 
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -31,7 +31,7 @@ import {
 } from './instruments.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
 
-/** As submitted, masks and all; what was not sent is null (rule I5). */
+/** As submitted, punctuation included. Fields that were not sent are null (rule I5). */
 export interface Customer {
   readonly name: string | null;
   readonly document: string | null;
@@ -39,31 +39,31 @@ export interface Customer {
   readonly phone: string | null;
 }
 
-/** What was asked for. Fixed at creation. */
+/** Terms of the charge, fixed at creation. */
 export interface ChargeTerms {
   readonly paymentId: PaymentId;
   readonly accountId: AccountId;
   readonly mode: Mode;
   readonly amount: Minor;
   readonly currency: string;
-  /** In the order in which they were sent. */
+  /** In the order in which the request listed them. */
   readonly methods: readonly PaymentMethod[];
   readonly customer: Customer;
-  /** The merchant's own id of the customer, echoed in webhooks (W10). */
+  /** The merchant's own customer id, echoed in webhooks (W10). */
   readonly customerId: string | null;
-  /** Stripped of reserved keys, description folded in (I11). */
+  /** Without reserved keys; the description is folded in (I11). */
   readonly metadata: { readonly [key: string]: Json };
-  /** The payer lock: bare CPF or CNPJ (E3). */
+  /** The payer lock: CPF or CNPJ without punctuation (E3). */
   readonly expectedPayerTaxId: string | null;
-  /** Lifetime of the Pix code; other methods have their own (P5). */
+  /** Lifetime of the Pix code; other methods have their own lifetimes (P5). */
   readonly expiresInSeconds: number;
-  /** Proposed to the provider, so that asking twice makes one instrument. 32 characters `[a-z0-9]` (I3). */
+  /** Idempotency key towards the provider, so that a repeated request creates one instrument. 32 characters `[a-z0-9]` (I3). */
   readonly txid: string;
-  /** PUBLIC_URL when it was created: a charge's links stay what they were (K3). */
+  /** PUBLIC_URL at creation, so that a charge's links never change (K3). */
   readonly baseUrl: string;
-  /** The routes that made it: `/v1/charges` issues its instrument in the request, `/v1/payments` in a job (P4). */
+  /** API that created it: `/v1/charges` issues the instrument within the request, `/v1/payments` in a job (P4). */
   readonly api: 'charges' | 'payments';
-  /** Where this payment's events go instead of the account's endpoints (W7). */
+  /** Receives this payment's events instead of the account's endpoints (W7). */
   readonly webhookUrl: string | null;
   readonly createdAt: Timestamp;
 }
@@ -73,29 +73,29 @@ export interface Failure {
   readonly providerErrorCode: string;
 }
 
-/** The merchant asked for money. The pay code may not exist yet: the intent is stored before any outside call (K7). */
+/** The merchant asked for money. This is stored before any outside call, so the pay code may not exist yet (K7). */
 export type ChargeCreated = Fact<'ChargeCreated', ChargeTerms & { readonly fingerprint: Fingerprint }>;
-/** The provider bound a Pix pay code; from here on the payer can pay. */
+/** The provider issued a Pix pay code; the payer can now pay. */
 export type ChargePixIssued = Fact<'ChargePixIssued', PixInstrument & { readonly at: Timestamp }>;
-/** An acquirer bound the instrument of another method; from here on the payer can pay with it. */
+/** An acquirer issued the instrument of another method; the payer can now pay with it. */
 export type ChargeInstrumentIssued = Fact<
   'ChargeInstrumentIssued',
   { readonly instrument: AcquirerInstrument; readonly at: Timestamp }
 >;
-/** One of several methods can't be had; the charge lives on with the others. */
+/** One of several methods is unavailable; the charge continues with the others. */
 export type ChargeInstrumentRefused = Fact<
   'ChargeInstrumentRefused',
   Failure & { readonly method: PaymentMethod; readonly at: Timestamp }
 >;
-/** Nobody paid in time; the provider was asked first (M4). Says nothing about money that arrives later. */
+/** The charge expired unpaid, confirmed by the provider (M4). Money may still arrive later. */
 export type ChargeExpired = Fact<'ChargeExpired', { readonly at: Timestamp }>;
-/** The provider refused to create any instrument, or never confirmed that it did (K7). */
+/** The provider refused to create any instrument, or never confirmed that it created one (K7). */
 export type ChargeFailed = Fact<'ChargeFailed', Failure & { readonly at: Timestamp }>;
-/** The merchant wants it cancelled; the provider decides whether it was faster than the payer. */
+/** The merchant requested cancellation. The provider decides whether the payer was faster. */
 export type ChargeCancelRequested = Fact<'ChargeCancelRequested', { readonly at: Timestamp }>;
-/** Nobody can pay it any more. */
+/** The charge was cancelled and can't be paid. */
 export type ChargeCancelled = Fact<'ChargeCancelled', { readonly at: Timestamp }>;
-/** The merchant wants the webhooks of the event at `ofRevision` again (W8); not `isWanted`: no endpoint does, and nothing is sent. */
+/** The merchant requested a resend of the webhooks of the event at `ofRevision` (W8). If not `isWanted`, no endpoint subscribes to it. */
 export type ChargeWebhookResendRequested = Fact<
   'ChargeWebhookResendRequested',
   { readonly ofRevision: number; readonly number: number; readonly isWanted: boolean; readonly at: Timestamp }
@@ -121,7 +121,7 @@ export const DEMAND = partition<
   resend: ['ChargeWebhookResendRequested'],
 });
 
-/** Informative block of an ended charge (`metadata.failure` of the interface). */
+/** Reason why a charge ended unpaid (`metadata.failure` of the interface). */
 export interface ChargeFailure extends Failure {
   readonly at: Timestamp;
 }
@@ -131,14 +131,14 @@ interface Existing {
   readonly fingerprint: Fingerprint;
   readonly instruments: Instruments;
   readonly refusedMethods: readonly PaymentMethod[];
-  /** null: nobody wants it cancelled. */
+  /** null if no cancellation was requested. */
   readonly cancelRequestedAt: Timestamp | null;
-  /** How often its webhooks were asked for again. */
+  /** How often a resend of its webhooks was requested. */
   readonly resends: number;
 }
 export type ChargeState =
   | { readonly status: 'absent' }
-  /** Intent stored, no instrument confirmed. */
+  /** Stored, but no instrument is confirmed yet. */
   | (Existing & { readonly status: 'requested' })
   | (Existing & { readonly status: 'open' })
   | (Existing & { readonly status: 'expired' | 'cancelled' | 'failed'; readonly failure: ChargeFailure });
@@ -169,7 +169,7 @@ const evolveExisting = (
     }
     case 'ChargeInstrumentRefused':
       return { ...state, refusedMethods: [...state.refusedMethods, event.data.method] };
-    case 'ChargeExpired': // was faster than the wish to cancel it: that must not catch a Pix held for it later
+    case 'ChargeExpired': // clears the cancel request, which must not apply to a Pix held later
       return state.status === 'open'
         ? ended({ ...state, cancelRequestedAt: null }, 'expired', EXPIRED, event.data.at)
         : state;
@@ -177,7 +177,7 @@ const evolveExisting = (
       return state.status === 'requested' ? ended(state, 'failed', event.data, event.data.at) : state;
     case 'ChargeCancelRequested':
       return isAlive(state) || state.status === 'expired' ? { ...state, cancelRequestedAt: event.data.at } : state;
-    case 'ChargeCancelled': // of an expired one: the Pix that is held for it goes back
+    case 'ChargeCancelled': // if it had expired, the Pix held for it is returned
       return isAlive(state) || state.status === 'expired' ? ended(state, 'cancelled', CANCELLED, event.data.at) : state;
     case 'ChargeWebhookResendRequested':
       return { ...state, resends: event.data.number };
@@ -201,7 +201,7 @@ const ended = (
 
 export const charge: Decider<ChargeState, ChargeEvent> = { initial: { status: 'absent' }, evolve };
 
-/** Methods of which it is not yet known whether the provider has them. */
+/** Returns the methods whose availability the provider has not confirmed yet. */
 export const pendingMethods = ({
   terms,
   instruments,
@@ -209,7 +209,7 @@ export const pendingMethods = ({
 }: Exclude<ChargeState, { status: 'absent' }>): readonly PaymentMethod[] =>
   terms.methods.filter((method) => !refusedMethods.includes(method) && !hasInstrument(instruments, method));
 
-// --- Stored format: a change of a shape is a new version with an upcast; golden files are in test/domain/golden ---
+// --- Stored format: changing a shape requires a new version with an upcast; golden files are in test/domain/golden ---
 
 const optionalText = nullable(text());
 const method = oneOf(...PAYMENT_METHODS);

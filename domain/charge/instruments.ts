@@ -1,12 +1,12 @@
-// What a payer pays with: one per method, bound by a provider, each with its own expiry (rule I8a).
+// Payment instruments: one per method, issued by a provider, each with its own expiry (rule I8a).
 import { oneOf, record, taggedBy, text, time } from '../kernel/serde.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
 import type { PaymentMethod } from './methods.ts';
 
-/** The pay code that a provider bound to the charge. */
+/** The Pix pay code that a provider issued for the charge. */
 export interface PixInstrument {
   readonly provider: string;
-  /** 32 characters `[a-z0-9]`, made apart from the charge id (I3). */
+  /** 32 characters `[a-z0-9]`, independent of the charge id (I3). */
   readonly txid: string;
   readonly brCode: string;
   readonly expiresAt: Timestamp;
@@ -14,39 +14,39 @@ export interface PixInstrument {
 
 interface IssuedByAcquirer {
   readonly provider: string;
-  /** The acquirer's own id of the transaction. */
+  /** The acquirer's transaction id. */
   readonly reference: string;
   readonly expiresAt: Timestamp;
 }
 export interface CardInstrument extends IssuedByAcquirer {
   readonly method: 'CREDIT_CARD';
-  /** Page where the payer enters the card. */
+  /** Page on which the payer enters the card. */
   readonly redirectUrl: string;
 }
 export interface MbWayInstrument extends IssuedByAcquirer {
   readonly method: 'MBWAY';
-  /** E.164: where the payer's app was asked to confirm. */
+  /** E.164 number on which the payer confirms in the app. */
   readonly phone: string;
 }
 export interface MultibancoInstrument extends IssuedByAcquirer {
   readonly method: 'MULTIBANCO';
   /** 5 digits. */
   readonly entity: string;
-  /** 9 digits, the last two are check digits. */
+  /** 9 digits; the last two are check digits. */
   readonly mbReference: string;
 }
 export interface BoletoInstrument extends IssuedByAcquirer {
   readonly method: 'BOLETO';
   /** 44 digits. */
   readonly barcode: string;
-  /** 47 digits: the same as a payer types them. */
+  /** 47 digits: the barcode in the form that a payer types. */
   readonly line: string;
   readonly pdfUrl: string;
 }
 export interface CryptoInstrument extends IssuedByAcquirer {
   readonly method: 'CRYPTO';
   readonly address: string;
-  /** Decimal text in whole coins. */
+  /** Decimal text in whole coins, not in the smallest unit. */
   readonly amount: string;
   readonly network: string;
   readonly currency: string;
@@ -85,7 +85,7 @@ export const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method
   }),
 });
 
-/** What of a charge can be paid with. At least one of them is there once the charge is open. */
+/** The instruments of a charge. An open charge has at least one. */
 export interface Instruments {
   readonly pix: PixInstrument | null;
   readonly acquirerInstruments: readonly AcquirerInstrument[];
@@ -104,11 +104,11 @@ export const findInstrument = <M extends AcquirerInstrument['method']>(
     | Extract<AcquirerInstrument, { method: M }>
     | undefined) ?? null;
 
-/** Expiry of one method's instrument; null when it has none. */
+/** Returns the expiry of the method's instrument, or null if it has no instrument. */
 export const instrumentExpiry = ({ pix, acquirerInstruments }: Instruments, method: PaymentMethod): Timestamp | null =>
   (method === 'PIX' ? pix : acquirerInstruments.find((one) => one.method === method))?.expiresAt ?? null;
 
-/** The payment expires with the last of them (I8a); null while there is none. */
+/** Returns the latest expiry of all instruments, when the payment expires (I8a), or null if there is no instrument yet. */
 export const lastExpiry = ({ pix, acquirerInstruments }: Instruments): Timestamp | null =>
   [...(pix ? [pix] : []), ...acquirerInstruments]
     .map(({ expiresAt }) => expiresAt)

@@ -1,4 +1,4 @@
-// The ways to pay, and what each takes (rules I4, P1, P5).
+// Payment methods with their currencies, bounds and lifetimes (rules I4, P1, P5).
 import { type CivilZone, endOfCivilDay } from '../kernel/civilDay.ts';
 import { AMOUNT_MAX } from '../kernel/money.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../kernel/time.ts';
@@ -8,9 +8,9 @@ export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
 interface MethodRules {
   readonly currencies: readonly string[];
-  /** Minor units. */
+  /** In minor units. */
   readonly amountMax: number;
-  /** How long its instrument can be paid; null: the account's charge window. A due day counts from creation and ends at midnight. */
+  /** Lifetime of the instrument; null for the account's charge window. Days count from creation and end at midnight in the zone. */
   readonly lifetime: { readonly ms: number } | { readonly days: number; readonly zone: CivilZone } | null;
 }
 
@@ -23,13 +23,13 @@ export const METHOD_RULES: { readonly [Method in PaymentMethod]: MethodRules } =
   CRYPTO: { currencies: ['USDT', 'USDC', 'BTC'], amountMax: AMOUNT_MAX, lifetime: { ms: HOUR_MS } },
 };
 
-/** Whether the method's instrument is due on a civil day, whenever it was made. */
+/** Returns whether the method's instruments are due on a civil day. */
 export const hasDueDay = (method: PaymentMethod): boolean => {
   const { lifetime } = METHOD_RULES[method];
   return lifetime !== null && 'days' in lifetime;
 };
 
-/** Returns when an instrument expires whose lifetime begins at `from` (P5). */
+/** Returns when an instrument expires whose lifetime starts at `from` (P5). */
 export const expiryOf = (
   method: PaymentMethod,
   { createdAt, expiresInSeconds }: { readonly createdAt: Timestamp; readonly expiresInSeconds: number },
@@ -40,7 +40,7 @@ export const expiryOf = (
   return 'ms' in lifetime ? addMillis(from, lifetime.ms) : endOfCivilDay(createdAt, lifetime.days, lifetime.zone);
 };
 
-/** Digits after the decimal point of one whole unit. */
+/** Number of decimal places of each currency. */
 export const CURRENCY_DECIMALS: { readonly [currency: string]: number } = {
   BRL: 2,
   EUR: 2,

@@ -1,5 +1,4 @@
-// What a merchant may ask for when creating a charge or a payment: from a body whose types are right to terms, or to all that is wrong with
-// it (contract.md Create payment body, rules I4, I5, I11, P1–P3).
+// Validates the body of a charge or payment request and turns it into terms (contract.md Create payment body; rules I4, I5, I11, P1–P3).
 
 import { isEmailAddress } from '../kernel/email.ts';
 import type { Json } from '../kernel/json.ts';
@@ -10,7 +9,7 @@ import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
 import type { Customer } from './charge.ts';
 import { METHOD_RULES, type PaymentMethod } from './methods.ts';
 
-/** The known fields of the body, types and simple bounds checked (http/api/payments/chargeSchema.ts). */
+/** The known fields of the body, with types and simple bounds already checked (http/api/payments/chargeSchema.ts). */
 export interface ChargeBody {
   readonly amount: number;
   readonly currency?: string;
@@ -28,12 +27,12 @@ export interface ChargeBody {
 }
 
 export interface ChargeRequest {
-  /** The known fields as sent: what the fingerprint covers (K2). */
+  /** The known fields as sent, which the fingerprint covers (K2). */
   readonly sent: ChargeBody;
   readonly amount: Minor;
   readonly currency: 'BRL';
   readonly customer: Customer;
-  /** 60 to 86,400, larger values capped; null: the account's window. */
+  /** 60 to 86,400; larger values are capped. null for the account's charge window. */
   readonly expiresInSeconds: number | null;
   readonly metadata: { readonly [key: string]: Json };
   readonly expectedPayerTaxId: string | null;
@@ -45,7 +44,7 @@ export interface CodedProblem extends Problem {
 
 const EXPIRES_IN_SECONDS_MAX = 86_400;
 
-/** Returns the problems beyond types, in the order in which they are reported (E2, E3, I11). */
+/** Returns problems beyond types, in the order in which they are reported (E2, E3, I11). */
 export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem[] => {
   const problems: CodedProblem[] = [];
   const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
@@ -62,7 +61,7 @@ export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem
     report(
       'invalid_payer_tax_id',
       'expected_payer_tax_id',
-      'must be a bare CPF (11 digits) or CNPJ (14 characters) with valid check digits',
+      'must be a CPF (11 digits) or CNPJ (14 characters) without punctuation and with valid check digits',
     );
   else if (documentTaxId !== null && documentTaxId !== lock)
     report('payer_tax_id_mismatch', 'expected_payer_tax_id', 'must equal customer.document when both are sent');
@@ -71,7 +70,7 @@ export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem
   return problems;
 };
 
-/** Only for a body without problems. */
+/** Returns the request of a valid body. The body must have no problems. */
 export const chargeRequest = (body: ChargeBody): ChargeRequest => {
   const { name = null, document = null, email = null, phone = null } = body.customer ?? {};
   const metadata = keptMetadata(body.metadata ?? {});
@@ -87,10 +86,10 @@ export const chargeRequest = (body: ChargeBody): ChargeRequest => {
   };
 };
 
-/** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
+/** Rule version of the fingerprint. Fields added later are covered only under a new version (K2). */
 export const CHARGE_FINGERPRINT_VERSION = 1;
 
-/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+/** Returns the fields that the fingerprint covers: the known fields as sent, before defaults, undefined if omitted (K2). */
 export const chargeFingerprintFields = ({ sent }: ChargeRequest): object => {
   const { amount, currency, payment_method, description, expires_in, customer, expected_payer_tax_id, metadata } = sent;
   const known = { amount, currency, payment_method, description, expires_in, expected_payer_tax_id, metadata };
@@ -100,11 +99,11 @@ export const chargeFingerprintFields = ({ sent }: ChargeRequest): object => {
 
 // --- Payments ---
 
-/** The known fields of the body, types and simple bounds checked (http/api/payments/transactionSchema.ts). */
+/** The known fields of the body, with types and simple bounds already checked (http/api/payments/transactionSchema.ts). */
 export interface PaymentBody {
   readonly amount: number;
   readonly currency?: string;
-  /** At least one, none twice. */
+  /** At least one, without duplicates. */
   readonly paymentMethods: readonly PaymentMethod[];
   readonly customerId?: string;
   readonly customerName?: string;
@@ -116,7 +115,7 @@ export interface PaymentBody {
 }
 
 export interface PaymentRequest {
-  /** The known fields as sent: what the fingerprint covers (K2). */
+  /** The known fields as sent, which the fingerprint covers (K2). */
   readonly sent: PaymentBody;
   readonly amount: Minor;
   readonly currency: string;
@@ -128,25 +127,23 @@ export interface PaymentRequest {
 }
 
 const CURRENCY_DEFAULT = 'BRL';
-/** Writes `USDT, USDC or BTC`. */
+/** Formats `USDT, USDC or BTC`. */
 const either = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /**
- * Returns the problems beyond types, in the order in which they are reported. Where webhooks may go is judged by their sender (W5). Fields
- * whose types are wrong are absent from `body`, and lead to no problem here.
+ * Returns problems beyond types, in the order in which they are reported. The webhook sender checks webhook URLs (W5). `body` omits fields
+ * of wrong types, which cause no problem here.
  */
 export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProblem[] => {
   const { amount = 0, currency = CURRENCY_DEFAULT, paymentMethods = [], customerEmail, metadata } = body;
   const problems: CodedProblem[] = [];
   const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const amountMax = Math.min(...paymentMethods.map((method) => METHOD_RULES[method].amountMax));
-  if (amount > amountMax) report('invalid_amount', 'amount', `must be at most ${amountMax} with these methods`);
+  if (amount > amountMax) report('invalid_amount', 'amount', `must be at most ${amountMax} for these methods`);
   const strangers = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
   if (strangers.length > 0) {
-    const choices = strangers.map(
-      (method) => `${method} can be paid in ${either.format(METHOD_RULES[method].currencies)}`,
-    );
-    report('invalid_currency', 'currency', `does not fit: ${choices.join('; ')}`);
+    const choices = strangers.map((method) => `${method} supports ${either.format(METHOD_RULES[method].currencies)}`);
+    report('invalid_currency', 'currency', `doesn’t fit the methods: ${choices.join('; ')}`);
   }
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
     report('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
@@ -158,7 +155,7 @@ export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProbl
   return problems;
 };
 
-/** Only for a body without problems. */
+/** Returns the request of a valid body. The body must have no problems. */
 export const paymentRequest = (body: PaymentBody): PaymentRequest => {
   const { customerName: name = null, customerDocument: document = null, customerEmail: email = null } = body;
   return {
@@ -173,10 +170,10 @@ export const paymentRequest = (body: PaymentBody): PaymentRequest => {
   };
 };
 
-/** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
+/** Rule version of the fingerprint. Fields added later are covered only under a new version (K2). */
 export const PAYMENT_FINGERPRINT_VERSION = 1;
 
-/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+/** Returns the fields that the fingerprint covers: the known fields as sent, before defaults, undefined if omitted (K2). */
 export const paymentFingerprintFields = ({ sent }: PaymentRequest): object => {
   const { amount, currency, paymentMethods, metadata, webhookUrl } = sent;
   const { customerId, customerName, customerDocument, customerEmail } = sent;
@@ -184,23 +181,23 @@ export const paymentFingerprintFields = ({ sent }: PaymentRequest): object => {
   return { amount, currency, paymentMethods, metadata, webhookUrl, ...customer };
 };
 
-// --- The merchant's own data on a charge or payment: what is kept of it, and its bounds (rule I11) ---
+// --- The merchant's metadata on a charge or payment, and its bounds (rule I11) ---
 
 const METADATA_KEYS_MAX = 50;
-/** As JSON, in UTF-8, without the description (I11). */
+/** Size as JSON in UTF-8, without the description (I11). */
 export const METADATA_BYTES_MAX = 8_192;
-/** Characters of a description, wherever it was sent. */
+/** Maximum length of a description in code points, on every API. */
 const DESCRIPTION_LENGTH_MAX = 500;
-/** Deeper values could not be written out again by every JSON writer; nobody nests an order that deep. */
+/** Not every JSON writer can write deeper values. */
 const METADATA_DEPTH_MAX = 20;
 
 const RESERVED = new Set(['med', 'failure', 'settlement', 'provider', 'fees']);
-/** Keys that name parts of every object: echoing them back would surprise JavaScript readers. */
+/** Keys that every JavaScript object inherits. Echoing them could break readers, so they are dropped. */
 const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 const isKept = (key: string): boolean => !RESERVED.has(key) && !key.startsWith('_') && !PROTOTYPE_KEYS.has(key);
 
-/** Prototype keys go on every level, reserved keys and those that begin with `_` at the top (I11). */
+/** Returns the metadata to store: without prototype keys on any level, and without top-level reserved or `_` keys (I11). */
 export const keptMetadata = (metadata: { readonly [key: string]: Json }): { [key: string]: Json } => {
   const kept: { [key: string]: Json } = {};
   for (const key of Object.keys(metadata).filter(isKept)) kept[key] = withoutPrototypeKeys(metadata[key] as Json);
@@ -228,8 +225,8 @@ const utf8Length = (text: string): number => {
 const bytesOf = (value: string | number | boolean | null): number => utf8Length(JSON.stringify(value));
 
 /**
- * What is left of so many bytes when `value` is written as JSON without prototype keys; below zero as soon as they do not suffice:
- * whatever its size, no more than the bound is looked at, and nothing is copied.
+ * Returns how many of `bytes` remain after writing `value` as JSON without prototype keys. Stops and returns a negative number as soon as
+ * they don't suffice, so that the cost is bounded by `bytes` and nothing is copied.
  */
 const leftAfter = (value: Json, bytes: number): number => {
   if (typeof value !== 'object' || value === null) return bytes - bytesOf(value);
@@ -266,8 +263,8 @@ const isDeeperThan = (value: Json, levels: number): boolean => {
 };
 
 /**
- * Numbers that come back as others: infinite ones (1e999 is read as such) as null, and integers beyond ±(2^53 − 1) as a neighbour that
- * JSON reads them as, so that two different requests would be one.
+ * Returns whether JSON can't hold the number exactly. Infinity (1e999) would become null, and integers beyond ±(2^53 − 1) would become
+ * a neighboring number, so that two different requests would look the same.
  */
 const isUnwritable = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
@@ -279,7 +276,7 @@ const hasUnwritableNumber = (value: Json): boolean =>
       Object.values(value).some((inner: Json) => hasUnwritableNumber(inner));
 
 const wholeProblem = (metadata: { readonly [key: string]: Json }): string | null => {
-  // Counted first: what has thousands of keys is looked at no further.
+  // Counted first, so that objects with thousands of keys cost little.
   const keys: string[] = [];
   for (const key in metadata) {
     if (isKept(key) && key !== 'description') keys.push(key);
@@ -288,19 +285,19 @@ const wholeProblem = (metadata: { readonly [key: string]: Json }): string | null
   if (keys.length > METADATA_KEYS_MAX) return `must not have more than ${METADATA_KEYS_MAX} keys`;
   if (isDeeperThan(metadata, METADATA_DEPTH_MAX)) return `must not be nested deeper than ${METADATA_DEPTH_MAX} levels`;
   if (hasUnwritableNumber(metadata))
-    return 'holds a number that is too large: an integer beyond ±(2^53 − 1), or infinite';
+    return 'contains a number that is too large: an integer beyond ±(2^53 − 1), or infinity';
   if (leftAfterFields(metadata, keys, METADATA_BYTES_MAX) < 0)
     return `must not be larger than ${METADATA_BYTES_MAX} bytes as JSON`;
   return null;
 };
 
-/** Characters are counted as in the body's own description: by code points. */
+/** Counts code points, like the check of the body's own description. */
 const isDescription = (value: Json): boolean =>
   typeof value === 'string' &&
   value.length <= 2 * DESCRIPTION_LENGTH_MAX &&
   [...value].length <= DESCRIPTION_LENGTH_MAX;
 
-/** What is wrong with the merchant's metadata, its parts first (I11). `isDescribed`: the body's own description replaces this one. */
+/** Returns the problems of the merchant's metadata, those of its fields first (I11). If `isDescribed`, its description is not checked. */
 export const metadataProblems = (
   metadata: { readonly [key: string]: Json } | undefined,
   isDescribed: boolean,
@@ -317,12 +314,12 @@ export const metadataProblems = (
   return message === null ? problems : [...problems, { param: 'metadata', message }];
 };
 
-// --- Where a payer goes back to: `metadata.returnUrl` (rule P3) ---
+// --- The URL to which a payer returns: `metadata.returnUrl` (rule P3) ---
 
 export const URL_LENGTH_MAX = 2_048;
-/** Without userinfo, which reads like the host: `https://shop.example@evil.example`. */
+/** Excludes userinfo, which can look like the host: `https://shop.example@evil.example`. */
 const HTTP_URL = /^https?:\/\/[^\s/?#\\@]+(?:[/?#][^\s\\]*)?$/i;
-/** Control characters, and those that change the direction of text: what a payer reads would not be where the link leads. */
+/** Control and direction characters, which can make a displayed URL differ from its target. */
 const MISLEADING = /[\p{Cc}\p{Bidi_Control}]/u;
 
 export const isReturnUrl = (value: Json | undefined): value is string =>
@@ -335,11 +332,11 @@ export const isReturnUrl = (value: Json | undefined): value is string =>
 export const RETURN_URL_PROBLEM = {
   code: 'invalid_url',
   param: 'metadata.returnUrl',
-  message: `must be an http or https URL of at most ${URL_LENGTH_MAX} characters, without userinfo and without control and direction characters`,
+  message: `must be an http or https URL of at most ${URL_LENGTH_MAX} characters, without userinfo, control characters or direction characters`,
 } as const;
 
 const WITH_USERINFO = /^\s*https?:[/\\]*[^/\\?#]*@/i;
 
-/** On the charge routes `returnUrl` is metadata like any other, and the page ignores what is no URL. No link may mislead there either. */
+/** Returns whether `returnUrl` of a charge could mislead the payer. Charges accept any other text there, which the page ignores. */
 export const isMisleadingLink = (value: Json | undefined): boolean =>
   typeof value === 'string' && (WITH_USERINFO.test(value) || (/^\s*https?:/i.test(value) && MISLEADING.test(value)));

@@ -1,4 +1,4 @@
-// The aggregate of dispute cases, and the stored format of its events.
+// The aggregate of dispute cases and the stored format of its events.
 
 import { aggregate } from '../kernel/aggregate.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -148,7 +148,7 @@ export const MED_CASE = aggregate<MedCaseId>()({
     evidence: ['MedCaseEvidenceConfirmed'],
     review: ['MedCaseReviewRequested', 'MedCaseReviewApproved', 'MedCaseReviewRefused'],
     end: ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed', 'MedCaseSettled'],
-    /** Reports of the bank outside the course of a case. */
+    /** Bank reports about a case that has ended or was never opened. */
     reports: ['MedCaseLateReported', 'MedCaseReportNotTaken', 'MedCaseReportDismissed'],
   }),
 });

@@ -1,4 +1,4 @@
-// What the merchant, the bank and the platform decide about a case (contract.md Dispute case status; rules Q1–Q4).
+// Decisions of the merchant, the bank and the platform about a case (contract.md Dispute case status; rules Q1–Q4).
 import type { Decision } from '../kernel/decider.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
@@ -19,16 +19,16 @@ import {
 
 type Deciding<Reply = 'recorded'> = Decision<MedCaseState, MedCaseEvent, Reply>;
 
-/** Characters of an appeal's reason, both bounds included. */
+/** Inclusive bounds of an appeal's reason, in characters. */
 export const APPEAL_REASON_MIN = 5;
 export const APPEAL_REASON_MAX = 2_000;
 
 export const NO_CASE = reject('not_found', 'There is no such case.');
 const NOT_OPEN = reject('case_not_open', 'This case is not open.');
 const ENDED = reject('case_not_open', 'This case has ended.');
-const UNDER_REVIEW = reject('case_under_review', 'An outcome of this case is being reviewed.');
+const UNDER_REVIEW = reject('case_under_review', 'The platform is reviewing an outcome of this case.');
 
-/** The payment holds its money already; this opens the case. Twice: once. A report that was dismissed opens none. */
+/** Opens the case for money that the payment already holds. No-op if it is open, or if the report was dismissed. */
 export const openCase =
   (terms: CaseTerms, at: Timestamp): Deciding<'opened'> =>
   (state) => ({
@@ -36,7 +36,7 @@ export const openCase =
     reply: 'opened',
   });
 
-/** Again: asked once more. Of an ended case: `case_not_open`. */
+/** Requests evidence from the merchant, also repeatedly. Rejects an ended case with `case_not_open`. */
 export const requestEvidence =
   (at: Timestamp): Deciding =>
   (state) => {
@@ -45,7 +45,7 @@ export const requestEvidence =
     return recorded({ type: 'MedCaseEvidenceRequested', data: { at } });
   };
 
-/** A day is left to answer. Too early, answered, reminded before, or without a deadline: nothing. */
+/** Reminds the merchant one day before the deadline. No-op if it is too early, answered, already reminded, or without a deadline. */
 export const nearDeadline =
   (now: Timestamp): Deciding<'recorded' | 'nothing'> =>
   (state) => {
@@ -56,8 +56,8 @@ export const nearDeadline =
   };
 
 /**
- * The merchant objects. Order of the checks: the reason (`invalid_reason`), the case (`not_found`, `case_not_open`). While an outcome is
- * being reviewed the merchant may still object. Objected before: `case_not_open`, whatever the reason.
+ * The merchant appeals. Checks in order: the reason (`invalid_reason`), the case (`not_found`, `case_not_open`). An appeal is possible
+ * during a review. A second appeal is rejected with `case_not_open`, whatever its reason.
  */
 export const appealCase =
   (reason: string, at: Timestamp): Deciding =>
@@ -65,7 +65,7 @@ export const appealCase =
     if (!isAppealReason(reason))
       return reject(
         'invalid_reason',
-        `reason must have ${APPEAL_REASON_MIN} to ${APPEAL_REASON_MAX} characters that are not all blank.`,
+        `reason must have ${APPEAL_REASON_MIN} to ${APPEAL_REASON_MAX} characters and must not be blank.`,
         { param: 'reason' },
       );
     if (state.status === 'absent') return NO_CASE;
@@ -78,7 +78,7 @@ const isAppealReason = (reason: string): boolean => {
   return length >= APPEAL_REASON_MIN && length <= APPEAL_REASON_MAX && reason.trim() !== '';
 };
 
-/** The merchant gives in: lost, and final. `case_not_open`, then `case_under_review`. */
+/** The merchant accepts the case: it is lost, which is final. Rejects with `case_not_open`, then `case_under_review`. */
 export const acceptCase =
   (announced: boolean, at: Timestamp): Deciding =>
   (state) => {
@@ -88,19 +88,19 @@ export const acceptCase =
     return recorded({ type: 'MedCaseAccepted', data: { announced, at } });
   };
 
-/** What a provider reports of a case after its opening; `report`: its number, from 2. */
+/** A provider's report about an open case. `report` is its number, from 2. */
 export interface BankRuling {
   readonly report: number;
   readonly ruling: Ruling | 'withdrawn';
-  /** The platform's operators look at it first; never of a withdrawal. */
+  /** Whether the platform's operators review it first; false for withdrawals. */
   readonly review: boolean;
-  /** As the provider reported it. */
+  /** Time that the provider reported. */
   readonly at: Timestamp;
 }
 
 /**
- * The bank ruled, or the payer withdrew. Taken up before: nothing. Of an ended case the report is recorded, and whether it contradicts
- * the end (Q11). Order of the checks: the case (`not_found`), then `case_under_review`.
+ * The bank ruled, or the payer withdrew. No-op if this report was already recorded. For an ended case, records the report and whether it
+ * contradicts the end (Q11). Checks in order: the case (`not_found`), then `case_under_review`.
  */
 export const ruleCase =
   (reported: BankRuling, announced: boolean, at: Timestamp): Deciding =>
@@ -142,13 +142,13 @@ const lateReport = (state: MedCase, { report, ruling, at: ruledAt }: BankRuling)
 
 const WITHDRAWN = { result: 'withdrawn', returned: true, returnedToPayer: null } as const;
 
-/** What of the held money the payer got, as the bank says; it may be more than was held. */
+/** Returns the payer's share of the held money according to the bank. It may exceed the held amount. */
 const payersShare = ({ result, returned, returnedToPayer }: Ruling | typeof WITHDRAWN, held: Minor): Minor => {
   if (result === 'agreed') return returnedToPayer ?? held;
   return returned ? ZERO : held;
 };
 
-/** Why neither the bank's ruling nor a withdrawal is taken now; null when it is. */
+/** Returns why the case can't take a ruling or withdrawal now, or null if it can. */
 export const notRulable = (state: MedCaseState): Rejection | null => {
   if (state.status === 'absent') return NO_CASE;
   if (!isUnderWay(state)) return ENDED;
@@ -167,13 +167,13 @@ const endOf = (
   return { type: 'MedCaseClosed', data: { because: 'disagreed', moneyOutcome, ...end } };
 };
 
-/** An operator lets the ruling count, or not. No ruling waits: `case_not_open`. */
+/** An operator approves or refuses the pending ruling. Rejects with `case_not_open` if none is pending. */
 export const reviewCase =
   (approve: boolean, announced: boolean, at: Timestamp): Deciding =>
   (state) => {
     if (state.status === 'absent') return NO_CASE;
     const { review } = state;
-    if (review === null) return reject('case_not_open', 'No outcome of this case waits for a review.');
+    if (review === null) return reject('case_not_open', 'This case has no outcome to review.');
     if (!approve) return recorded({ type: 'MedCaseReviewRefused', data: { at } });
     return recorded(
       { type: 'MedCaseReviewApproved', data: { at } },
@@ -193,7 +193,7 @@ const endUnderReview = (
   at,
 });
 
-/** The payment can't take the report. Known for the same reason, or dismissed: nothing. */
+/** Records a report that the payment can't take. No-op if it is recorded with the same reason, or dismissed. */
 export const recordNotTaken =
   (report: NotTakenReport, at: Timestamp): Deciding<'recorded' | 'nothing'> =>
   (state) => {
@@ -202,15 +202,15 @@ export const recordNotTaken =
     return recorded({ type: 'MedCaseReportNotTaken', data: { ...report, at } });
   };
 
-/** Why an operator may not settle the case so; null when it may. `held` is for cases that have not ended. */
+/** Returns why an operator can't settle the case like this, or null if it is possible. `held` applies only to cases that have not ended. */
 export const notSettleable = (state: MedCaseState, verdict: SettlingVerdict['verdict']): Rejection | null => {
   if (state.status === 'absent') return NO_CASE;
   if (state.settling !== 'awaited') return NOT_AWAITED;
   return verdict === 'held' && !isUnderWay(state) ? ENDED : null;
 };
-export const NOT_AWAITED = reject('case_not_open', 'This case does not wait to be settled.');
+export const NOT_AWAITED = reject('case_not_open', 'This case has no mismatch to settle.');
 
-/** The payment recorded how the mismatch is settled; the case follows. Twice: once. */
+/** Settles the case as the payment recorded it. No-op if the mismatch is already settled. */
 export const recordSettled =
   (data: Extract<MedCaseEvent, { type: 'MedCaseSettled' }>['data']): Deciding<'recorded' | 'nothing'> =>
   (state) => {
@@ -218,7 +218,7 @@ export const recordSettled =
     return recorded({ type: 'MedCaseSettled', data });
   };
 
-/** An operator takes a report off the list. No report is listed: `case_not_open`. */
+/** An operator dismisses a report. Rejects with `case_not_open` if no report is pending. */
 export const dismissReport =
   (by: string, reason: string, at: Timestamp): Deciding =>
   (state) => {
@@ -229,9 +229,9 @@ export const dismissReport =
     }
     return state.contradiction === null ? NOT_LISTED : recorded(dismissed);
   };
-const NOT_LISTED = reject('case_not_open', 'No report about this case waits for an operator.');
+const NOT_LISTED = reject('case_not_open', 'This case has no pending report.');
 
-/** The sandbox’s bank gives a report up that was refused: it opens no case any more. A case that exists stays. */
+/** The sandbox’s bank withdraws a refused report, which then opens no case. No-op if the case exists. */
 export const giveUpReport =
   (at: Timestamp): Deciding<'recorded' | 'opened'> =>
   (state) => {

@@ -1,20 +1,20 @@
-// Files that a merchant adds to a case. Only a confirmed file is a fact: grants and uploads before it are operational data.
+// The merchant's evidence files of a case. Only confirmed files are recorded as events; grants and uploads are operational data.
 import type { Decision } from '../kernel/decider.ts';
 import type { EvidenceId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { type Evidence, isUnderWay, type MedCaseEvent, type MedCaseState } from './medCase.ts';
 
-/** Confirmed files of a case, at most. */
+/** Maximum number of confirmed files per case. */
 export const EVIDENCE_MAX = 20;
 
 const NO_CASE = reject('not_found', 'There is no such case.');
-const ENDED = reject('case_not_open', 'This case has ended: it takes no evidence any more.');
+const ENDED = reject('case_not_open', 'This case has ended and accepts no more evidence.');
 
-const FULL = reject('evidence_limit_reached', `The case has ${EVIDENCE_MAX} files, which is the most it takes.`);
+const FULL = reject('evidence_limit_reached', `The case has ${EVIDENCE_MAX} files, the maximum.`);
 
 /**
- * Returns why the case takes no further file, or null if it does. Order of the checks: the case (`not_found`, `case_not_open`), then how
- * many confirmed files it has (`evidence_limit_reached`).
+ * Returns why the case accepts no further file, or null if it does. Checks in order: the case (`not_found`, `case_not_open`), then the
+ * number of confirmed files (`evidence_limit_reached`).
  */
 export const evidenceRefusal = (state: MedCaseState): Rejection | null => {
   if (state.status === 'absent') return NO_CASE;
@@ -23,8 +23,8 @@ export const evidenceRefusal = (state: MedCaseState): Rejection | null => {
 };
 
 /**
- * The uploaded file was looked at, and is what was granted. Confirmed before: the same evidence. Order of the checks: the case
- * (`not_found`), confirmed before, the case again (`case_not_open`), how many files it has (`evidence_limit_reached`).
+ * Confirms an uploaded file that was checked against its grant. No-op if it is already confirmed. Checks in order: the case exists
+ * (`not_found`), already confirmed, the case is open (`case_not_open`), the number of files (`evidence_limit_reached`).
  */
 export const confirmEvidence =
   (evidence: Evidence): Decision<MedCaseState, MedCaseEvent, Evidence> =>

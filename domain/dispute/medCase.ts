@@ -1,12 +1,12 @@
-// A dispute case: what the payer's bank alleges of a payment, what the merchant answers, and how it ends. What it means for the money
-// is in the payment's stream, which opens the case and is told of each change (ADR 0011).
+// A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
+// changes, and moves the money (ADR 0011).
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 
-/** `med` is a dispute of a Pix; the others are of cards. */
+/** `med` disputes a Pix payment; the others dispute card payments. */
 export const CASE_TYPES = ['med', 'chargeback', 'dispute', 'fraud'] as const;
 export type CaseType = (typeof CASE_TYPES)[number];
 
@@ -14,28 +14,28 @@ export const CASE_STATUSES = ['open', 'appealed', 'accepted', 'rejected', 'close
 export type CaseStatus = (typeof CASE_STATUSES)[number];
 
 export const DISPUTE_METHODS = ['scam', 'unauthorized', 'coercion', 'invasion', 'other'] as const;
-/** What the payer says happened. */
+/** The payer's allegation. */
 export type DisputeMethod = (typeof DISPUTE_METHODS)[number];
 
-/** Where the disputed money went in the end. */
+/** Final destination of the disputed money. */
 export const MONEY_OUTCOMES = ['refunded_to_merchant', 'closed_without_refund', 'lost'] as const;
 export type MoneyOutcome = (typeof MONEY_OUTCOMES)[number];
 
-/** `agreed`: the payer is right, the merchant lost. `returned` counts with `disagreed`: whether the merchant has its money back. */
+/** `agreed`: the payer won. `returned` applies to `disagreed`: whether the merchant got its money back. */
 export interface Ruling {
   readonly result: 'agreed' | 'disagreed';
   readonly returned: boolean;
-  /** Counts with `agreed`: how much the payer got. null: all of the hold (Q11). */
+  /** Applies to `agreed`: the amount that the payer got; null for the whole hold (Q11). */
   readonly returnedToPayer: Minor | null;
 }
 
-/** What an operator decided about a mismatch: hold `amount`, take it as lost, or neither (then it is 0). */
+/** An operator's decision about a mismatch: hold `amount`, count it as lost, or release it (`amount` is then 0). */
 export interface SettlingVerdict {
   readonly verdict: 'held' | 'lost' | 'nothing';
   readonly amount: Minor;
 }
 
-/** A report of the bank about a case that had ended. */
+/** A bank report that arrived after the case had ended. */
 export interface LateReport {
   /** The number of the provider's report. */
   readonly report: number;
@@ -46,7 +46,7 @@ export interface LateReport {
   readonly ruledAt: Timestamp;
 }
 
-/** Why a payment does not take a dispute: those of the first list may pass, the others never do (Q10). */
+/** Reasons for which a payment refuses a dispute. Those of the first list may be temporary; the others are final (Q10). */
 export const OWED_BECAUSE = [
   'not_paid',
   'held_for_review',
@@ -58,7 +58,7 @@ export const NEVER_BECAUSE = ['not_paid', 'other_method', 'returned', 'refunded'
 export type NeverBecause = (typeof NEVER_BECAUSE)[number];
 export type NotTakenBecause = (typeof OWED_BECAUSE)[number] | (typeof NEVER_BECAUSE)[number];
 
-/** A dispute that the bank reported and the payment did not take. */
+/** A dispute that the bank reported and that the payment refused. */
 export interface NotTakenReport {
   readonly caseId: MedCaseId;
   readonly paymentId: PaymentId;
@@ -71,7 +71,7 @@ export interface NotTakenReport {
   readonly isFinal: boolean;
 }
 
-/** What is fixed when a case opens. */
+/** Terms of a case, fixed when it opens. */
 export interface CaseTerms {
   readonly caseId: MedCaseId;
   readonly paymentId: PaymentId;
@@ -79,21 +79,21 @@ export interface CaseTerms {
   readonly mode: Mode;
   readonly providerCaseId: string;
   readonly type: CaseType;
-  /** As the provider reported it; it may differ from the charge's. */
+  /** As the provider reported it; may differ from the charge's amount. */
   readonly amount: Minor;
   readonly currency: string;
   readonly reason: string | null;
-  /** null: the provider says that it is unknown. */
+  /** null if the provider doesn't know it. */
   readonly responseDeadline: Timestamp | null;
-  /** The reported amount is neither the charge's nor its refundable rest: no money moves until an operator settles the case (Q1). */
+  /** Whether the amount differs from both the charge's and its refundable remainder. No money moves until an operator settles it (Q1). */
   readonly amountMismatch: boolean;
-  /** What the payment holds for the case; 0 of a mismatch. */
+  /** Amount that the payment holds for the case; 0 for a mismatch. */
   readonly held: Minor;
-  /** As the provider reported it. */
+  /** Time that the provider reported. */
   readonly openedAt: Timestamp;
 }
 
-/** A confirmed file. `at`: when it was confirmed. */
+/** A confirmed file. `at` is the time of confirmation. */
 export interface Evidence {
   readonly evidenceId: EvidenceId;
   readonly fileName: string;
@@ -101,47 +101,47 @@ export interface Evidence {
   readonly fileSize: number;
   readonly mimeType: string;
   readonly uploadedBy: 'merchant' | 'partner' | 'platform';
-  /** Of the file, 64 hex digits. */
+  /** SHA-256 of the file, 64 hex digits. */
   readonly sha256: string;
-  /** When it was granted. */
+  /** Time of the upload grant. */
   readonly grantedAt: Timestamp;
   readonly at: Timestamp;
 }
 
 export type MedCaseOpened = Fact<'MedCaseOpened', CaseTerms & { readonly at: Timestamp }>;
-/** The platform asked the merchant for evidence; again: once more. */
+/** The platform requested evidence from the merchant; may be repeated. */
 export type MedCaseEvidenceRequested = Fact<'MedCaseEvidenceRequested', { readonly at: Timestamp }>;
-/** A day is left to answer, and the merchant has not answered yet. */
+/** One day remains to answer, and the merchant has not answered yet. */
 export type MedCaseDeadlineNeared = Fact<'MedCaseDeadlineNeared', { readonly at: Timestamp }>;
-/** The file is there, whole and of its type. */
+/** The merchant's file is uploaded, complete and of its declared type. */
 export type MedCaseEvidenceConfirmed = Fact<'MedCaseEvidenceConfirmed', Evidence>;
 export type MedCaseAppealed = Fact<'MedCaseAppealed', { readonly reason: string; readonly at: Timestamp }>;
 
-/** `announced`: whether webhooks tell of it (Q5), as the account's settings were then. */
+/** `announced`: whether webhooks report it (Q5), according to the account's settings at that time. */
 interface End {
   readonly announced: boolean;
   readonly at: Timestamp;
 }
-/** `report`: the number of the provider's report that the event takes up. */
+/** `report`: the number of the provider's report that this event records. */
 interface Reported {
   readonly report: number;
 }
 export type MedCaseAccepted = Fact<'MedCaseAccepted', End>;
-/** The bank ruled, and the platform's operators look at it before it counts. */
+/** The bank ruled; the platform's operators review the ruling before it takes effect. */
 export type MedCaseReviewRequested = Fact<
   'MedCaseReviewRequested',
   Ruling & Reported & { readonly ruledAt: Timestamp; readonly at: Timestamp }
 >;
-/** The ruling counts: the end comes in the same append. */
+/** An operator approved the ruling. The event that ends the case is in the same append. */
 export type MedCaseReviewApproved = Fact<'MedCaseReviewApproved', { readonly at: Timestamp }>;
-/** The ruling does not count: the case goes on as it was. */
+/** An operator refused the ruling; the case continues unchanged. */
 export type MedCaseReviewRefused = Fact<'MedCaseReviewRefused', { readonly at: Timestamp }>;
-/** Ruled against the merchant. `ruledAt`: as the provider reported it. */
+/** The bank ruled against the merchant. `ruledAt` is the time that the provider reported. */
 export type MedCaseRejected = Fact<
   'MedCaseRejected',
   End & Reported & { readonly returnedToPayer: Minor; readonly ruledAt: Timestamp }
 >;
-/** Ruled in the merchant's favour, or withdrawn by the payer. */
+/** The bank ruled in the merchant's favour, or the payer withdrew. */
 export type MedCaseClosed = Fact<
   'MedCaseClosed',
   End &
@@ -151,16 +151,16 @@ export type MedCaseClosed = Fact<
       readonly ruledAt: Timestamp;
     }
 >;
-/** An operator settled the mismatch (Q1). The payment recorded it first, and moved the money. */
+/** An operator settled the mismatch (Q1). The payment recorded it first and moved the money. */
 export type MedCaseSettled = Fact<
   'MedCaseSettled',
   End & SettlingVerdict & { readonly by: string; readonly reason: string }
 >;
-/** The bank reported something of an ended case (Q11). `contradicts`: it differs from how the case ended, and an operator looks at it. */
+/** The bank reported about an ended case (Q11). If it `contradicts` the end, an operator looks at it. */
 export type MedCaseLateReported = Fact<'MedCaseLateReported', LateReport & { readonly at: Timestamp }>;
-/** The payment can't take the bank's report now; `isFinal`: it never can (Q10). The case does not exist. */
+/** The payment refused the bank's report, finally if `isFinal` (Q10). The case does not exist. */
 export type MedCaseReportNotTaken = Fact<'MedCaseReportNotTaken', NotTakenReport & { readonly at: Timestamp }>;
-/** An operator took the bank's report off the list; one that no case was opened for never opens one. */
+/** An operator dismissed the bank's report. If it opened no case yet, it never will. */
 export type MedCaseReportDismissed = Fact<
   'MedCaseReportDismissed',
   { readonly by: string; readonly reason: string; readonly at: Timestamp }
@@ -183,7 +183,7 @@ export type MedCaseEvent =
   | MedCaseRejected
   | MedCaseClosed;
 
-/** A ruling that waits for an operator. */
+/** A ruling that awaits an operator's review. */
 export interface PendingReview extends Ruling {
   readonly ruledAt: Timestamp;
   readonly since: Timestamp;
@@ -193,38 +193,38 @@ export interface MedCase {
   readonly status: CaseStatus;
   readonly terms: CaseTerms;
   readonly evidenceRequestedAt: Timestamp | null;
-  /** When the merchant was reminded of the deadline; null: it was not. */
+  /** When the merchant was reminded of the deadline, or null if it was not. */
   readonly remindedAt: Timestamp | null;
   readonly appeal: { readonly reason: string; readonly at: Timestamp } | null;
   readonly review: PendingReview | null;
-  /** In order of their confirmation. */
+  /** In order of confirmation. */
   readonly evidence: readonly Evidence[];
   readonly moneyOutcome: MoneyOutcome | null;
-  /** How its merchant or the bank ended it, which counts for the money only once a mismatch is settled; null: neither did. */
+  /** Outcome that the merchant or the bank decided; null if undecided. For a mismatch it takes effect only after settlement. */
   readonly decided: MoneyOutcome | null;
-  /** What the bank said when it ended the case; null: it did not. */
+  /** How the bank ended the case, or null if it did not. */
   readonly ending: 'agreed' | 'disagreed' | 'withdrawn' | null;
-  /** As the provider reported the end; null: it has not ended, or the merchant accepted. */
+  /** Time of the end that the provider reported; null if the case has not ended, or the merchant accepted. */
   readonly ruledAt: Timestamp | null;
-  /** What is held for it; of a mismatch what an operator decided is held or lost. */
+  /** Amount held for the case. For a mismatch, the amount that an operator held or counted as lost. */
   readonly held: Minor;
-  /** What became of a mismatch; null: the reported amount matched. */
+  /** Settlement of a mismatch; null if the reported amount matched. */
   readonly settling: 'awaited' | SettlingVerdict['verdict'] | null;
-  /** What the payer got, as the bank says; null: it said nothing of it yet. */
+  /** Amount that the payer got according to the bank; null if not reported yet. */
   readonly returnedToPayer: Minor | null;
   /** The latest report that contradicts the end and was not dismissed. */
   readonly contradiction: (LateReport & { readonly at: Timestamp }) | null;
-  /** The highest number of the provider's reports that was taken up: the opening is 1. */
+  /** The highest recorded number of the provider's reports; the opening is 1. */
   readonly reports: number;
-  /** The same, of the reports before the end. */
+  /** The same, counting only reports before the end. */
   readonly reportsInTime: number;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly closedAt: Timestamp | null;
-  /** Whether webhooks tell of its end. */
+  /** Whether webhooks report its end. */
   readonly announced: boolean;
 }
-/** No case, and perhaps a report that was not taken, or was dismissed. */
+/** There is no case, but perhaps a refused or dismissed report. */
 interface NoCase {
   readonly status: 'absent';
   readonly notTaken?: NotTakenReport & { readonly at: Timestamp };
@@ -260,7 +260,7 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
   if (state.status === 'absent') return evolveAbsent(state, event);
   const { at } = event.data;
   const ended = { review: null, updatedAt: at, closedAt: at };
-  /** Until a mismatch is settled, the outcome of its money is unknown. */
+  /** The outcome of a mismatch stays unknown until it is settled. */
   const outcomeOf = (decided: MoneyOutcome) => ({
     decided,
     moneyOutcome: state.settling === 'awaited' ? null : decided,
@@ -294,7 +294,7 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
     }
     case 'MedCaseClosed': {
       const { because: ending, moneyOutcome, ruledAt, report: reports, announced } = event.data;
-      // What does not come back to the merchant has gone to the payer.
+      // The payer gets everything that the merchant does not get back.
       const returnedToPayer = moneyOutcome === 'closed_without_refund' ? state.held : ZERO;
       const ruled = { ending, ruledAt, reports, reportsInTime: reports, announced, returnedToPayer };
       return { ...state, ...ended, ...outcomeOf(moneyOutcome), ...ruled, status: 'closed' };
@@ -345,7 +345,7 @@ const evolveAbsent = (state: NoCase, event: MedCaseEvent): MedCaseState => {
 const STATUS_OF = { lost: 'rejected', nothing: 'closed' } as const;
 const OUTCOME_OF = { lost: 'lost', nothing: 'refunded_to_merchant' } as const;
 
-/** A mismatch that is held is an ordinary case from then on; one that the bank ruled at the same time ends as that ruling says. */
+/** Settles a mismatch. A held one continues as an ordinary case, or ends with the ruling if the bank has already ruled. */
 const evolveSettled = (state: MedCase, { verdict, amount, announced, at }: MedCaseSettled['data']): MedCase => {
   if (state.settling !== 'awaited') return state;
   const settled = { ...state, settling: verdict, held: amount, updatedAt: at };
@@ -356,13 +356,13 @@ const evolveSettled = (state: MedCase, { verdict, amount, announced, at }: MedCa
 
 export const medCase: Decider<MedCaseState, MedCaseEvent> = { initial: { status: 'absent' }, evolve };
 
-/** A case takes answers and evidence while it is open or appealed. */
+/** Returns whether the case accepts answers and evidence: it is open or appealed. */
 export const isUnderWay = ({ status }: MedCase): boolean => status === 'open' || status === 'appealed';
 
-/** How long before the deadline the merchant is reminded of it (Q2). */
+/** The merchant is reminded this long before the deadline (Q2). */
 const REMINDER_MS = DAY_MS;
 
-/** When the merchant is to be reminded of the deadline; null: it has answered, was reminded, or there is no deadline ahead. */
+/** Returns when to remind the merchant, or null if it has answered, was reminded, or has no deadline ahead. */
 export const reminderAt = (state: MedCaseState): Timestamp | null => {
   if (state.status !== 'open' || state.remindedAt !== null) return null;
   const { responseDeadline } = state.terms;

@@ -1,4 +1,4 @@
-// Whether webhooks tell of the outcomes of an account's disputes (rules Q5, X3).
+// Settings that decide whether dispute outcomes are published as webhooks (rules Q5, X3).
 import type { OpenAccount } from '../account/account.ts';
 import { accountSetting } from '../kernel/accountSetting.ts';
 import type { Mode } from '../kernel/ids.ts';
@@ -23,7 +23,7 @@ export const disputeNotifications = accountSetting<boolean>({
 
 export const sandboxDisputeNotifications = onSwitch(
   { name: 'disputeNotifications', apiName: 'dispute_notifications' },
-  'Whether disputes lead to webhooks.',
+  'Whether disputes are published as webhooks.',
 );
 
 export const announcesOutcomes = ({ settings, sandbox }: OpenAccount, mode: Mode): boolean =>

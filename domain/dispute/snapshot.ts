@@ -1,5 +1,4 @@
-// What the outside sees of a case, as it is after one of its events: kept in the payment's stream, so that what was announced never
-// changes afterwards.
+// The public view of a case after one of its events. The payment's stream stores it, so that a published view never changes.
 import type { MedCaseId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -47,7 +46,7 @@ export const snapshotOf = (medCase: MedCase): CaseSnapshot => {
   };
 };
 
-/** What a payment is told of its case; the rest is between the merchant, its files and the operators. */
+/** The changes of a case that its payment records. All others concern only the merchant, its files and the operators. */
 export const CASE_CHANGES = [
   'opened',
   'evidence_requested',
@@ -78,5 +77,5 @@ const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
   MedCaseReviewRefused: null,
 };
 
-/** null: the payment is not told of it. */
+/** Returns the change that the payment records, or null if it records none. */
 export const caseChange = ({ type }: MedCaseEvent): CaseChange | null => CHANGE_OF[type];

@@ -1,10 +1,10 @@
-// A setting that accounts keep for a capability. It is declared once, in the capability's folder: the account's stream holds its value
-// under its name, and the API, the operators' routes and the command line derive from the declaration.
+// A capability's account setting, declared once in the capability's folder. The account's stream stores its value under its name. The API,
+// the operators' routes and the command line derive from the declaration.
 import type { Json } from './json.ts';
 import { type Problem, type Rejection, reject } from './rejection.ts';
 import { nullable, type Shape } from './serde.ts';
 
-/** Values by the names of their declarations, which alone know their types. */
+/** Values by the names of their declarations, which know their types. */
 export interface StoredValues {
   readonly [name: string]: unknown;
 }
@@ -14,20 +14,20 @@ export interface ValueSchema {
   readonly [keyword: string]: Json;
 }
 
-/** Both included. */
+/** Inclusive bounds. */
 export type Bounds = readonly [min: number, max: number];
 
 type Line = readonly [label: string, text: string];
 
-/** What the outside sees of a setting. */
+/** The public part of a setting's declaration. */
 interface Shown {
-  /** In events, in the API, and as the param of a rejection. It never changes. */
+  /** Name in events, in the API, and as the param of a rejection. It never changes. */
   readonly name: string;
-  /** The value in the API. If it has `properties`, it is a group whose parts are changed one by one. */
+  /** Schema of the value in the API. A schema with `properties` is a group whose parts can change separately. */
   readonly schema: ValueSchema;
-  /** Whether an OWNER changes it, too. The operator changes every setting. */
+  /** Whether an account's OWNER may change it, too. The operator may change every setting. */
   readonly isOwners?: true;
-  /** Of `account settings`. `part`: the part of a group that it sets. A rejection of `read` says what the text must be. */
+  /** Options of `account settings`. `part` names the part of a group that the option sets. `read` rejects invalid text. */
   readonly options: {
     readonly [name: string]: {
       readonly description: string;
@@ -39,16 +39,16 @@ interface Shown {
 
 export interface AccountSetting<T = unknown> extends Shown {
   readonly initial: T;
-  /** Returns the value; the initial one if the account has never stored any. */
+  /** Returns the stored value, or the initial one if the account has never stored any. */
   readonly of: (settings: StoredValues) => T;
   /** Returns the value after a change. */
   readonly after: (settings: StoredValues, sent: unknown) => T;
   readonly problemsOf: (settings: StoredValues) => readonly Problem[];
-  /** Returns what shows it at a terminal; null: another setting's line shows it. */
+  /** Returns its line at a terminal, or null if another setting's line shows it. */
   readonly lineOf: (settings: StoredValues) => Line | null;
 }
 
-/** `shape`: as events hold it. No setting of a capability holds personal data. */
+/** `shape` is the format in events. Settings of capabilities hold no personal data. */
 interface Declared<T> extends Shown {
   readonly initial: T;
   readonly shape: Shape<T>;
@@ -69,13 +69,13 @@ export const accountSetting = <T>({ shape, problems, line, ...shown }: Declared<
   };
 };
 
-/** Returns what reads the value of a name: the initial one if none is stored. */
+/** Returns a reader of the stored value, which returns the initial value if none is stored. */
 export const storedValue =
   <T>(name: string, initial: T, shape: Shape<T>) =>
   (values: StoredValues): T =>
     values[name] === undefined ? initial : shape.decode(values[name], name);
 
-/** Returns the values with those that are not stored yet, in the order of the declarations. Unknown names stay. */
+/** Returns the values with initial values for those not stored yet, in declaration order. Unknown names are kept. */
 export const completed = (
   values: StoredValues,
   declared: readonly { readonly name: string; readonly of: (values: StoredValues) => unknown }[],
@@ -86,7 +86,7 @@ const mustBe = ([min, max]: Bounds) => `must be a whole number from ${min} to ${
 export const outside = (param: string, value: number, bounds: Bounds): readonly Problem[] =>
   Number.isInteger(value) && value >= bounds[0] && value <= bounds[1] ? [] : [{ param, message: mustBe(bounds) }];
 
-/** Returns what reads a whole number, or one of the words. */
+/** Returns a parser of a whole number or one of the words. */
 export const wholeNumber =
   <Word extends number | null = never>(bounds: Bounds, words: { readonly [word: string]: Word } = {}) =>
   (text: string): number | Word | Rejection => {
@@ -96,7 +96,7 @@ export const wholeNumber =
     return outside('', value, bounds).length === 0 ? value : reject('invalid_request', mustBe(bounds));
   };
 
-/** The schema of a whole number or null. */
+/** Returns the schema of a whole number or null. */
 export const limitSchema = ([minimum, maximum]: Bounds, description: string): ValueSchema => ({
   type: ['integer', 'null'],
   minimum,
@@ -104,7 +104,7 @@ export const limitSchema = ([minimum, maximum]: Bounds, description: string): Va
   description,
 });
 
-/** Declares a number that limits something; null, at first: nothing does. `unlimited`: what an operator types for null. */
+/** Declares a numeric limit that is null (no limit) at first. `unlimited` is the word that an operator types for null. */
 export const limitSetting = <T extends number>({
   description,
   option: [option, meaning],

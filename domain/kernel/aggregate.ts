@@ -1,5 +1,5 @@
-// What an aggregate is: declared once, in the folder of its events (architecture §2). All that depends on there being such an aggregate is
-// derived from the list of descriptors (domain/aggregates.ts).
+// The descriptor of an aggregate, declared once in the folder of its events (architecture §2). Everything that depends on the set of
+// aggregates derives from the list of descriptors (domain/aggregates.ts).
 import type { Decider } from './decider.ts';
 import type { Fact, StreamName } from './event.ts';
 import type { Groups, Partition } from './eventGroups.ts';
@@ -9,15 +9,15 @@ import type { Publisher } from './publisher.ts';
 import type { ErrorEntry } from './rejection.ts';
 import type { Serde } from './serde.ts';
 
-/** What commands and read models need of an aggregate, whichever it is. */
+/** The part of a descriptor that commands and read models use, independent of the kind of aggregate. */
 export interface Aggregate<State, Event extends Fact<string, unknown>> {
-  /** What its streams' names begin with. It has no `-` in it. */
+  /** First part of its stream names. Contains no `-`. */
   readonly category: string;
   readonly serde: Serde<Event>;
   readonly decider: Decider<State, Event>;
 }
 
-/** Any aggregate, as the ledger and webhooks take it. */
+/** Any aggregate, for the ledger and webhooks. */
 export interface AnyAggregate extends Aggregate<unknown, Fact<string, unknown>> {
   readonly postings: Postings<Fact<string, unknown>> | null;
   readonly publisher: Publisher<unknown, Fact<string, unknown>> | null;
@@ -32,20 +32,20 @@ interface Description<
   Code extends string,
 > extends Aggregate<State, Event> {
   readonly category: Category;
-  /** What its ids begin with where the outside sees them; null: it sees none. */
+  /** Prefix of its public ids; null if its ids are not public. */
   readonly idPrefix: Prefix;
   readonly groups: Partition<Event, G>;
-  /** What its events post to the ledger. Default: they move no money. */
+  /** Postings of its events to the ledger. Default: none. */
   readonly postings?: Postings<Event>;
-  /** Which messages its events publish. Default: none. */
+  /** Messages that its events publish. Default: none. */
   readonly publisher?: Publisher<State, Event>;
-  /** The error codes that belong to it. Default: none. */
+  /** Error codes of the aggregate. Default: none. */
   readonly errors?: { readonly [C in Code]: ErrorEntry };
-  /** Whether its streams may be deleted as a whole (ADR 0008). Default: facts are never deleted. */
+  /** Whether its streams may be deleted as a whole (ADR 0008). Default: no, events are never deleted. */
   readonly isDeletable?: true;
-  /** Whether its events are so few among all that they have an index of their own. Default: they are found by reading on. */
+  /** Whether its events are rare enough to have their own index. Default: no, readers find them by scanning. */
   readonly isRare?: true;
-  /** Whether the text can be the second half of such a stream's name. Default: it can if it is a raw id. */
+  /** Returns whether the text is a valid id part of a stream name. Default: raw ids are. */
   readonly isSubject?: (text: string) => boolean;
 }
 

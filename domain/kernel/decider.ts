@@ -1,24 +1,24 @@
-// The one shape of every aggregate: a fold and decisions over it. architecture §3.
+// The common form of all aggregates: a fold, and decisions over its state (architecture §3).
 import type { Rejection } from './rejection.ts';
 
 /**
- * How a stream's events become a state.
- * `evolve` is total: it never throws, never mutates, never validates, whatever history it is given.
+ * Folds a stream's events into a state.
+ * `evolve` is total: it never throws, mutates or validates, whatever the history.
  */
 export interface Decider<State, Event> {
   readonly initial: State;
   evolve(state: State, event: Event): State;
 }
 
-/** What a decision wants appended, and what it answers once that is stored. Without events it was so already. */
+/** The events to append, and the reply once they are stored. No events means that nothing changes. */
 export interface Decided<Event, Reply> {
   readonly events: readonly Event[];
   readonly reply: Reply;
 }
 
 /**
- * A decision: a function of its arguments (curried away) and the state, nothing else.
- * Expected outcomes are values; a broken invariant throws. Repeating a decision already in effect gives no events.
+ * A decision: a pure function of its curried arguments and the state.
+ * Expected outcomes are values; a broken invariant throws. Repeating a decision that is in effect yields no events.
  */
 export type Decision<State, Event, Reply> = (state: State) => Decided<Event, Reply> | Rejection;
 
@@ -29,10 +29,10 @@ export const fold = <State, Event>(decider: Decider<State, Event>, events: Itera
   return state;
 };
 
-/** For the end of every exhaustive switch in an `evolve`: the compiler proves it unreachable, old readers stay total. */
+/** Ends an exhaustive switch in `evolve`. The compiler proves it unreachable, and old readers ignore new events. */
 export const ignore = <State>(state: State, _event: never): State => state;
 
-/** For the end of every other exhaustive switch: reaching it is a broken invariant. */
+/** Ends any other exhaustive switch. Throws, because reaching it is a broken invariant. */
 export const unreachable = (value: never): never => {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 };

@@ -1,7 +1,6 @@
-// Events, and the names of the streams that hold them (architecture §4). A descriptor makes the names of its streams, and they are read
-// beside it (aggregate.ts).
+// Events and the names of their streams (architecture §4). A descriptor makes stream names and parses them (aggregate.ts).
 
-/** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
+/** An event. `type` is in the past tense and contains the aggregate's name. `data` is JSON-safe and must not be mutated. */
 export interface Fact<Type extends string, Data> {
   readonly type: Type;
   readonly data: Data;
@@ -9,7 +8,7 @@ export interface Fact<Type extends string, Data> {
 
 declare const name: unique symbol;
 /**
- * `<category>-<raw id>`, or `logConsumer-<name of a read model or process>`. The category has no `-` in it, so that the first one ends it
+ * `<category>-<raw id>`, or `logConsumer-<name of a read model or process>`. The category contains no `-`, so the first `-` ends it
  * (EventStoreDB's rule).
  */
 export type StreamName = string & { readonly [name]: true };

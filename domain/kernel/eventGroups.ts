@@ -1,13 +1,13 @@
-// How the event types of an aggregate are partitioned into named groups, and how a consumer says which groups it reads and which it
-// ignores. A group may consist of parts, for consumers that read only some of it. The compiler proves that each type is in exactly one
-// group, and that a consumer reads or ignores each of them, so that a new event touches only the readers of its group.
+// Partitions an aggregate's event types into named groups, and lets consumers declare which groups they read or ignore. A group may
+// have parts, for consumers that read only some of it. The compiler proves that each type is in exactly one group, and that a consumer
+// reads or ignores every group. A new event therefore affects only the readers of its group.
 import type { Fact } from './event.ts';
 import type { Serde } from './serde.ts';
 
 interface Typed {
   readonly type: string;
 }
-/** By name the event types of a group, or its parts. */
+/** Event types, or parts, by group name. */
 export interface Groups<Type extends string = string> {
   readonly [name: string]: readonly Type[] | Groups<Type>;
 }
@@ -30,10 +30,10 @@ type TwiceIn<Node> = Node extends readonly string[]
   ? RepeatedIn<Node>
   : { [K in keyof Node]: TwiceIn<Node[K]> | Extract<TypesIn<Node[K]>, TypesIn<Omit<Node, K>>> }[keyof Node];
 
-/** Requires nothing when no type is at fault, else a property that can't be given and names the types in the compiler's message. */
+/** Requires nothing if no type is at fault. Otherwise requires an impossible property, so the compiler's message names the types. */
 type None<Fault extends string, Types> = [Types] extends [never] ? unknown : { readonly [F in Fault]: Types };
 
-/** `E`: the events of an aggregate, or of a part of it. */
+/** `E` is the union of an aggregate's events, or a part of it. */
 export interface Partition<E extends Typed, G extends Groups> {
   readonly groups: G;
   readonly has: (event: Typed) => event is E;
@@ -44,7 +44,7 @@ const partitionOf = <E extends Typed, G extends Groups>(groups: G): Partition<E,
   return { groups, has: (event): event is E => types.has(event.type) };
 };
 
-/** Returns the partition of events, when each type is in exactly one group. */
+/** Returns a partition of events in which each type is in exactly one group. */
 export const partition =
   <E extends Typed>() =>
   <const G extends Groups<E['type']>>(
@@ -54,7 +54,7 @@ export const partition =
   ): Partition<E, G> =>
     partitionOf(groups);
 
-/** Returns the partition of an aggregate with few types of event, or whose consumers read nearly all of them. */
+/** Returns a partition with a single group, for aggregates with few event types or consumers that read nearly all of them. */
 export const oneGroup = <E extends Fact<string, unknown>>({
   types,
 }: Serde<E>): Partition<E, { readonly all: readonly E['type'][] }> => partitionOf({ all: types });
@@ -70,7 +70,7 @@ export const typesOf = (groups: Groups, names: readonly string[]): readonly stri
     return isList(node) ? [] : typesOf(node, names);
   });
 
-/** What a consumer reads of an aggregate's events. `Silent`: the types of groups that it reads which mean nothing to it. */
+/** The events that a consumer reads. `Silent` lists types in the groups that it reads but ignores. */
 export interface Reading<E extends Typed, Read extends E['type'], Silent extends E['type']> {
   (event: E): event is Extract<E, { readonly type: Read }>;
   readonly isRead: (type: E['type']) => type is Read;
@@ -79,8 +79,8 @@ export interface Reading<E extends Typed, Read extends E['type'], Silent extends
 }
 
 /**
- * Returns a guard that is true for the events that a consumer reads: those of the groups that it names, but for the types of them that
- * mean nothing to it. A switch over what it finds ends in `never`.
+ * Returns a guard for the events that a consumer reads: those of the named groups, except their silent types. A switch over the guarded
+ * type is exhaustive.
  */
 export const reading = <
   E extends Typed,

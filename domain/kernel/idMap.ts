@@ -1,13 +1,13 @@
-// A map by id that is never changed in place. One entry more or less makes a new map that shares with the old one all but the path to the
-// entry, some dozens of references however large the map is: the fold of a long stream takes time in proportion to its length.
+// An immutable map by id. Adding or removing an entry copies only the path to the entry, some dozens of references at any size. The fold
+// of a long stream therefore takes time in proportion to its length.
 
 interface Leaf<Value> {
   readonly id: string;
   readonly value: Value;
 }
 /**
- * A trie: by the character at its depth from the end, '' before the first one. Ids end as good as random, so that it stays flat; all ids of
- * an account begin alike.
+ * A trie over the characters from the end of the id, with '' before the first one. Ids end almost randomly, which keeps the trie flat;
+ * all ids of an account start alike.
  */
 type Node<Value> = ReadonlyMap<string, Node<Value> | Leaf<Value>>;
 export type IdMap<Value> = Node<Value>;
@@ -43,11 +43,11 @@ const drop = <Value>(node: Node<Value>, id: string, depth: number): Node<Value> 
   return rest;
 };
 
-/** Returns the map with this entry, in place of one of the same id. */
+/** Returns the map with this entry, which replaces an entry of the same id. */
 export const withEntry = <Value>(map: IdMap<Value>, id: string, value: Value): IdMap<Value> =>
   put(map, { id, value }, 0);
 
-/** Returns the map without the entry of this id; the same map when there is none. */
+/** Returns the map without the entry of this id, or the same map if there is none. */
 export const withoutEntry = <Value>(map: IdMap<Value>, id: string): IdMap<Value> => drop(map, id, 0);
 
 export const entryOf = <Value>(map: IdMap<Value>, id: string): Value | undefined => {
@@ -56,7 +56,7 @@ export const entryOf = <Value>(map: IdMap<Value>, id: string): Value | undefined
   return there?.id === id ? there.value : undefined;
 };
 
-/** In no order that means anything. */
+/** Yields the values in no particular order. */
 export function* valuesOf<Value>(map: IdMap<Value>): Iterable<Value> {
   for (const one of map.values())
     if (isNode(one)) yield* valuesOf(one);

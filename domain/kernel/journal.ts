@@ -1,12 +1,12 @@
-// Money events as double-entry postings. A wallet is the sum of its postings; every event's postings sum to zero.
+// Double-entry postings of money events. A wallet is the sum of its postings, and the postings of each event sum to zero.
 import type { PaymentId } from './ids.ts';
 import type { Minor } from './money.ts';
 import type { Timestamp } from './time.ts';
 
-/** What a posting does to an account: when it is a credit, and when it is a debit. */
+/** Descriptions of a credit and a debit on an account. */
 export type AccountWords = readonly [credit: string, debit: string];
 
-/** The accounts outside merchants' wallets. Those inside come with the aggregate that first moves money on them. */
+/** Accounts outside merchants' wallets. The aggregate that first posts to a wallet account declares it. */
 export const GENERAL_ACCOUNTS = {
   provider_clearing: ['the provider gave it out of what it holds for us', 'the provider holds it for us'],
   provider_fees: ['the provider’s fee', 'the provider’s fee given back'],
@@ -15,13 +15,13 @@ export const GENERAL_ACCOUNTS = {
   disputes: ['taken by a dispute', 'no longer on the account of disputes'],
 } as const satisfies { readonly [account: string]: AccountWords };
 
-/** The accounts by who introduces them. An aggregate adds its own beside its postings. */
+/** Ledger accounts by the aggregate that declares them, which extends this interface beside its postings. */
 export interface LedgerAccounts {
   readonly general: keyof typeof GENERAL_ACCOUNTS;
 }
 /**
- * Credit is positive: a merchant's balance, fees earned and what is owed to a payer grow with positive amounts, and the clearing
- * account goes down by what the provider holds for us.
+ * Credits are positive: a merchant's balance, earned fees and debts to payers grow with positive amounts. The clearing account decreases by
+ * the amount that the provider holds for the platform.
  */
 export type LedgerAccount = LedgerAccounts[keyof LedgerAccounts];
 
@@ -45,22 +45,22 @@ export const entry = (
   postings: lines.filter(([, amount]) => amount !== 0).map(([account, amount]) => ({ account, currency, amount })),
 });
 
-/** What of a settlement waits for its release, from its event on; or the end of that wait. */
+/** A change of a tranche: money of a settlement that awaits release, or the end of that wait. */
 export type TrancheChange =
   | { readonly kind: 'held'; readonly currency: string; readonly amount: Minor; readonly releaseAt: Timestamp }
   | { readonly kind: 'released' };
 
 /**
- * What the events of an aggregate post. Its members are methods, so that the postings of different aggregates fit into one list:
- * TypeScript compares the parameters of methods in both directions.
+ * The postings of an aggregate's events. Its members are methods, because TypeScript compares method parameters in both directions, so
+ * that the postings of different aggregates fit into one list.
  */
 export interface Postings<Event> {
-  /** The accounts that it introduces. Default: none. */
+  /** Accounts that the aggregate declares. Default: none. */
   readonly accounts?: { readonly [account in LedgerAccount]?: AccountWords };
-  /** Returns the event's entry, of one currency, summing to zero; null when the event moves no money. */
+  /** Returns the event's balanced entry in one currency, or null if the event moves no money. */
   entryOf(event: Event): JournalEntry | null;
-  /** Returns what the event does to the tranche of its stream, which holds one at most. Default: nothing. */
+  /** Returns the event's change to the tranche of its stream, which has at most one. Default: null. */
   trancheOf?(event: Event): TrancheChange | null;
-  /** Returns the payment that the entry is about. `subject`: the part of the stream's name after the category. Default: none. */
+  /** Returns the payment of the entry. `subject` is the stream name after the category. Default: null. */
   paymentOf?(subject: string, event: Event): PaymentId | null;
 }

@@ -1,2 +1,2 @@
-// JSON that nobody changes.
+// Immutable JSON.
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

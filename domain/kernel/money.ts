@@ -1,12 +1,12 @@
-// Money is an integer of minor units behind a brand. Never a float: what can't be an exact integer throws.
+// Money is a branded integer of minor units, never a float. Values that are not exact integers throw.
 
 declare const minor: unique symbol;
-/** An amount in the smallest unit of its currency (centavos for BRL). May be negative in sums; safe-integer checked. */
+/** An amount in the smallest unit of its currency, such as centavos. A safe integer; sums may be negative. */
 export type Minor = number & { readonly [minor]: true };
 
 export const toMinor = (value: number): Minor => {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number of minor units: ${value}`);
-  return (value === 0 ? 0 : value) as Minor; // -0 would not survive JSON
+  if (!Number.isSafeInteger(value)) throw new RangeError(`not an integer number of minor units: ${value}`);
+  return (value === 0 ? 0 : value) as Minor; // JSON can't hold -0
 };
 
 export const ZERO = toMinor(0);
@@ -16,8 +16,8 @@ export const negate = (a: Minor): Minor => toMinor(-a);
 export const least = (a: Minor, b: Minor): Minor => (a < b ? a : b);
 
 /**
- * `bps` basis points (1/100 of a percent, 0 to 10,000) of a non-negative amount, rounded half-up (rule M1).
- * Exact for every amount up to 99,999,999,999: the product stays below 2^53.
+ * Returns `bps` basis points (1/100 of a percent, 0 to 10,000) of a non-negative amount, rounded half up (rule M1).
+ * Exact for amounts up to 99,999,999,999, because the product stays below 2^53.
  */
 export const basisPointsOf = (amount: Minor, bps: number): Minor => {
   if (amount < 0 || bps < 0 || bps > 10_000 || !Number.isInteger(bps)) throw new RangeError(`${bps} bps of ${amount}`);
@@ -28,20 +28,20 @@ export const basisPointsOf = (amount: Minor, bps: number): Minor => {
 export const AMOUNT_MIN = 1;
 export const AMOUNT_MAX = 99_999_999_999;
 
-// --- The one way from minor units to text. Digits are cut out of the integer: no amount is ever a fraction in a float ---
+// --- The only conversion from minor units to text. It cuts digits out of the integer, so no amount becomes a float ---
 
 export interface DecimalMarks {
-  /** Before the fraction. */
+  /** Separates the fraction. */
   readonly point: string;
-  /** Between thousands. */
+  /** Separates thousands. */
   readonly group: string;
 }
 
 const PLAIN: DecimalMarks = { point: '.', group: '' };
 
 /**
- * `-1234567` with 2 decimals is `-12345.67`, or `-12.345,67` with the marks of pt-BR; with 0 decimals there is no point.
- * RangeError unless `minor` is a safe integer and `decimals` a whole number of 0 or more.
+ * Formats `-1234567` with 2 decimals as `-12345.67`, or `-12.345,67` with the marks of pt-BR. With 0 decimals there is no point.
+ * Throws RangeError unless `minor` is a safe integer and `decimals` an integer of at least 0.
  */
 export const decimalText = (minor: number, decimals: number, { point, group }: DecimalMarks = PLAIN): string => {
   if (!Number.isSafeInteger(minor)) throw new RangeError(`not an amount of minor units: ${minor}`);

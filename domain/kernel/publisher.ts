@@ -2,14 +2,14 @@
 import type { EventId, PaymentId } from './ids.ts';
 import type { Timestamp } from './time.ts';
 
-/** Of envelopes: each has a signature of its own. */
+/** Envelope families, each with its own signature. */
 export type WebhookFamily = 'canonical' | 'legacy';
 
 export interface Message {
   readonly type: string;
   readonly family: WebhookFamily;
   readonly at: Timestamp;
-  /** The exact JSON text to send, with `eventId` as its stable id. */
+  /** Returns the exact JSON text to send, with `eventId` as its stable id. */
   readonly render: (eventId: EventId) => string;
 }
 
@@ -20,43 +20,43 @@ export interface CatalogueEntry {
   readonly legacy?: true;
 }
 
-/** An event that has the messages of an earlier one of its stream published again (W8). */
+/** An event that requests a resend of an earlier event's messages (W8). */
 export interface Again {
   readonly ofRevision: number;
-  /** 1, 2, 3 … over the stream. */
+  /** Counts from 1 within the stream. */
   readonly number: number;
-  /** When they are due. */
+  /** When the messages are due. */
   readonly at: Timestamp;
   readonly includes: (message: Pick<Message, 'type'>) => boolean;
 }
 
-/** Its members are methods, so that publishers of different aggregates fit into one list. */
+/** Members are methods, so that publishers of different aggregates fit into one list. */
 export interface Publisher<State, Event> {
-  /** What the types of its messages are, and when they are sent. */
+  /** The event names that it publishes, with descriptions. */
   readonly catalogue: readonly CatalogueEntry[];
-  /** Returns whether messages may be published of the event, or of an earlier one again: only such an event costs a job. */
+  /** Returns whether the event may publish messages, its own or a resend of earlier ones. Only such events cost a job. */
   isPublished(event: Event): boolean;
-  /** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
+  /** Returns the messages of an event; none if the event is internal. `after` is `before` with the event applied. */
   messagesOf(before: State, event: Event, after: State): readonly Message[];
-  /** Default: nothing is published again. */
+  /** Returns the resend that the event requests. Default: null. */
   againOf?(event: Event): Again | null;
-  /** Returns where the stream's messages go in place of the account's endpoints; null: to those. Default: to those. */
+  /** Returns the URL that receives the stream's messages, or null for the account's endpoints. Default: null. */
   urlOf?(state: State): string | null;
-  /** Returns the payment that the messages are about. `subject`: the part of the stream's name after the category. Default: none. */
+  /** Returns the payment of the messages. `subject` is the stream name after the category. Default: null. */
   paymentOf?(subject: string, state: State): PaymentId | null;
 }
 
 /**
- * Version of the form that bodies are rendered in. A body is not stored: attempts and reads render it anew, in the form that its delivery
- * names. So a change of any byte of a body is a new form, and the old one stays for the deliveries that have it.
+ * Version of the format of rendered bodies. Bodies are not stored: attempts and reads render them again in the form that the delivery
+ * names. Any change of a body's bytes therefore needs a new form, and the old form remains for existing deliveries.
  */
 export const MESSAGE_FORM = 1;
 
-/** Returns `messagesOf` as it was when the form was the newest one. Throws RangeError when this program does not know the form. */
+/** Returns `messagesOf` in this form. Throws RangeError for forms unknown to this program. */
 export const messagesInForm = <State, Event>(
   { messagesOf }: Pick<Publisher<State, Event>, 'messagesOf'>,
   form: number,
 ): Publisher<State, Event>['messagesOf'] => {
-  if (form !== MESSAGE_FORM) throw new RangeError(`messages of form ${form} are not known`);
+  if (form !== MESSAGE_FORM) throw new RangeError(`unknown message form ${form}`);
   return messagesOf;
 };

@@ -1,35 +1,34 @@
-// A switch of an account's sandbox that belongs to a capability. It is declared once, in the capability's folder; events and the API derive
-// from the declaration (rule X3).
+// A capability's sandbox switch, declared once in the capability's folder. Events and the API derive from the declaration (rule X3).
 import { type StoredValues, storedValue, type ValueSchema } from './accountSetting.ts';
 import type { Json } from './json.ts';
 import { flag, type Shape } from './serde.ts';
 
 interface Shown {
-  /** In events. It never changes. */
+  /** Name in events. It never changes. */
   readonly name: string;
-  /** In the API, as are the schemas. */
+  /** Name in the API, which the schemas describe. */
   readonly apiName: string;
   readonly schema: ValueSchema;
-  /** Of answers. Default: as of requests. */
+  /** Schema of responses. Default: the schema of requests. */
   readonly shownSchema?: ValueSchema;
-  /** Events leave out the initial value, because the oldest of them were written before the switch existed. */
+  /** Whether events omit the initial value, because the oldest ones were written before the switch existed. */
   readonly isUnsaid?: true;
 }
 
 export interface SandboxSwitch<T = unknown> extends Shown {
   readonly initial: T;
-  /** Returns the value; the initial one if the account has never stored any. */
+  /** Returns the stored value, or the initial one if the account has never stored any. */
   readonly of: (sandbox: StoredValues) => T;
-  /** Returns the value for what the API was sent. */
+  /** Returns the value to store for a value sent to the API. */
   readonly sent: (value: unknown) => T;
-  /** Returns what the API answers. */
+  /** Returns the value that the API responds with. */
   readonly shown: (sandbox: StoredValues) => Json;
 }
 
 interface Declared<T> extends Shown {
   readonly initial: T;
   readonly shape: Shape<T>;
-  /** How the value in the API and that of events differ. Default: they don't. */
+  /** Converts the API's value to the stored one. Default: they are equal. */
   readonly sent?: (value: unknown) => unknown;
   readonly shown?: (value: T) => Json;
 }
@@ -40,6 +39,6 @@ export const sandboxSwitch = <T extends Json>(declared: Declared<T>): SandboxSwi
   return { ...rest, of, sent: (value) => shape.decode(sent(value), rest.name), shown: (sandbox) => shown(of(sandbox)) };
 };
 
-/** Declares a switch that is on at first. */
+/** Declares a switch that is initially on. */
 export const onSwitch = (named: Pick<Declared<boolean>, 'name' | 'apiName' | 'isUnsaid'>, description: string) =>
   sandboxSwitch<boolean>({ ...named, initial: true, shape: flag, schema: { type: 'boolean', description } });

@@ -1,5 +1,5 @@
-// The stored format of events: explicit both ways, versioned, upcast at read (architecture §3).
-// A shape writes exactly its fields and refuses to read what is not of the shape, so that a poison event is found and never guessed at.
+// The stored format of events: explicit in both directions, versioned, and upcast when read (architecture §3).
+// A shape writes exactly its fields and rejects other data when reading, so that poison events are found and never guessed at.
 import type { Fact } from './event.ts';
 import type { Json } from './json.ts';
 import { type Minor, toMinor } from './money.ts';
@@ -17,7 +17,7 @@ const refuse = (path: string, expected: string): never => {
   throw new MalformedEvent(`${path}: expected ${expected}`);
 };
 
-/** Returns the shape of a string, of whatever brand. */
+/** Returns the shape of a string of any brand. */
 export const text = <T extends string = string>(): Shape<T> => ({
   encode: (value) => value,
   decode: (value, path) => (typeof value === 'string' ? (value as T) : refuse(path, 'a string')),
@@ -42,7 +42,7 @@ export const flag: Shape<boolean> = {
   encode: (value) => value,
   decode: (value, path) => (typeof value === 'boolean' ? value : refuse(path, 'a boolean')),
 };
-/** Returns the shape of JSON that is kept as it is, such as a merchant's metadata. */
+/** Returns the shape of JSON that is stored unchanged, such as a merchant's metadata. */
 export const freeForm = <T>(): Shape<T> => ({
   encode: (value) => value as Json,
   decode: (value, path) => (value === undefined ? refuse(path, 'a value') : (value as T)),
@@ -74,7 +74,7 @@ export const record = <T extends object>(fields: { readonly [K in keyof T]-?: Sh
   };
 };
 
-/** Returns the shape of one of several records, distinguished by the text in their field `tag`, which each record has too. */
+/** Returns the shape of a union of records, distinguished by the text in their common field `tag`. */
 export const taggedBy = <Tag extends string, T extends { readonly [K in Tag]: string }>(
   tag: Tag,
   shapes: { readonly [Value in T[Tag]]: Shape<Extract<T, { readonly [K in Tag]: Value }>> },
@@ -91,12 +91,11 @@ export const taggedBy = <Tag extends string, T extends { readonly [K in Tag]: st
   };
 };
 
-// --- What stored data leaves out: fields whose value is known from elsewhere, or is nearly always the same. They are there again when the
-// event is read ---
+// --- Fields that stored data omits because their value is known or nearly always the same. Reading an event restores them ---
 
-/** What is known of an event without its data. */
+/** Facts known about an event without its data. */
 export interface Surroundings {
-  /** The part of the stream's name after the category. */
+  /** The stream name after the category. */
   readonly subject: string;
   readonly account: string;
   readonly mode: string;
@@ -104,12 +103,12 @@ export interface Surroundings {
 }
 
 type Plain = null | boolean | number | string;
-/** `after`: the text that precedes what is known; default: none does. */
+/** `after` is the text that precedes the known value. Default: none. */
 export type Unsaid = { readonly is: keyof Surroundings; readonly after?: string } | { readonly usually: Plain };
-/** By path, with dots between the keys. It holds for all versions of an event. */
+/** By path with dots between keys. Applies to all versions of an event. */
 export type UnsaidFields = Readonly<Record<string, Unsaid>>;
 
-/** The same as a tree: a field of an object, or an object with such fields. */
+/** The same as a tree of fields. */
 type Rules = ReadonlyMap<string, Unsaid | Rules>;
 
 const rulesOf = (fields: UnsaidFields): Rules => {
@@ -133,7 +132,7 @@ type Fields = { readonly [key: string]: Json };
 const isObject = (data: Json | undefined): data is Fields =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
-/** Returns the data without what the rules leave out, in its order. */
+/** Returns the data without the fields that the rules omit, in its order. */
 const leaveOut = (data: Json, rules: Rules, around: Surroundings): Json => {
   if (rules.size === 0 || !isObject(data)) return data;
   const said: Record<string, Json> = {};
@@ -147,7 +146,7 @@ const leaveOut = (data: Json, rules: Rules, around: Surroundings): Json => {
   return said;
 };
 
-/** Returns the data with what the rules left out, in any order. */
+/** Returns the data with the fields that the rules omitted, in any order. */
 const fillIn = (data: Json, rules: Rules, around: Surroundings): Json => {
   if (rules.size === 0 || !isObject(data)) return data;
   const whole: Record<string, Json> = { ...data };
@@ -163,14 +162,14 @@ const fillIn = (data: Json, rules: Rules, around: Surroundings): Json => {
 
 /** The stored format of one event type. */
 export interface EventSerde<Data> {
-  /** Version that is written. Older ones are lifted by `upcasts` before they are read. */
+  /** Version that is written. `upcasts` lift older versions when they are read. */
   readonly version: number;
   readonly shape: Shape<Data>;
   /** `upcasts[v]` turns stored data of version v into version v + 1. */
   readonly upcasts?: Readonly<Record<number, (data: Json) => Json>>;
-  /** Paths of the personal fields, with dots between the keys: what a codec that seals fields seals (architecture §3). */
+  /** Paths of personal fields, with dots between keys. A codec that seals personal data seals these (architecture §3). */
   readonly personal: readonly string[];
-  /** What stored data leaves out; default: nothing. */
+  /** Fields that stored data omits. Default: none. */
   readonly unsaid?: UnsaidFields;
 }
 
@@ -187,13 +186,13 @@ interface StoredForm {
 export interface Serde<E extends AnyFact> {
   readonly types: readonly string[];
   readonly table: SerdeTable<E>;
-  /** Returns the whole form, with what stored data may leave out. */
+  /** Returns the complete form, including fields that stored data may omit. */
   encode(event: E): StoredForm;
-  /** Returns the data of a whole form as it is stored in such surroundings. */
+  /** Returns the stored data of a complete form in these surroundings. */
   storedData(form: StoredForm, around: Surroundings): Json;
   /**
-   * Reads a stored event, of this version or lifted from an older one. `around`: default: its data says everything.
-   * Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape.
+   * Decodes a stored event of this version or an older one. Default for `around`: the data is complete.
+   * Throws MalformedEvent for an unknown type, a newer version, or data of another shape.
    */
   decode(stored: { type: string; version: number; data: unknown }, around?: Surroundings): E;
 }

@@ -1,14 +1,14 @@
-// Instants are ISO 8601 UTC strings with milliseconds: they read well in a stored event and sort as text.
+// Instants as ISO 8601 UTC strings with milliseconds, which are readable in stored events and sort as text.
 
 declare const timestamp: unique symbol;
 /** `2026-11-21T13:00:00.000Z`. Always 24 characters, so that text order is time order. */
 export type Timestamp = string & { readonly [timestamp]: true };
 
 const SHAPE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-/** Every month has so many days. */
+/** Days up to this one exist in every month. */
 const DAY_OF_EVERY_MONTH = '28';
 
-/** Throws RangeError outside the years 0 to 9999: the text would no longer sort as time. */
+/** Throws RangeError outside the years 0 to 9999, because the text would no longer sort by time. */
 export const fromMillis = (millis: number): Timestamp => {
   const text = new Date(millis).toISOString();
   if (text.length !== 24) throw new RangeError(`${text} has more than four digits of a year`);
@@ -18,7 +18,7 @@ export const toMillis = (at: Timestamp): number => Date.parse(at);
 export const isTimestamp = (value: unknown): value is Timestamp =>
   typeof value === 'string' && SHAPE.test(value) && (value.slice(8, 10) <= DAY_OF_EVERY_MONTH || isOfMonth(value));
 
-/** Date.parse takes 30 February and reads it as a day of March. */
+/** Date.parse accepts 30 February as a day in March. */
 const isOfMonth = (value: string): boolean => {
   const millis = Date.parse(value);
   return !Number.isNaN(millis) && new Date(millis).toISOString() === value;

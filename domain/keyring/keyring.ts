@@ -1,4 +1,4 @@
-// The API keys of an account: one stream per account, so that a rotation is one append. Cleartext keys never come here.
+// The API keys of an account: one stream per account, so that a rotation is one append. Cleartext keys are never stored here.
 
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
@@ -24,26 +24,26 @@ export interface ApiKey {
   readonly issuedAt: Timestamp;
 }
 
-/** The key works from here on. The cleartext was shown once and is kept nowhere. */
+/** A key was issued and works from now on. Its cleartext is shown once and never stored. */
 export type ApiKeyIssued = Fact<'ApiKeyIssued', ApiKey>;
-/** The key `replaced` works no more, and the new one of the same mode works: one event, so that there is no moment between. */
+/** The key `replaced` was replaced by a new one of the same mode. A single event, so that exactly one of them works at any time. */
 export type ApiKeyRotated = Fact<'ApiKeyRotated', { readonly replaced: KeyId; readonly key: ApiKey }>;
-/** The key works no more. */
+/** A key was revoked and stops working. */
 export type ApiKeyRevoked = Fact<'ApiKeyRevoked', { readonly keyId: KeyId; readonly at: Timestamp }>;
 export type KeyringEvent = ApiKeyIssued | ApiKeyRotated | ApiKeyRevoked;
 
 interface WorkingKey {
   readonly key: ApiKey;
-  /** Of the keys of the account, from 0, those that have ended included. */
+  /** Index among all keys of the account, ended ones included, from 0. */
   readonly nth: number;
 }
 
 interface KeyringState {
-  /** By their ids. */
+  /** By key id. */
   readonly working: IdMap<WorkingKey>;
-  /** By ids, those that were rotated or revoked: they never work again. */
+  /** Ids of rotated and revoked keys, which never work again. */
   readonly ended: IdMap<true>;
-  /** How many there ever were. */
+  /** Number of keys ever issued. */
   readonly issued: number;
 }
 
@@ -78,13 +78,13 @@ export const keyring: Decider<KeyringState, KeyringEvent> = {
   evolve,
 };
 
-/** Returns the keys that work, in the order of their issue. */
+/** Returns the working keys in order of issue. */
 export const workingKeys = ({ working }: KeyringState): readonly ApiKey[] =>
   [...valuesOf(working)].sort((a, b) => a.nth - b.nth).map(({ key }) => key);
 
 const NO_KEY = reject('not_found', 'There is no such API key.');
 
-/** Returns the key of this id; `not_found` when the account never had it, or it was rotated or revoked. */
+/** Returns the working key of this id. Rejects with `not_found` if the key is unknown, rotated or revoked. */
 export const findKey = ({ working }: KeyringState, keyId: KeyId): ApiKey | Rejection =>
   entryOf(working, keyId)?.key ?? NO_KEY;
 
@@ -93,7 +93,7 @@ const labelProblem = (label: string | null): Rejection | null =>
     ? null
     : reject('invalid_request', `label must be at most ${KEY_LABEL_LENGTH_MAX} characters.`, { param: 'label' });
 
-/** The same cleartext issued twice is one key: its id follows from it. null: that key was rotated or revoked, and stays so. */
+/** Issues a key. No-op for the same cleartext, from which the id derives. Replies null if that key was rotated or revoked. */
 export const issueKey =
   (key: ApiKey): Decision<KeyringState, KeyringEvent, ApiKey | null> =>
   ({ working, ended }) => {
@@ -104,7 +104,7 @@ export const issueKey =
     return { events: [{ type: 'ApiKeyIssued', data: key }], reply: key };
   };
 
-/** `label` undefined: the old key's. Its mode is the old key's too. Checks: the label, then that the old key works (`not_found`). */
+/** Rotates a key. The mode, and the label if undefined, stay the same. Checks the label, then that the old key works (`not_found`). */
 export const rotateKey =
   (
     replaced: KeyId,
@@ -122,7 +122,7 @@ export const rotateKey =
     return { events: [{ type: 'ApiKeyRotated', data: { replaced, key } }], reply: key };
   };
 
-/** A key that was rotated or revoked is there no more: `not_found`. */
+/** Revokes a key. Rejects a key that doesn't work with `not_found`. */
 export const revokeKey =
   (keyId: KeyId, at: Timestamp): Decision<KeyringState, KeyringEvent, 'revoked'> =>
   (state) =>

@@ -1,5 +1,5 @@
-// The events that an operator had a consumer of the log skip: one stream for each read model and process. A skip is a fact like any other,
-// because a rebuild and a comparison must leave out the same events (architecture §7).
+// Events that an operator had a consumer of the log skip: one stream per read model or process. Skips are events themselves, so that a
+// rebuild and a comparison omit the same events (architecture §7).
 import { aggregate } from '../kernel/aggregate.ts';
 import type { Decider, Decision } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
@@ -8,17 +8,17 @@ import { flag, integer, record, type Serde, serdeOf, text, time } from '../kerne
 import type { Timestamp } from '../kernel/time.ts';
 
 export interface Skip {
-  /** Name of the consumer: `payments`, `process/expiry`. */
+  /** Name of the consumer, such as `payments` or `process/expiry`. */
   readonly consumer: string;
   readonly stream: string;
-  /** Of the event that is skipped. */
+  /** Revision of the skipped event. */
   readonly revision: number;
   readonly eventId: string;
   readonly eventType: string;
   readonly reason: string;
-  /** Name of the operating-system user who asked for it. */
+  /** Operating-system user who requested it. */
   readonly operator: string;
-  /** Whether the consumer is a read model or moves money, so that the operator had to name it a second time. */
+  /** Whether the consumer is a read model or moves money, which required a second confirmation. */
   readonly isForced: boolean;
   readonly at: Timestamp;
 }
@@ -36,7 +36,7 @@ export const logConsumer: Decider<LogConsumerState, LogConsumerEvent> = {
     event.type === 'LogConsumerEventSkipped' ? { skipped: [...state.skipped, event.data] } : state,
 };
 
-/** An event is skipped once: the first reason stands. */
+/** Records a skip. No-op if the event is already skipped; the first reason is kept. */
 export const skipEvent =
   (skip: Skip): Decision<LogConsumerState, LogConsumerEvent, Skip> =>
   ({ skipped }) => {

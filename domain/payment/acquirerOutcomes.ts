@@ -1,4 +1,4 @@
-// What acquirers report of methods other than Pix: the payment is processing, the method was declined.
+// Acquirer reports about methods other than Pix: a payment is in progress, or the method was declined.
 import { hasInstrument, instrumentExpiry } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
@@ -14,7 +14,7 @@ const canBePaidWith = ({ charge, transaction }: ExistingPayment, method: Payment
   hasInstrument(charge.instruments, method) &&
   !transaction.declined.includes(method);
 
-/** The payer began to pay with the method. Ended, settled, or at it already: nothing. */
+/** Records that the payer started to pay with the method. No-op if the payment has ended, is settled, or is already in progress. */
 export const recordProcessing =
   (method: PaymentMethod, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
@@ -29,7 +29,7 @@ export interface Refusal {
   readonly providerErrorCode: string;
 }
 
-/** The method was declined; the payment with it when no other can be paid with. Declined before, ended or settled: nothing. */
+/** Records a declined method, and fails the payment if no method remains. No-op if already declined, ended or settled. */
 export const recordRefusal =
   ({ method, reason, providerErrorCode }: Refusal, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {

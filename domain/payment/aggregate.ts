@@ -1,4 +1,4 @@
-// The aggregate of payments: what charge and transaction have in common with every other one.
+// The aggregate of payments, which combines charge and transaction.
 import { chargeSerde } from '../charge/charge.ts';
 import { CHARGE_ERRORS } from '../charge/errors.ts';
 import { aggregate } from '../kernel/aggregate.ts';

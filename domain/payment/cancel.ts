@@ -1,5 +1,5 @@
-// Cancelling in two steps: the merchant's wish is recorded; when the provider has confirmed it, the cancellation. Of cancellation and
-// settlement the first in the stream wins, and a settlement wins over a mere wish (contract.md Transitions, E4).
+// Cancellation in two steps: the merchant requests it, and the provider confirms it. The first of cancellation and settlement in the
+// stream wins, and a settlement wins over an unconfirmed request (contract.md Transitions, E4).
 import type { Decision } from '../kernel/decider.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -7,8 +7,8 @@ import { heldRejected } from './held.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /**
- * Records the wish, on which the provider is asked to cancel. A repeat while that is under way records nothing. Rejects with
- * `transaction_not_cancellable` when the payment is settled, has ended (by an earlier cancellation too), or is being returned (E4).
+ * Records the request; the provider is then asked to cancel. No-op while a cancellation is in progress. Rejects with
+ * `transaction_not_cancellable` if the payment is settled, has ended in any way, or is being returned (E4).
  */
 export const requestCancel =
   (at: Timestamp): Decision<PaymentState, PaymentEvent, 'requested'> =>
@@ -24,19 +24,19 @@ export const notCancellable = ({ charge, transaction }: ExistingPayment): Reject
   const { status } = transaction;
   const isAlive = charge.status === 'requested' || charge.status === 'open';
   if (isAlive && (status === 'none' || status === 'processing')) return null;
-  // Held counts whatever became of the charge: a Pix paid in time may be heard of after the expiry (M4, M5).
+  // A held Pix is cancellable even if the charge has expired, because a Pix paid in time may be reported after the expiry (M4, M5).
   if (status === 'held' && charge.status !== 'cancelled') return null;
   return reject(
     'transaction_not_cancellable',
     status === 'settled'
-      ? 'This payment is settled: refund it instead.'
+      ? 'This payment is settled. Refund it instead.'
       : 'This payment has ended and can’t be cancelled.',
   );
 };
 
 /**
- * The provider takes no more money for it. Paid, expired or failed meanwhile: nothing. A held Pix goes back under its `returnIdOf` (M5).
- * `by`: who asked for it.
+ * Records that the provider accepts no more payments for it. No-op if it was paid, expired or failed in the meantime. A held Pix is
+ * returned under its `returnIdOf` (M5). `by` is the requester.
  */
 export const recordCancelled =
   (
@@ -50,6 +50,6 @@ export const recordCancelled =
       return { events: [], reply: 'nothing' };
     const back = heldRejected(payment, returnIdOf, 'cancelled', by, at);
     const cancelled: PaymentEvent = { type: 'ChargeCancelled', data: { at } };
-    // The Pix last: while it is held, the payment still reads as being processed.
+    // The Pix comes last: while it is held, the payment still shows as processing.
     return { events: back === null ? [cancelled] : [cancelled, back], reply: 'cancelled' };
   };

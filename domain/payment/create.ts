@@ -1,4 +1,4 @@
-// Creating a payment: the intent, then its instruments or the failure (K2, K3, K7, P4).
+// Creates a payment: first the request, then its instruments or the failure (K2, K3, K7, P4).
 import { type ChargeTerms, type Failure, pendingMethods } from '../charge/charge.ts';
 import type { AcquirerInstrument, PixInstrument } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
@@ -12,13 +12,13 @@ export type Creation = 'created' | 'replayed';
 
 export interface CreateCharge extends Fingerprinted {
   readonly terms: ChargeTerms;
-  /** Known already when no outside call is needed; null when the provider must be asked (K7). */
+  /** Set if the instrument needs no outside call; null if the provider must be asked (K7). */
   readonly instrument: PixInstrument | null;
-  /** Where the key was sent: a header, or a field of the body. */
+  /** Where the request carried the key: in a header or a body field. */
   readonly keyParam: 'Idempotency-Key' | 'idempotencyKey';
 }
 
-/** Order of checks: used key with other content → `idempotency_key_reused`; used key with the same → the original. */
+/** A key that was used with other content is rejected with `idempotency_key_reused`; with the same content, replays the original. */
 export const createCharge =
   (wish: CreateCharge): Decision<PaymentState, PaymentEvent, Creation> =>
   (state) => {
@@ -38,15 +38,15 @@ const pixIssued = (instrument: PixInstrument, at: Timestamp): PaymentEvent => ({
   data: { ...instrument, at },
 });
 
-/** What a provider is known to have made of one method. */
+/** The provider's confirmed result for one method. */
 export type Issuance =
   | { readonly method: 'PIX'; readonly instrument: PixInstrument }
   | { readonly method: AcquirerInstrument['method']; readonly instrument: AcquirerInstrument }
   | { readonly method: PaymentMethod; readonly refused: Failure };
 
 /**
- * The provider confirmed or refused instruments. The charge fails with the refusal of its last method.
- * Of methods recorded before, or after the charge ended: nothing.
+ * Records instruments that the provider confirmed or refused. The refusal of the last method fails the charge.
+ * Ignores methods that are already recorded, and all methods once the charge has ended.
  */
 export const recordIssuances =
   (issuances: readonly Issuance[], at: Timestamp): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
@@ -77,7 +77,7 @@ const eventOf = (issuance: Issuance, at: Timestamp): PaymentEvent => {
     : { type: 'ChargeInstrumentIssued', data: { instrument: issuance.instrument, at } };
 };
 
-/** The refusal that leaves the charge without any method; null while one is issued or not yet known. */
+/** Returns the refusal that leaves the charge without any method, or null while another is issued or undecided. */
 const finalRefusal = ({ charge }: ExistingPayment, news: readonly Issuance[]): Failure | null => {
   const last = news.at(-1);
   const isAllKnown = pendingMethods(charge).length === news.length;

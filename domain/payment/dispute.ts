@@ -1,6 +1,6 @@
-// Disputes and the money (rules M9, Q1–Q4). A dispute opens here, in the same stream as refunds, so that both draw on one rest; its case
-// lives in a stream of its own, and each of its changes is told here once, in order. So every race has one winner: refund against
-// dispute in this stream, appeal, acceptance, ruling and withdrawal in the stream of the case (ADR 0011).
+// How disputes affect the money (rules M9, Q1–Q4). A dispute opens in the payment's stream, so that refunds and disputes share one
+// refundable remainder. The case has its own stream, and the payment records each of its changes once, in order. So every race has one
+// winner: refund against dispute in this stream; appeal, acceptance, ruling and withdrawal in the case's stream (ADR 0011).
 
 import { NOT_AWAITED } from '../dispute/decisions.ts';
 import type { MedCase, NEVER_BECAUSE, NotTakenBecause, OWED_BECAUSE, SettlingVerdict } from '../dispute/medCase.ts';
@@ -15,11 +15,11 @@ import { refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
-/** What a provider reports when a dispute opens. */
+/** The provider's report that opens a dispute. */
 export interface DisputeReport extends Allegation {
   readonly caseId: MedCaseId;
   readonly type: MedCase['terms']['type'];
-  /** null: the payment's. */
+  /** null for the payment's full amount. */
   readonly amount: Minor | null;
 }
 
@@ -30,7 +30,7 @@ const DISPUTE_KIND_OF: { readonly [T in DisputeReport['type']]: DisputeKind } = 
   chargeback: 'CHARGEBACK',
 };
 
-/** Why a payment does not take the report (Q10). `isFinal`: it never can. */
+/** Why a payment refuses the report (Q10). `isFinal`: it will never accept it. */
 export interface NotTaken {
   readonly because: NotTakenBecause;
   readonly isFinal: boolean;
@@ -40,17 +40,17 @@ const notNow = (because: (typeof OWED_BECAUSE)[number]): NotTaken => ({ because,
 
 const MESSAGE_OF: { readonly [B in NotTakenBecause]: string } = {
   not_paid: 'Only a paid charge can be disputed.',
-  held_for_review: 'The payment is held for review: it can be disputed once it is paid.',
-  being_returned: 'The payment is on its way back to the payer.',
+  held_for_review: 'The payment is held for review and can be disputed only after it is paid.',
+  being_returned: 'The payment is being returned to the payer.',
   case_open: 'This charge has a dispute case that is still open.',
-  mismatch_not_settled: 'This charge has a dispute case that waits for a review.',
+  mismatch_not_settled: 'This charge has a dispute case that awaits review.',
   other_method: 'Payments by this method don’t support this kind of dispute.',
   returned: 'The payment was returned to the payer.',
-  refunded: 'This charge is fully refunded: nothing of it is left to dispute.',
+  refunded: 'This charge is fully refunded.',
   lost_before: 'This charge was lost in an earlier dispute.',
 };
 
-/** Returns null when the payment takes the dispute now. */
+/** Returns why the payment refuses the dispute now, or null if it accepts it. */
 export const notTaken = ({ charge, transaction }: ExistingPayment, type: DisputeReport['type']): NotTaken | null => {
   switch (transaction.status) {
     case 'settled':
@@ -83,8 +83,8 @@ const notTakenSettled = (
 };
 
 /**
- * A dispute opens: the refundable rest of the payment is held, if the reported amount is that rest or the payment's (Q1). Opened before:
- * `known`. A payment that does not take it: `charge_not_disputable`.
+ * Opens a dispute and holds the refundable remainder, if the reported amount equals the remainder or the payment's amount (Q1). Replies
+ * `known` if it is already open. Rejects with `charge_not_disputable` if the payment refuses it.
  */
 export const openDispute =
   (report: DisputeReport, at: Timestamp): Decision<PaymentState, PaymentEvent, 'opened' | 'known'> =>
@@ -119,16 +119,16 @@ export const openDispute =
     return { events: [{ type: 'TransactionDisputeOpened', data }], reply: 'opened' };
   };
 
-/** How an operator settles a mismatch, and why. */
+/** An operator's settlement of a mismatch, with the reason. */
 interface Settling extends SettlingVerdict {
   readonly caseId: MedCaseId;
   readonly reason: string;
   readonly by: string;
-  /** Whether webhooks tell of the end of the case. */
+  /** Whether webhooks report the end of the case. */
   readonly announced: boolean;
 }
 
-/** Settles a mismatch (Q1). Not awaited, or settled before: `case_not_open`. More than the refundable rest: `invalid_amount`. */
+/** Settles a mismatch (Q1). Rejects with `case_not_open` if none awaits it, or `invalid_amount` above the refundable remainder. */
 export const settleDispute =
   (settling: Settling, at: Timestamp): Decision<PaymentState, PaymentEvent, 'settled'> =>
   (state) => {
@@ -139,22 +139,26 @@ export const settleDispute =
     const { incoming, currency } = transaction.settlement;
     const rest = refundableRest(incoming.amount, transaction.refunds, dispute);
     if (settling.amount > rest)
-      return reject('invalid_amount', `${settling.verdict} exceeds the refundable rest of the charge (${rest}).`, {
-        param: settling.verdict,
-      });
+      return reject(
+        'invalid_amount',
+        `${settling.verdict} exceeds the remaining refundable amount of the charge (${rest}).`,
+        {
+          param: settling.verdict,
+        },
+      );
     return { events: [{ type: 'TransactionDisputeSettled', data: { ...settling, currency, at } }], reply: 'settled' };
   };
 
-/** One event of a case that the payment is told of, and the case as it is after it. */
+/** One event of the case, with the state of the case after it. */
 interface CaseStep {
   readonly revision: number;
   readonly change: CaseChange;
   readonly medCase: MedCase;
-  /** When the case took it up. */
+  /** When the case recorded it. */
   readonly at: Timestamp;
 }
 
-/** Told before, or of a case that is not the payment's latest: nothing. The end of a case moves what was held, in the same append. */
+/** Records a step of the case. No-op if it is recorded, or if the case is not the latest. The end of a case releases the hold. */
 export const recordCaseStep =
   ({ revision, change, medCase, at }: CaseStep): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
   (state) => {
@@ -171,7 +175,7 @@ export const recordCaseStep =
     const events: PaymentEvent[] = [updated];
     const { caseId, currency, amount: reportedAmount } = medCase.terms;
     if (moneyOutcome !== null && dispute.moneyOutcome === null) {
-      // What an operator settled as lost went from the balance at once.
+      // An amount that an operator settled as lost left the balance at that time.
       const amount = dispute.settling === 'lost' ? ZERO : dispute.amount;
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });

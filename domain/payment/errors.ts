@@ -1,26 +1,28 @@
-// The error codes of payments: what is done with their money, and what keeps it from being done twice.
+// The error codes of payments: their refunds, disputes, limits and idempotency keys.
 import { codes } from '../kernel/rejection.ts';
 
 export const PAYMENT_ERRORS = {
   ...codes(400, {
-    refund_limit_reached: 'The payment has 100 refunds; those that failed count too.',
-    resend_limit_reached: 'The webhooks of the payment were asked for again 100 times.',
-    refund_amount_exceeds_remaining: 'The refund is larger than what is left of the payment.',
-    transaction_not_refundable: 'The payment is not settled, or fully refunded already.',
-    transaction_not_cancellable: 'The payment is settled or has ended: a settled one is refunded instead.',
-    charge_disputed: 'The payment is disputed: it can’t be refunded.',
-    charge_not_disputable: 'The charge is not paid, in a dispute case already, lost in one, or fully refunded.',
+    refund_limit_reached: 'The payment already has 100 refunds. Failed refunds count, too.',
+    resend_limit_reached: 'The webhooks of the payment were already resent 100 times.',
+    refund_amount_exceeds_remaining: 'The amount exceeds the remaining refundable amount of the payment.',
+    transaction_not_refundable: 'The payment is not settled, or is already fully refunded.',
+    transaction_not_cancellable: 'The payment is settled or has ended. Refund a settled payment instead.',
+    charge_disputed: 'A disputed payment can’t be refunded.',
+    charge_not_disputable:
+      'The charge is not paid, is fully refunded, is already in a dispute case, or was lost in one.',
   }),
   ...codes(422, {
-    REFUND_NOT_SUPPORTED: 'The method, the time since settlement or the destination does not allow this refund.',
+    REFUND_NOT_SUPPORTED:
+      'The payment method, the time since settlement, or the destination does not allow this refund.',
   }),
   ...codes(403, {
-    'fraud.customer_velocity_exceeded': 'Too many live charges of this customer within an hour.',
+    'fraud.customer_velocity_exceeded': 'Too many live charges for this customer within one hour.',
     'fraud.account_velocity_exceeded':
-      'Too many live charges of this account within an hour, or too many or too large live refunds or payouts.',
+      'Too many live charges on this account within one hour, or live refunds or payouts that are too many or too large.',
   }),
   ...codes(409, {
-    held_already_settled: 'An operator already settled the money that was held.',
+    held_already_settled: 'An operator already settled the held money.',
     idempotency_key_reused: 'The idempotency key was used with a different request.',
     idempotency_request_in_progress: 'A request with this idempotency key is still running.',
   }),

@@ -1,4 +1,4 @@
-// The groups of a payment's events, cut so that most consumers read one or two of them. Each stands with its events.
+// The groups of a payment's events, chosen so that most consumers read one or two of them. Groups are declared with their events.
 import { type ChargeEvent, DEMAND } from '../charge/charge.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { DISPUTE } from '../transaction/disputes.ts';
@@ -10,13 +10,13 @@ export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
   demand: DEMAND.groups,
   methods: {
     issued: ['ChargePixIssued', 'ChargeInstrumentIssued'],
-    /** How the acquirer gets on with a method that doesn't pay at once. */
+    /** Progress of a method that is not paid at once. */
     attempts: ['ChargeInstrumentRefused', 'TransactionProcessing', 'TransactionRefused'],
   },
   money: MONEY.groups,
-  /** Payments that arrived and can't be credited as they are. */
+  /** Incoming payments that can't be credited directly. */
   held: HELD.groups,
-  /** The way of such a payment back to its payer, and what the provider confirms after it had refused it. */
+  /** Returns of such payments to their payers, and late confirmations by the provider after a refusal. */
   returns: {
     ...RETURNS.groups,
     settling: HELD_SETTLEMENT.groups,

@@ -1,5 +1,5 @@
-// What waits for an operator (M5): a Pix held for review, because the bank named no payer for a locked charge, and whatever the provider
-// refuses to send back. It is let pass, or sent back (again).
+// Money that awaits an operator's decision (M5): a Pix held for review because the bank didn't identify the payer of a locked charge, and
+// money whose return the provider refused. The operator releases it or returns it.
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -10,12 +10,12 @@ import { ALREADY_SETTLED, isSettledByOperator } from './settleHeld.ts';
 
 const NOT_HELD = reject('invalid_request', 'This payment is not held for review.');
 
-/** Refused, and not paid by the provider after all: then it can only be written off (M10). */
+/** Returns whether the return was refused and not confirmed later. Otherwise the money can only be written off (M10). */
 const canGoBack = ({ outcome, late }: IncomingPaymentRecord): boolean => outcome === 'unreturned' && late === undefined;
 
 /**
- * Only what could be the charge's own can be credited: held for want of a payer's document, also when an operator wanted it sent back and
- * the provider refused. A wrong amount, a second or late payment, another payer's, and one of a cancelled charge can only go back.
+ * Returns the payment that can still be credited, or null. It was held because the payer's document is missing, or its return by an
+ * operator was refused. Payments with a wrong amount or payer, second or late ones, and those of cancelled charges can only be returned.
  */
 const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null => {
   if (transaction.status === 'held') return transaction.incoming;
@@ -26,7 +26,8 @@ const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null =>
 };
 
 /**
- * `by`: who decided. Let pass before: nothing. Returned or on its way back, never held, or not to be credited: `invalid_request`.
+ * Credits a held payment; `by` is who decided. No-op if already released. Rejects with `invalid_request` if the payment was returned, is
+ * being returned, was never held, or must not be credited.
  */
 export const releaseHeld =
   (
@@ -45,7 +46,7 @@ export const releaseHeld =
       const kept = transaction.incomingPayments.find(({ outcome }) => outcome === 'unreturned');
       return kept === undefined
         ? NOT_HELD
-        : reject('invalid_request', `What is held of this payment can’t be credited (${kept.reason}): return it.`);
+        : reject('invalid_request', `The held money of this payment can’t be credited (${kept.reason}). Return it.`);
     }
     const { providerPaymentId, amount } = incoming;
     const { currency } = payment.charge.terms;
@@ -59,14 +60,14 @@ export const releaseHeld =
   };
 
 interface ReturnHeld {
-  /** Names a return at the provider that was refused so many times before. */
+  /** Returns the id of a return that the provider refused this many times before. */
   readonly returnIdOf: (providerPaymentId: string, refusals: number) => string;
-  /** Which of those that wait; null: all of the payment. */
+  /** The held payment to return; null for all of them. */
   readonly providerPaymentId: string | null;
   readonly by: string;
 }
 
-/** Sent back before and not refused since: nothing; let pass before, or never held: `invalid_request`. */
+/** Returns held money to the payer. No-op if it is already being returned. Rejects money never held or released with `invalid_request`. */
 export const returnHeld =
   (
     { returnIdOf, providerPaymentId: only, by }: ReturnHeld,
@@ -93,7 +94,7 @@ export const returnHeld =
     return incomingPayments.some(isSettledByOperator) ? ALREADY_SETTLED : NOT_HELD;
   };
 
-/** The held Pix on its way back, its return named by `returnIdOf`; null when none is held. */
+/** Returns the event that sends the held Pix back under `returnIdOf`, or null if none is held. */
 export const heldRejected = (
   { transaction, charge }: ExistingPayment,
   returnIdOf: (providerPaymentId: string) => string,

@@ -1,4 +1,4 @@
-// What of a payment waits for an operator (rule M5).
+// Money of a payment that awaits an operator's decision (rule M5).
 import type { Minor } from '../kernel/money.ts';
 import { earlier, type Timestamp } from '../kernel/time.ts';
 import type { IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
@@ -6,20 +6,20 @@ import type { PaymentState } from './payment.ts';
 import { lateConfirmations } from './settleHeld.ts';
 
 interface HeldMoney {
-  /** Of what was confirmed late: the id of the return, the Pix-out or the refund. */
+  /** For late confirmations: the id of the return, the Pix-out or the refund. */
   readonly providerPaymentId: string;
   readonly amount: Minor;
-  /** null: nobody is named, or it was kept of a payment that must not be credited anyway. */
+  /** null if the payer is unknown, or if the payment must not be credited anyway. */
   readonly payerName: string | null;
-  /** Why it was not credited, or `no_payer_document`: it may be. */
+  /** Why it was not credited. Only `no_payer_document` may still be credited. */
   readonly reason: 'no_payer_document' | 'confirmed_late' | NonNullable<IncomingPaymentRecord['reason']>;
-  /** What the provider said when it was to be sent back; null: it was not asked. */
+  /** The provider's reason for refusing the return; null if no return was attempted. */
   readonly returnRefused: string | null;
-  /** The time of the Pix, or of the refusal. */
+  /** Time of the Pix or of the refusal. */
   readonly since: Timestamp;
 }
 
-/** What of a payment waits for an operator: held for review, not sent back because the provider refuses, or confirmed after a refusal. */
+/** Returns the payment's money that awaits an operator: held for review, return refused, or confirmed after a refusal. */
 export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] => {
   const kept = 'incoming' in transaction ? transaction.incoming : null;
   const late = lateConfirmations(transaction).map(({ id: providerPaymentId, amount, at: since }): HeldMoney => {
@@ -40,7 +40,7 @@ export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] =
   return [...held, ...late];
 };
 
-/** Since when; null: nothing of it waits for an operator. */
+/** Returns the earliest time since when money awaits an operator, or null if none does. */
 export const heldSince = (state: PaymentState): Timestamp | null =>
   heldMoney(state)
     .map(({ since }) => since)

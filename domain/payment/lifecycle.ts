@@ -1,4 +1,4 @@
-// What happens to a payment by itself: it expires, its money is released, a rejected payment has gone back.
+// Automatic steps of a payment: it expires, its funds are released, and a rejected payment is returned.
 import { lastExpiry } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { ZERO } from '../kernel/money.ts';
@@ -9,8 +9,8 @@ type Recorded = 'recorded' | 'nothing';
 const NOTHING = { events: [], reply: 'nothing' } as const;
 
 /**
- * The expiry of the last instrument has come and the provider knows of no payment made in time: the caller asked it first (M4).
- * Money that arrived in any way, or another end, wins: nothing.
+ * Expires the payment once its last instrument has expired. The caller has checked that the provider knows of no payment in time (M4).
+ * No-op if money has arrived or the payment has already ended.
  */
 export const expire =
   (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
@@ -23,7 +23,7 @@ export const expire =
     return { events: [{ type: 'ChargeExpired', data: { at: expiresAt } }], reply: 'recorded' };
   };
 
-/** The hold of settled money is over (M2). Too early, twice, or nothing held: nothing. */
+/** Releases the held funds of a settled payment (M2). No-op if it is too early, already released, or nothing is held. */
 export const releaseFunds =
   (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
@@ -38,8 +38,8 @@ export const releaseFunds =
   };
 
 /**
- * The provider accepted the return of a rejected payment, or confirms one that it had refused. Twice, or of one that was never to go back:
- * nothing. If the money went another way after the refusal, a late confirmation is recorded.
+ * Records the provider's confirmation of a return, or a late confirmation if the money went elsewhere after a refusal. No-op if it is
+ * already recorded, or if the payment had no return.
  */
 export const recordReturn =
   (providerPaymentId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
@@ -59,8 +59,8 @@ export const recordReturn =
   };
 
 /**
- * The provider refuses the return that is named so: an operator decides what becomes of it. Twice, or of a return that is not, or not any
- * more, on its way under that name: nothing.
+ * Records that the provider refused the return with this id; an operator then decides. No-op unless the return is in progress under
+ * this id.
  */
 export const recordReturnRefusal =
   (

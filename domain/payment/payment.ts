@@ -1,4 +1,4 @@
-// The stream that charge and transaction share: one consistency boundary, so that expiry and settlement can't both win.
+// The stream that charge and transaction share. As one consistency boundary, it ensures that expiry and settlement can't both win.
 
 import { type ChargeEvent, type ChargeState, charge, chargeSerde } from '../charge/charge.ts';
 import type { Decider } from '../kernel/decider.ts';
@@ -21,12 +21,12 @@ export const payment: Decider<PaymentState, PaymentEvent> = {
       : { ...state, transaction: transaction.evolve(state.transaction, event) },
 };
 
-/** A payment whose creation is in the stream. */
+/** A payment that was created. */
 export type ExistingPayment = PaymentState & { readonly charge: Exclude<ChargeState, { status: 'absent' }> };
 export const exists = (state: PaymentState): state is ExistingPayment => state.charge.status !== 'absent';
 
-/** Commands on an id that no creation made are a broken invariant: the caller has checked that it exists. */
+/** Throws if the payment was never created. Callers have checked that it exists, so this is a broken invariant. */
 export const assertExists = (state: PaymentState): ExistingPayment => {
-  if (!exists(state)) throw new Error('a decision on a payment that was never created');
+  if (!exists(state)) throw new Error('the payment was never created');
   return state;
 };

@@ -1,4 +1,4 @@
-// What a payment waits for that happens by itself, and since when it should have: what the watchdog looks for (architecture §7).
+// Automatic work that a payment awaits, and since when it is due. The watchdog looks for overdue work (architecture §7).
 import type { ChargeTerms } from '../charge/charge.ts';
 import { pendingMethods } from '../charge/charge.ts';
 import { lastExpiry } from '../charge/instruments.ts';
@@ -7,19 +7,19 @@ import { addMillis, MINUTE_MS, type Timestamp } from '../kernel/time.ts';
 import { notCancellable } from './cancel.ts';
 import { type ExistingPayment, exists, type PaymentState } from './payment.ts';
 
-/** How long after the request for a charge the issuing of its instrument is resumed without a repeat of the request (K7). */
+/** Time after which issuing an instrument is resumed without a repeat of the request (K7). */
 export const RESUMED_AFTER_MS = MINUTE_MS;
-/** Whatever the provider says or fails to say, the issuing of instruments is over by then (K7: within 10 minutes of account time). */
+/** Time after which issuing ends in any case (K7: within 10 minutes of account time). */
 export const GIVEN_UP_AFTER_MS = 9 * MINUTE_MS;
 
-/** `at`: since when, in account time. */
+/** `at`: due time, in account time. */
 export type PendingWork = { readonly at: Timestamp } & (
   | { readonly kind: 'issueInstruments' | 'resumeIssuing' | 'expire' | 'cancel' | 'releaseFunds' }
   | { readonly kind: 'returnPayment'; readonly providerPaymentId: string }
   | { readonly kind: 'refund'; readonly refundId: RefundId }
 );
 
-/** Returns since when the payment waits for the earliest of it; null: nothing happens any more without somebody asking for it. */
+/** Returns the earliest due time, or null if the payment awaits no automatic work. */
 export const pendingSince = (state: PaymentState): Timestamp | null => {
   if (!exists(state)) return null;
   let earliest: Timestamp | null = null;
@@ -27,7 +27,7 @@ export const pendingSince = (state: PaymentState): Timestamp | null => {
   return earliest;
 };
 
-/** Returns all that it waits for, each on its own: a refund that takes its time must not hide that funds should have been released. */
+/** Returns all pending work separately, so that a slow refund can't hide an overdue release of funds. */
 export const pendingWork = (payment: ExistingPayment): readonly PendingWork[] => {
   const { charge, transaction } = payment;
   const returns = transaction.incomingPayments.flatMap((one): readonly PendingWork[] => {
@@ -63,7 +63,7 @@ const ofUnpaid = (payment: ExistingPayment): readonly PendingWork[] => {
   return expiresAt === null ? issuing : [...issuing, { kind: 'expire', at: expiresAt }];
 };
 
-/** When the process asks by itself what became of a charge's instrument, and when it ends the issuing for a payment (K7). */
+/** Due times of the process that looks up a charge's instrument and ends the issuing for a payment (K7). */
 const ofIssuing = ({ createdAt, api }: ChargeTerms): readonly PendingWork[] =>
   api === 'charges'
     ? [{ kind: 'resumeIssuing', at: addMillis(createdAt, RESUMED_AFTER_MS) }]

@@ -1,4 +1,4 @@
-// What the events of a payment post to the ledger.
+// The ledger postings of payment events.
 import { reading } from '../kernel/eventGroups.ts';
 import type { PaymentId } from '../kernel/ids.ts';
 import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../kernel/journal.ts';
@@ -13,7 +13,7 @@ import { feeOfMerchant } from '../transaction/refunds.ts';
 import { PAYMENT_GROUPS } from './eventGroups.ts';
 import type { PaymentEvent } from './payment.ts';
 
-/** Narrows to the events that move money. The ignored ones say how far a charge, a refund or a dispute is, and move none themselves. */
+/** Narrows to events that move money. The ignored events only report the progress of a charge, refund or dispute. */
 export const movesMoney = reading(PAYMENT_GROUPS, {
   reads: ['money', 'held', 'back', 'gone', 'late', 'refund', 'dispute'],
   nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
@@ -31,7 +31,7 @@ const moved = ({ amount, currency, at }: Move, from: LedgerAccount, to: LedgerAc
     [to, amount],
   ]);
 
-/** The postings of an event, summing to zero per currency; null when it moves no money. */
+/** Returns the event's entry, which sums to zero, or null if it moves no money. */
 export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
   if (!movesMoney(event)) return null;
   switch (event.type) {
@@ -47,15 +47,15 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
     }
     case 'TransactionFundsReleased':
       return moved(event.data, 'merchant_pending', 'merchant_available');
-    // Money that is not the merchant's: owed to the payer until it has gone back.
+    // The money is owed to the payer until it is returned.
     case 'TransactionHeld':
     case 'TransactionPaymentRejected':
       return moved({ ...event.data, amount: event.data.incoming.amount }, 'provider_clearing', 'payer_returns');
-    // A held one that an operator let pass is credited in the same append, as if it had just arrived.
+    // A held payment that an operator released is credited in the same append, as if it had just arrived.
     case 'TransactionHeldReleased':
     case 'TransactionPaymentReturned':
       return moved(event.data, 'payer_returns', 'provider_clearing');
-    // It leaves the wallet when it is requested, with the fee of its Pix-out when the merchant bears it (M1, M6).
+    // The amount leaves the wallet when requested, with the fee of its Pix-out if the merchant bears it (M1, M6).
     case 'TransactionRefundReserved':
       return moved(withFee(event.data), 'merchant_available', 'refunds_in_transit');
     case 'TransactionRefundReleased':
@@ -70,7 +70,7 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['platform_fees', negate(subtract(fee, ofMerchant))],
       ]);
     }
-    // Paid out to the payer in place of a refused return, or confirmed after the refusal. The platform bears the fee (M10).
+    // Paid to the payer instead of a refused return, or confirmed after a refusal. The platform bears the fee (M10).
     case 'TransactionHeldPayoutPaid':
     case 'TransactionReturnConfirmedLate':
     case 'TransactionRefundConfirmedLate': {
@@ -102,13 +102,13 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
   }
 };
 
-/** The amount that a refund takes from the merchant, the fee of a Pix-out that it bears included. */
+/** Returns the amount that a refund takes from the merchant, including a Pix-out fee that the merchant bears. */
 const withFee = (refund: Move & Parameters<typeof feeOfMerchant>[0]): Move => ({
   ...refund,
   amount: add(refund.amount, feeOfMerchant(refund)),
 });
 
-/** What a dispute took stays on its own account until the bank has given it to the payer. A rest is the platform's gain or loss (Q11). */
+/** Disputed money stays on its own account until the bank has paid the payer. The platform gains or loses any difference (Q11). */
 const disputeEntry = (
   event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturned,
 ): JournalEntry => {
@@ -122,15 +122,15 @@ const disputeEntry = (
 
 type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;
 
-/** Why money moved. */
+/** Reasons for money movements. */
 const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
   TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.incoming.providerPaymentId})`,
   TransactionFundsReleased: () => 'the hold on settled money ended',
   TransactionHeld: ({ data }) => `held for review (${data.incoming.providerPaymentId})`,
   TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
-  TransactionPaymentRejected: ({ data }) => `must not be credited: ${data.reason} (${data.incoming.providerPaymentId})`,
-  TransactionPaymentReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
-  TransactionHeldPayoutPaid: ({ data }) => `paid out in place of a refused return (${data.providerPaymentId})`,
+  TransactionPaymentRejected: ({ data }) => `not creditable: ${data.reason} (${data.incoming.providerPaymentId})`,
+  TransactionPaymentReturned: ({ data }) => `returned to the payer (${data.providerPaymentId})`,
+  TransactionHeldPayoutPaid: ({ data }) => `paid out instead of a refused return (${data.providerPaymentId})`,
   TransactionHeldWrittenOff: ({ data }) => `${data.by} wrote off a refused return (${data.providerPaymentId})`,
   TransactionReturnConfirmedLate: ({ data }) => `the provider confirmed it after refusing it (${data.id})`,
   TransactionRefundConfirmedLate: ({ data }) => `refund rf_${data.refundId} was confirmed after it had failed`,
@@ -144,11 +144,11 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
 };
 
-/** Returns why the event moved money, in words; null when it moves none. */
+/** Returns the reason why the event moved money, or null if it moved none. */
 export const whyMoved = (event: PaymentEvent): string | null =>
   movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
 
-/** What disputes took from the merchant with the event: 0 for most (T3). */
+/** Returns the amount that disputes took from the merchant with the event; usually 0 (T3). */
 export const takenByDispute = (event: TransactionDisputeSettled | TransactionDisputeResolved): Minor => {
   if (event.type === 'TransactionDisputeSettled') return event.data.verdict === 'lost' ? event.data.amount : ZERO;
   return event.data.moneyOutcome === 'refunded_to_merchant' ? ZERO : event.data.amount;
@@ -159,7 +159,7 @@ const isOfTranche = reading(PAYMENT_GROUPS, {
   ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute'],
 });
 
-/** Returns null when the event holds and releases nothing. */
+/** Returns the event's change to the tranche, or null if it changes none. */
 export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
   if (!isOfTranche(event)) return null;
   switch (event.type) {
@@ -177,8 +177,8 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
 const ACCOUNTS = {
   merchant_available: ['into the merchant’s available balance', 'out of the merchant’s available balance'],
   merchant_pending: ['into the merchant’s pending balance', 'out of the merchant’s pending balance'],
-  merchant_retained: ['held for a dispute', 'no longer held for a dispute'],
-  refunds_in_transit: ['on its way to the payer', 'no longer on its way to the payer'],
+  merchant_retained: ['held for a dispute', 'released from a dispute'],
+  refunds_in_transit: ['on its way to the payer', 'arrived at the payer, or returned'],
 } as const;
 declare module '../kernel/journal.ts' {
   interface LedgerAccounts {

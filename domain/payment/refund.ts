@@ -1,5 +1,5 @@
-// Giving money back. The reservation in the payment's stream guards the refundable rest: whatever runs at once, the sum of all
-// refunds and holds never exceeds what was paid (architecture §4, E4, M1, M6–M8).
+// Refunds. The reservation in the payment's stream guards the refundable remainder: the sum of concurrent refunds and holds never exceeds
+// the paid amount (architecture §4, E4, M1, M6–M8).
 
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
@@ -17,23 +17,23 @@ import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts
 
 /** Fee of a Pix-out, in centavos (M6). */
 export const PIX_OUT_FEE = toMinor(50);
-/** How long after it was paid a Pix can be returned (M8). */
+/** A Pix can be returned for this long after it was paid (M8). */
 const DEVOLUTION_WINDOW_MS = 90 * DAY_MS;
-/** Of a payment, those that failed included (M7): every one makes its state larger, which every read and command carries. */
+/** Maximum per payment, including failed refunds (M7), because each enlarges the state that every read and command loads. */
 export const REFUNDS_MAX = 100;
 const REFUNDABLE_METHODS: readonly PaymentMethod[] = ['PIX', 'CREDIT_CARD'];
 
 export interface ReserveRefund extends Fingerprinted {
   readonly refundId: RefundId;
-  /** null: all that is left. */
+  /** null for the full remainder. */
   readonly amount: Minor | null;
   readonly reason: string | null;
-  /** null: `cashout` for a Pix (contract.md Refund body). */
+  /** null for the default, which is `cashout` for Pix (contract.md Refund body). */
   readonly strategy: 'devolution' | 'cashout' | null;
   readonly passFeeToTenant: boolean;
-  /** A Pix key; null: the payer's document. */
+  /** A Pix key; null for the payer's document. */
   readonly destinationKey: string | null;
-  /** Where the account lets cash-outs go, beside the payer's own document; null: anywhere (M7a). */
+  /** Pix keys that the account allows besides the payer's own document; null allows any (M7a). */
   readonly allowedDestinations: readonly string[] | null;
 }
 
@@ -43,11 +43,10 @@ export interface Reserved {
 }
 
 /**
- * Order of the checks: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not disputed
- * (`charge_disputed`), not fully refunded (`transaction_not_refundable`), by a method that can be refunded (`REFUND_NOT_SUPPORTED`),
- * their number (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), what a mismatch reserves (`charge_disputed`),
- * window and destination
- * (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
+ * Reserves a refund. Checks in order: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not disputed
+ * (`charge_disputed`), not fully refunded (`transaction_not_refundable`), a refundable method (`REFUND_NOT_SUPPORTED`), the number of
+ * refunds (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), the reservation for a mismatch (`charge_disputed`),
+ * window and destination (`REFUND_NOT_SUPPORTED`, or `invalid_request` for fields that apply to Pix only).
  */
 export const reserveRefund =
   (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>
@@ -61,22 +60,26 @@ export const reserveRefund =
     const paid = settlement.incoming.amount;
     if (isDisputed(dispute)) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
     if (refundedAmount(refunds) === paid)
-      return reject('transaction_not_refundable', 'This payment is fully refunded already.');
+      return reject('transaction_not_refundable', 'This payment is already fully refunded.');
     const { method } = settlement;
     if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
     if (refunds.length >= REFUNDS_MAX)
-      return reject('refund_limit_reached', `A payment can be refunded in at most ${REFUNDS_MAX} parts.`);
+      return reject('refund_limit_reached', `A payment can have at most ${REFUNDS_MAX} refunds.`);
     const rest = refundableRest(paid, refunds, dispute);
     const amount = wish.amount ?? rest;
     if (amount > rest || amount === 0)
-      return reject('refund_amount_exceeds_remaining', `Of this payment ${rest} can still be refunded.`, {
-        param: 'amount',
-      });
+      return reject(
+        'refund_amount_exceeds_remaining',
+        `The amount exceeds the remaining refundable amount (${rest}).`,
+        {
+          param: 'amount',
+        },
+      );
     const kept = reservedForSettling(dispute);
     if (kept > 0 && subtract(rest, amount) < kept)
       return reject(
         'charge_disputed',
-        `A dispute case of this payment waits for a review. Until then refunds must leave ${kept} of it.`,
+        `A dispute case of this payment awaits review. Until then, refunds must leave at least ${kept}.`,
       );
     const route = routeOf(transaction, wish, at);
     if ('rejected' in route) return route;
@@ -89,7 +92,7 @@ export const reserveRefund =
     };
   };
 
-/** The refund as it was reserved, whatever became of it since (K3). */
+/** Replies with the refund as it was reserved, regardless of later changes (K3). */
 const replay = (before: RefundRecord, wish: ReserveRefund) =>
   isSameRequest(before.fingerprint, wish)
     ? { events: [], reply: { refund: { ...before, outcome: { status: 'reserved' as const } }, replayed: true } }
@@ -112,12 +115,12 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
   if (method !== 'PIX') return onlyForPix(wish) ?? free('reversal');
   if (wish.strategy === 'devolution')
     return at > addMillis(incoming.paidAt, DEVOLUTION_WINDOW_MS)
-      ? unsupported('A Pix can be returned within 90 days of its payment; refund it by cashout.')
+      ? unsupported('A Pix can be returned only within 90 days of its payment. Use cashout instead.')
       : free('devolution');
   const ownDocument = payerTaxId(incoming);
   const destination = wish.destinationKey ?? ownDocument;
   if (destination === null)
-    return unsupported('The payer’s document is not known: send destinationKey, or use devolution.');
+    return unsupported('The payer’s document is unknown. Send destinationKey, or use devolution.');
   const isAllowed = destination === ownDocument || (wish.allowedDestinations?.includes(destination) ?? true);
   if (!isAllowed) return unsupported('The account does not allow cash-outs to this destination.');
   const feePaidBy = wish.passFeeToTenant ? 'merchant' : 'platform';
@@ -125,10 +128,10 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
   return { strategy: 'cashout', destination, namedByMerchant, fee: PIX_OUT_FEE, feePaidBy };
 };
 
-/** Rejects fields that only a refund of a Pix can have, instead of ignoring them; null when there are none. */
+/** Rejects fields that apply only to Pix refunds instead of ignoring them. Returns null if there are none. */
 const onlyForPix = ({ strategy, destinationKey }: ReserveRefund): Rejection | null => {
   const param = strategy !== null ? 'strategy' : destinationKey !== null ? 'destinationKey' : null;
-  return param === null ? null : reject('invalid_request', `${param} is for payments by PIX only.`, { param });
+  return param === null ? null : reject('invalid_request', `${param} applies only to payments by PIX.`, { param });
 };
 
 type Recorded = 'recorded' | 'nothing';
@@ -139,7 +142,7 @@ const findRefund = (state: PaymentState, id: RefundId): RefundRecord | null => {
   return transaction.status === 'settled' ? (transaction.refunds.find((one) => one.refundId === id) ?? null) : null;
 };
 
-/** The payer has it. Known before, or never reserved: nothing. If it had failed, a late confirmation is recorded. */
+/** Records that the refund arrived, or a late confirmation if it had failed. No-op if already recorded or never reserved. */
 export const completeRefund =
   (id: RefundId, endToEndId: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
@@ -158,8 +161,8 @@ export const completeRefund =
   };
 
 /**
- * It could not be given back: the merchant has it again, and it can be refunded again unless the payment is disputed meanwhile (M7, Q1).
- * Known before, or never reserved: nothing.
+ * Records that the refund failed and returns the money to the merchant. It can be refunded again unless disputed (M7, Q1). No-op if
+ * already recorded or never reserved.
  */
 export const releaseRefund =
   (id: RefundId, reason: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>

@@ -1,9 +1,9 @@
-// What becomes of a payment that arrived. The first rule that applies decides; the order is part of the contract (architecture §3, M4, M5):
-//   1 this end-to-end id was seen             → duplicate, nothing
-//   2 the money is there already or decided   → returned, second_payment
+// Decides what happens to an incoming payment. The first matching rule wins; their order is part of the contract (architecture §3, M4, M5):
+//   1 this end-to-end id is known              → duplicate, no-op
+//   2 money has arrived already or is decided → returned, second_payment
 //   3 paid after expiry, or the charge ended otherwise or has no such instrument → returned, charge_ended
 //   4 another amount                          → returned, wrong_amount
-//   5 payer lock, payer not known             → held (no document, or none that names anybody: taxId.ts)
+//   5 payer lock, payer unknown               → held (no document, or an invalid one: taxId.ts)
 //   6 payer lock, another payer               → returned to the payer, the payment becomes refunded (payer_mismatch)
 //   7                                         → settled
 import { instrumentExpiry } from '../charge/instruments.ts';
@@ -16,22 +16,22 @@ import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentStat
 
 export type SettleOutcome = 'settled' | 'returned' | 'refunded' | 'held' | 'duplicate';
 
-/** What an account's settings say of settled money. */
+/** Account settings that apply to settled money. */
 export interface SettlementTerms {
   readonly fees: FeeSchedule;
-  /** Days that settled money stays pending, by method; 0: available at once (M2). */
+  /** Days that settled money stays pending, per method; 0 for available at once (M2). */
   readonly holdDays: { readonly [Method in PaymentMethod]: number };
 }
 
-/** What the provider says to the payer that a lock expects, where it does not name who paid. */
+/** The provider's comparison with the expected payer of a lock, if it doesn't name the payer. */
 export type PayerCheck = 'match' | 'mismatch' | 'unknown';
 
 export interface SettleIncomingPayment extends SettlementTerms {
   readonly incoming: IncomingPayment;
   readonly payerCheck: PayerCheck;
-  /** Names the return at the provider, should there be one. */
+  /** Id of the return at the provider, if there is one. */
   readonly returnId: string;
-  /** Account time of the decision. */
+  /** Decision time, in account time. */
   readonly at: Timestamp;
 }
 
@@ -46,7 +46,7 @@ export const settleIncomingPayment =
     return { events: [judged === 'held' ? held(payment, args) : rejected(payment, args, judged)], reply };
   };
 
-/** Returns what `settleIncomingPayment` will make of the payment. */
+/** Returns the outcome that `settleIncomingPayment` will have for the payment. */
 export const settleOutcome = (payment: ExistingPayment, incoming: IncomingPayment, check: PayerCheck): SettleOutcome =>
   outcomeOf(judge(payment, incoming, check));
 
@@ -80,7 +80,7 @@ const judgePayer = ({ charge }: ExistingPayment, incoming: IncomingPayment, chec
 const hasMoney = ({ transaction: { status } }: ExistingPayment): boolean =>
   status !== 'none' && status !== 'processing' && status !== 'refused';
 
-/** An expired charge still takes what was paid in time and heard of late (M4); each method has its own expiry (I8a). */
+/** Returns whether the payment was made after the instrument's expiry (I8a). Late reports of payments made in time are accepted (M4). */
 const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: IncomingPayment): boolean => {
   if (transaction.status === 'refused' || (charge.status !== 'open' && charge.status !== 'expired')) return true;
   const expiresAt = instrumentExpiry(charge.instruments, method);
@@ -101,7 +101,7 @@ const held = (payment: ExistingPayment, { incoming, at }: SettleIncomingPayment)
   data: { incoming, currency: payment.charge.terms.currency, at },
 });
 
-/** The incoming payment credited, with its fees fixed for ever (M1). */
+/** Returns the event that credits the incoming payment. It fixes the fees permanently (M1). */
 export const settled = (
   payment: ExistingPayment,
   { incoming, fees, holdDays, at }: SettlementTerms & { readonly incoming: IncomingPayment; readonly at: Timestamp },

@@ -1,5 +1,5 @@
-// An operator settles what the provider refuses to send back, by a Pix-out or by writing it off (M10). What the provider confirmed after it
-// had refused waits here too, and can only be written off: that money is gone.
+// An operator settles a refused return by a Pix-out or a write-off (M10). Money that the provider confirmed after refusing it can only be
+// written off, because it is gone.
 import type { Decided, Decision } from '../kernel/decider.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
@@ -10,17 +10,17 @@ import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentStat
 import { PIX_OUT_FEE } from './refund.ts';
 
 export interface SettleHeld {
-  /** The Pix key that it is paid out to; null: it is written off. */
+  /** Pix key for the Pix-out; null to write the money off. */
   readonly pixOut: string | null;
   readonly reason: string;
-  /** The payment, Pix-out or refund that is settled; null: the only one that waits. */
+  /** Id of the payment, Pix-out or refund to settle; null if there is only one. */
   readonly id: string | null;
-  /** Names the Pix-out in place of a return that was refused so many times before. */
+  /** Returns the id of the Pix-out that replaces a return refused this many times. */
   readonly payoutIdOf: (providerPaymentId: string, refusals: number) => RefundId;
   readonly by: string;
 }
 
-/** Returns the confirmations that came after a refusal and wait for an operator. */
+/** Returns late confirmations that came after a refusal and await an operator. */
 export const lateConfirmations = (transaction: TransactionState): readonly LateConfirmation[] => {
   const ofRefunds = transaction.status === 'settled' ? transaction.refunds.flatMap(({ late }) => late ?? []) : [];
   const ofReturns = transaction.incomingPayments.flatMap(({ late }) => late ?? []);
@@ -28,9 +28,9 @@ export const lateConfirmations = (transaction: TransactionState): readonly LateC
 };
 
 export const ALREADY_SETTLED = reject('held_already_settled', 'An operator already settled this money.');
-const NOT_REFUSED = reject('invalid_request', 'No refused return of this payment waits for an operator.');
+const NOT_REFUSED = reject('invalid_request', 'This payment has no refused return to settle.');
 
-/** Whether an operator settled it, or has it settled at the moment. */
+/** Returns whether an operator has settled it, or is settling it. */
 export const isSettledByOperator = ({ outcome, late = [] }: IncomingPaymentRecord): boolean =>
   outcome === 'payingOut' || outcome === 'paidOut' || outcome === 'writtenOff' || late.some((one) => one.isWrittenOff);
 
@@ -42,8 +42,8 @@ const wasSettled = ({ transaction }: ExistingPayment, isMeant: (id: string) => b
     transaction.refunds.some(({ late }) => late?.isWrittenOff === true && isMeant(late.id)));
 
 /**
- * Settled before: `held_already_settled`. No refused return, several without an id, a Pix-out of what is no real or is gone:
- * `invalid_request`.
+ * Settles a refused return or late confirmation. Rejects with `held_already_settled` if it is already settled. Rejects with
+ * `invalid_request` if none is pending, several are and no id is given, or a Pix-out is impossible (not BRL, or the money is gone).
  */
 export const settleHeld =
   (wish: SettleHeld, at: Timestamp): Decision<PaymentState, PaymentEvent, 'settled'> =>
@@ -60,7 +60,7 @@ export const settleHeld =
     if (ids.size > 1)
       return reject(
         'invalid_request',
-        `Several amounts of this payment wait. Name one of them: ${[...ids].join(', ')}.`,
+        `This payment has several amounts to settle. Name one of them: ${[...ids].join(', ')}.`,
         {
           param: 'providerPaymentId',
         },
@@ -81,7 +81,7 @@ const payOut = (
 ): readonly PaymentEvent[] | Rejection => {
   const { currency } = charge.terms;
   const param = 'pixOut';
-  if (currency !== 'BRL') return reject('invalid_request', 'A Pix-out is made in BRL only.', { param });
+  if (currency !== 'BRL') return reject('invalid_request', 'A Pix-out must be in BRL.', { param });
   if (refused.length === 0 || refused.some(({ late }) => late !== undefined))
     return reject('invalid_request', 'The provider already paid this amount. Write it off.', { param });
   return refused.map(({ providerPaymentId, amount, refusal }): PaymentEvent => {
@@ -121,8 +121,8 @@ const findPayout = ({ transaction }: ExistingPayment, id: RefundId) => {
 };
 
 /**
- * The provider paid the Pix-out. Known before, or never requested: nothing. If it had been called failed and the money went another way
- * since, a late confirmation is recorded.
+ * Records that the provider paid the Pix-out. If it had failed and the money went elsewhere in the meantime, records a late
+ * confirmation. No-op if already recorded or never requested.
  */
 export const recordHeldPayoutPaid =
   (id: RefundId, endToEndId: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
@@ -143,7 +143,7 @@ export const recordHeldPayoutPaid =
     return { events: [{ type: 'TransactionReturnConfirmedLate', data: { ...data, id } }], reply: 'recorded' };
   };
 
-/** The provider refuses the Pix-out: an operator settles it again. Known before, or never requested: nothing. */
+/** Records that the provider refused the Pix-out, which an operator must settle again. No-op if already recorded or never requested. */
 export const recordHeldPayoutFailed =
   (id: RefundId, reason: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {

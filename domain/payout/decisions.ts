@@ -1,4 +1,4 @@
-// What may become of a payout. Cancellation, review and the bank's word are decided on its own stream, so that only one of them wins.
+// Decisions about payouts. Cancellation, review and the bank's report are decided on the payout's stream, so that only one of them wins.
 import type { Decision } from '../kernel/decider.ts';
 import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
 import type { UserId } from '../kernel/ids.ts';
@@ -16,11 +16,11 @@ import {
 
 export interface RequestPayout extends Fingerprinted {
   readonly terms: PayoutTerms;
-  /** As it was when the money was set aside: what was freed since can't be spent. */
+  /** Value when the money was reserved. Money freed since then can't be spent. */
   readonly abandoned: number;
 }
 
-/** A payout as it was requested, and whether it had been before (K3). */
+/** A requested payout, and whether the request replayed an earlier one (K3). */
 export interface RequestedPayout {
   readonly payout: Payout;
   readonly replayed: boolean;
@@ -34,7 +34,8 @@ export const NOT_AWAITING_APPROVAL: Rejection = reject(
 );
 
 /**
- * Requested before: replayed, or `idempotency_key_reused`. The money was freed meanwhile: `service_unavailable`, and a repeat may succeed.
+ * Requests a payout. A repeat is replayed, or rejected with `idempotency_key_reused`. If the reserved money was freed in the meantime,
+ * rejects with `service_unavailable`; a retry may succeed.
  */
 export const requestPayout =
   (wish: RequestPayout, at: Timestamp): Decision<PayoutState, PayoutEvent, RequestedPayout> =>
@@ -64,7 +65,7 @@ const replay = (before: Payout, wish: Fingerprinted) =>
         param: 'Idempotency-Key',
       });
 
-/** The request of a payout was cut off. Recorded by now: nothing. */
+/** Frees the money of an interrupted request. No-op if the payout is already recorded. */
 export const abandonRequest =
   (at: Timestamp): Decision<PayoutState, PayoutEvent, 'abandoned' | 'requested'> =>
   (state) =>
@@ -74,7 +75,7 @@ export const abandonRequest =
 
 const moneyOf = ({ terms: { amount, fee, currency } }: Payout) => ({ amount, fee, currency });
 
-/** Cancelled before: the same reply. At the bank or ended otherwise: `payout_not_cancellable`. */
+/** Cancels a payout. No-op if already cancelled. Rejects one that is at the bank or has ended with `payout_not_cancellable`. */
 export const cancelPayout =
   (at: Timestamp): Decision<PayoutState, PayoutEvent, 'cancelled'> =>
   (state) => {
@@ -85,7 +86,7 @@ export const cancelPayout =
       : NOT_CANCELLABLE;
   };
 
-/** Who reviews a payout; `userId` null: an operator at a terminal. */
+/** The reviewer of a payout. A null `userId` is an operator at a terminal. */
 export interface Reviewer {
   readonly actor: string;
   readonly userId: UserId | null;
@@ -95,8 +96,8 @@ export type Review =
   | { readonly verdict: 'rejected'; readonly reason: string | null };
 
 /**
- * Order of the checks: existence (`not_found`), the reviewer is not who requested it or issued the key that did (`role_required`), it waits
- * for an approval (`payout_not_awaiting_approval`).
+ * Approves or rejects a payout. Checks in order: it exists (`not_found`), the reviewer neither requested it nor issued the key that did
+ * (`role_required`), it awaits approval (`payout_not_awaiting_approval`).
  */
 export const reviewPayout =
   (review: Review, reviewer: Reviewer, at: Timestamp): Decision<PayoutState, PayoutEvent, Review['verdict']> =>
@@ -120,7 +121,7 @@ export const reviewPayout =
 const isRequester = ({ requestedBy, keyIssuer }: PayoutTerms, { userId, actor }: Reviewer): boolean =>
   userId !== null && (keyIssuer === userId || requestedBy === actor);
 
-/** Before it is given to the bank, so that no cancellation can follow. Submitted before, or ended: nothing. */
+/** Records that the payout is being sent to the bank, which rules out cancellation. No-op if already submitted or ended. */
 export const submitPayout =
   (at: Timestamp): Decision<PayoutState, PayoutEvent, 'submitted' | 'nothing'> =>
   (state) =>
@@ -134,7 +135,7 @@ export type PayoutOutcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-/** What the bank said. Known before, or after the end: nothing. A confirmation of what had failed is recorded all the same. */
+/** Records the bank's outcome, even a confirmation after a failure. No-op if already recorded or ended. */
 export const recordPayoutOutcome =
   (outcome: PayoutOutcome, at: Timestamp): Decision<PayoutState, PayoutEvent, 'recorded' | 'nothing'> =>
   (state) => {

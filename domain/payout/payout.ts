@@ -1,5 +1,5 @@
-// A payout: money that a merchant takes out of its wallet to a Pix key (rules Y1–Y6). Its stream says what was asked for, who let it pass,
-// and what the bank made of it.
+// A payout: a merchant's withdrawal from its wallet to a Pix key (rules Y1–Y6). Its stream records the request, the reviews and the bank's
+// outcome.
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -12,12 +12,12 @@ import type { Timestamp } from '../kernel/time.ts';
 
 export type PayoutId = Id<'payout'>;
 
-/** What a payout asks for, fixed when it is requested. */
+/** Terms of a payout, fixed when it is requested. */
 export interface PayoutTerms {
   readonly payoutId: PayoutId;
   readonly accountId: AccountId;
   readonly mode: Mode;
-  /** What arrives; the fee comes on top of it (M11). */
+  /** Amount that arrives; the fee is added to it (M11). */
   readonly amount: Minor;
   readonly fee: Minor;
   readonly currency: 'BRL';
@@ -25,9 +25,9 @@ export interface PayoutTerms {
   readonly destination: string;
   readonly description: string | null;
   readonly metadata: { readonly [key: string]: Json };
-  /** An OWNER or ADMIN must let it pass first (Y5). */
+  /** Whether an OWNER or ADMIN must approve it first (Y5). */
   readonly awaitsApproval: boolean;
-  /** The actor of the request, and the user who issued the key that sent it; null: the key has no issuer. Neither may approve it. */
+  /** The actor of the request, and the user who issued its key, or null. Neither may approve the payout. */
   readonly requestedBy: string;
   readonly keyIssuer: UserId | null;
 }
@@ -36,12 +36,12 @@ export type PayoutRequested = Fact<
   'PayoutRequested',
   PayoutTerms & { readonly fingerprint: Fingerprint; readonly at: Timestamp }
 >;
-/** The money that was set aside for a request is free again, because the request was cut off before it was recorded (ADR 0013). */
+/** The money reserved for a request was freed, because the request was interrupted before it was recorded (ADR 0013). */
 export type PayoutAbandoned = Fact<'PayoutAbandoned', { readonly at: Timestamp }>;
 /** `by`: the actor. */
 export type PayoutApproved = Fact<'PayoutApproved', { readonly by: string; readonly at: Timestamp }>;
 
-/** The postings of an end of the payout need its money. */
+/** The money of the payout, which the postings of its end require. */
 interface Moved {
   readonly amount: Minor;
   readonly fee: Minor;
@@ -50,13 +50,13 @@ interface Moved {
 }
 export type PayoutRejected = Fact<'PayoutRejected', Moved & { readonly by: string; readonly reason: string | null }>;
 export type PayoutCancelled = Fact<'PayoutCancelled', Moved>;
-/** The payout is being given to the bank: from here on only the bank ends it. */
+/** The payout is being sent to the bank; from now on only the bank can end it. */
 export type PayoutSubmitted = Fact<'PayoutSubmitted', { readonly at: Timestamp }>;
-/** The bank did not say what became of it; it is asked until it does. */
+/** The bank did not report the outcome; it is asked until it does. */
 export type PayoutOutcomeUnknown = Fact<'PayoutOutcomeUnknown', { readonly at: Timestamp }>;
 export type PayoutPaid = Fact<'PayoutPaid', Moved & { readonly endToEndId: string | null }>;
 export type PayoutFailed = Fact<'PayoutFailed', Moved & { readonly reason: string }>;
-/** The bank paid what it had called failed: it leaves the wallet again. */
+/** The bank paid a payout that it had reported as failed; the money leaves the wallet again. */
 export type PayoutConfirmedLate = Fact<'PayoutConfirmedLate', Moved & { readonly endToEndId: string | null }>;
 
 export type PayoutEvent =
@@ -83,9 +83,9 @@ interface Requested {
   readonly fingerprint: Fingerprint;
   readonly requestedAt: Timestamp;
 }
-/** `ready`: to be given to the bank. `unknown`: the bank has not said what became of it. */
+/** `ready`: to be sent to the bank. `unknown`: the bank has not reported the outcome. */
 export type PayoutState =
-  /** `abandoned`: how often money was freed that had been set aside for a request. */
+  /** `abandoned`: how often money reserved for a request was freed. */
   | { readonly status: 'absent'; readonly abandoned: number }
   | (Requested & { readonly status: 'awaitingApproval' | 'ready' })
   | (Requested & { readonly status: 'submitted' | 'unknown'; readonly submittedAt: Timestamp })
@@ -97,13 +97,13 @@ export type AtBank = Extract<PayoutState, { status: 'submitted' | 'unknown' }>;
 
 export const isAtBank = (state: PayoutState): state is AtBank =>
   state.status === 'submitted' || state.status === 'unknown';
-/** Whether it can still be cancelled. */
+/** Returns whether the payout can still be cancelled. */
 export const isPending = (
   state: PayoutState,
 ): state is Extract<PayoutState, { status: 'awaitingApproval' | 'ready' }> =>
   state.status === 'awaitingApproval' || state.status === 'ready';
 
-/** What leaves the wallet. */
+/** Returns the amount that leaves the wallet: the payout and its fee. */
 export const takenBy = ({ amount, fee }: Pick<PayoutTerms, 'amount' | 'fee'>): Minor => add(amount, fee);
 
 const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {

@@ -1,4 +1,4 @@
-// What the events of a payout post to the ledger: its money leaves the wallet when it is requested, and the books when it is paid (Y4).
+// The ledger postings of payout events: the money leaves the wallet when requested, and the ledger when paid (Y4).
 import { reading } from '../kernel/eventGroups.ts';
 import { entry, type JournalEntry, type LedgerAccount, type Postings } from '../kernel/journal.ts';
 import { negate } from '../kernel/money.ts';
@@ -46,7 +46,7 @@ const entryOf = (event: PayoutEvent): JournalEntry | null => {
 };
 
 const ACCOUNTS = {
-  payouts_in_transit: ['on its way to the merchant', 'no longer on its way to the merchant'],
+  payouts_in_transit: ['on its way to the merchant', 'arrived at the merchant, or returned'],
 } as const;
 declare module '../kernel/journal.ts' {
   interface LedgerAccounts {

@@ -1,4 +1,4 @@
-// A requested payout as the outside sees it: its public object, and its webhook messages (rules Y2, W9).
+// The public view of a requested payout and its webhook messages (rules Y2, W9).
 
 import { PREFIX } from '../kernel/ids.ts';
 import type { Message, Publisher } from '../kernel/publisher.ts';
@@ -75,7 +75,7 @@ const LEGACY_STATUS: { readonly [S in PayoutStatus]: TransactionStatus } = {
   cancelled: 'CANCELLED',
 };
 
-/** Returns the messages that one event of a requested payout publishes; none when it is internal. */
+/** Returns the messages of a payout event; none if the event is internal. */
 const messagesOf = (before: PayoutState, event: PayoutEvent, after: PayoutState): readonly Message[] => {
   const step = STEP[event.type];
   if (step === null || after.status === 'absent') return [];

@@ -1,10 +1,10 @@
-// What a merchant may ask for in a payout (rules Y1, Y3): from a body whose types are right to a wish, or to all that is wrong with it.
+// Validates the body of a payout request and turns it into terms (rules Y1, Y3).
 import { type CodedProblem, keptMetadata, metadataProblems } from '../charge/request.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 
-/** The known fields of the body, types and simple bounds checked (http/api/payouts/payoutSchema.ts). */
+/** The known fields of the body, with types and simple bounds already checked (http/api/payouts/payoutSchema.ts). */
 export interface PayoutBody {
   readonly amount: number;
   readonly currency?: string;
@@ -21,7 +21,7 @@ interface PayoutRequest {
   readonly metadata: { readonly [key: string]: Json };
 }
 
-/** Returns the problems beyond types, in the order in which they are reported. */
+/** Returns problems beyond types, in the order in which they are reported. */
 export const payoutProblems = ({
   destination,
   description,
@@ -33,7 +33,7 @@ export const payoutProblems = ({
         {
           code: 'invalid_pix_key' as const,
           param: 'destination.pix_key',
-          message: 'must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case email or UUID',
+          message: 'must be a Pix key: a CPF or CNPJ without punctuation, a +55 phone, a lower-case email or UUID',
         },
       ]),
   ...metadataProblems(metadata, description !== undefined).map((problem) => ({
@@ -42,10 +42,10 @@ export const payoutProblems = ({
   })),
 ];
 
-/** Only for a body without problems. */
+/** Returns the request of a valid body. The body must have no problems. */
 export const payoutRequest = ({ amount, destination, description, metadata }: PayoutBody): PayoutRequest => {
   const kept = keptMetadata(metadata ?? {});
-  // The payout shows the body's own description, which replaces this one (I11).
+  // The payout shows the body's own description, which replaces the one in metadata (I11).
   if (description !== undefined) delete kept['description'];
   return {
     amount: toMinor(amount),
@@ -56,10 +56,10 @@ export const payoutRequest = ({ amount, destination, description, metadata }: Pa
   };
 };
 
-/** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
+/** Rule version of the fingerprint. Fields added later are covered only under a new version (K2). */
 export const PAYOUT_FINGERPRINT_VERSION = 1;
 
-/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+/** Returns the fields that the fingerprint covers: the known fields as sent, before defaults, undefined if omitted (K2). */
 export const payoutFingerprintFields = (body: PayoutBody): object => {
   const { amount, currency, destination, description, metadata } = body;
   return { amount, currency, destination: { pix_key: destination.pix_key }, description, metadata };

@@ -1,4 +1,4 @@
-// What is agreed with a merchant about payouts, and how its sandbox pays them (rules M7b, Y5, Y6).
+// Account settings of payouts, and how the sandbox pays them (rules M7b, Y5, Y6).
 import { limitSchema, limitSetting } from '../kernel/accountSetting.ts';
 import { AMOUNT_MAX, type Minor } from '../kernel/money.ts';
 import { onSwitch, sandboxSwitch } from '../kernel/sandboxSwitch.ts';
@@ -6,30 +6,30 @@ import { integer, money, nullable, record } from '../kernel/serde.ts';
 
 const AMOUNTS = [0, AMOUNT_MAX] as const;
 
-/** Live payouts an hour. */
+/** Live payouts per hour. */
 export const payoutCount = limitSetting({
   name: 'payoutCount',
   shape: integer,
   bounds: [0, 100_000],
   unlimited: 'any',
   isOwners: true,
-  description: 'Live payouts an hour; null: any.',
-  option: ['payout-count', 'live payouts an hour of the whole account; any'],
+  description: 'Maximum of live payouts per hour; null for no limit.',
+  option: ['payout-count', 'maximum of live payouts per hour of the account; `any` for no limit'],
   line: (count, settings) => [
     'payouts',
-    `${count ?? 'any'} an hour, of ${payoutSum.of(settings) ?? 'any'} minor units together`,
+    `${count ?? 'any number'} per hour, ${payoutSum.of(settings) ?? 'any number of'} minor units in total`,
   ],
 });
 
-/** Sum of live payouts an hour, in minor units of each currency. */
+/** Sum of live payouts per hour, in minor units of each currency. */
 export const payoutSum = limitSetting({
   name: 'payoutSum',
   shape: money,
   bounds: AMOUNTS,
   unlimited: 'any',
   isOwners: true,
-  description: 'Sum of live payouts an hour, in minor units; null: any.',
-  option: ['payout-sum', 'what live payouts of an hour may add up to, in minor units of each currency; any'],
+  description: 'Maximum sum of live payouts per hour, in minor units; null for no limit.',
+  option: ['payout-sum', 'maximum sum of live payouts per hour, in minor units of each currency; `any` for no limit'],
 });
 
 export const payoutApprovalAbove = limitSetting({
@@ -38,27 +38,30 @@ export const payoutApprovalAbove = limitSetting({
   bounds: AMOUNTS,
   unlimited: 'none',
   isOwners: true,
-  description: 'Payouts of more than this wait until an OWNER or ADMIN approves them; null: none does.',
-  option: ['payout-approval-above', 'payouts of more than so many minor units wait for an approval; none'],
+  description: 'Payouts above this amount require approval by an OWNER or ADMIN; null for none.',
+  option: [
+    'payout-approval-above',
+    'payouts above this amount in minor units require approval; `none` to require no approval',
+  ],
   line: (above) => ['payout approval', above === null ? 'none' : `above ${above} minor units`],
 });
 
 export const autoConfirmPayouts = onSwitch(
   { name: 'autoConfirmPayouts', apiName: 'auto_confirm_payouts', isUnsaid: true },
-  'Whether the bank pays payouts by itself.',
+  'Whether the sandbox bank pays payouts automatically.',
 );
 
 const approvalSchema = (more: string) =>
-  limitSchema(AMOUNTS, `Payouts of more than this wait for an approval; null: none does.${more}`);
+  limitSchema(AMOUNTS, `Payouts above this amount require approval; null for none.${more}`);
 
-/** Above which amount test payouts wait for an approval (null: none does); null: the account's own setting rules test mode too. */
+/** Amount above which test payouts require approval (a null `above`: none); null to apply the account's setting to test mode. */
 export const sandboxPayoutApproval = sandboxSwitch<{ readonly above: Minor | null } | null>({
   name: 'payoutApproval',
   initial: null,
   shape: nullable(record<{ above: Minor | null }>({ above: nullable(money) })),
   apiName: 'payout_approval_above',
-  schema: approvalSchema(' Overrides the account’s `payoutApprovalAbove` for test keys once it was sent.'),
-  shownSchema: approvalSchema(' As it was sent last; null, too, where it was never sent.'),
+  schema: approvalSchema(' Overrides the account’s `payoutApprovalAbove` for test keys once set.'),
+  shownSchema: approvalSchema(' The value set last; null also if never set.'),
   sent: (above) => ({ above }),
   shown: (approval) => approval?.above ?? null,
 });

@@ -1,32 +1,32 @@
-// BR Codes of Pix, the text behind the QR image and of copy-and-paste: how they are written (pix.md, BR Code).
+// Builds Pix BR Codes, the text of the QR image and of copy-and-paste (pix.md, BR Code).
 import { decimalText, type Minor } from '../kernel/money.ts';
 
 export const PIX_GUI = 'br.gov.bcb.pix';
 export const NAME_MAX = 25;
 export const CITY_MAX = 15;
-/** Stands where folding leaves nothing of a name or city, since the field can't be empty. */
+/** Replaces a name or city of which folding leaves nothing, because the field can't be empty. */
 export const EMPTY_TEXT = 'N';
-/** Digits and point of field 54. */
+/** Maximum length of field 54, including the point. */
 export const AMOUNT_TEXT_MAX = 13;
-/** Reference label (62-05) of a dynamic code, and of a code without a txid of its own. */
+/** Reference label (62-05) of a dynamic code, and of a code without its own txid. */
 export const NO_TXID = '***';
-/** Id and length of the checksum, which covers these too. */
+/** Id and length of the checksum field, which the checksum covers. */
 export const CHECKSUM_HEAD = '6304';
 
 const ADDRESS_MAX = 77;
 const VISIBLE_ASCII = /^[!-~]+$/;
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
-/** Location of a dynamic code: 1 to 77 visible ASCII characters, host first: no scheme. */
+/** Returns whether the text is a location: 1 to 77 visible ASCII characters, starting with the host, without scheme. */
 export const isUrlField = (url: string): boolean =>
   url.length <= ADDRESS_MAX && VISIBLE_ASCII.test(url) && !SCHEME.test(url);
 
 interface Receiver {
-  /** Folded to printable ASCII and cut to 25 characters; `N` when nothing is left, since the field can't be empty. */
+  /** Folded to printable ASCII and cut to 25 characters; `N` if nothing remains. */
   readonly merchantName: string;
-  /** Folded to printable ASCII and cut to 15 characters; `N` when nothing is left, since the field can't be empty. */
+  /** Folded to printable ASCII and cut to 15 characters; `N` if nothing remains. */
   readonly merchantCity: string;
-  /** 1 to 999,999,999,999 centavos; without it the payer's bank takes the charge's. */
+  /** 1 to 999,999,999,999 centavos. If omitted, the payer's bank uses the charge's amount. */
   readonly amount?: Minor;
 }
 
@@ -44,7 +44,7 @@ const amountField = (amount: Minor | undefined): string => {
 
 const withChecksum = (body: string): string => body + CHECKSUM_HEAD + crc16(body + CHECKSUM_HEAD);
 
-/** `head` is what stands before 52: the fields 00, 01 and 26. The longest code has 236 of the permitted 512 characters. */
+/** `head` holds the fields before 52: 00, 01 and 26. The longest code has 236 of the permitted 512 characters. */
 const assemble = (head: string, { merchantName, merchantCity, amount }: Receiver): string =>
   withChecksum(
     head +
@@ -57,7 +57,7 @@ const assemble = (head: string, { merchantName, merchantCity, amount }: Receiver
       encodeTlv('62', encodeTlv('05', NO_TXID)),
   );
 
-/** A code that pays one charge once, hosted at `url`. Throws RangeError when url or amount can't stand in a code. */
+/** Returns a code that pays one charge once, hosted at `url`. Throws RangeError for an invalid url or amount. */
 export const buildDynamicBrCode = (parts: DynamicBrCodeParts): string => {
   if (!isUrlField(parts.url)) throw new RangeError(`not a location of a BR code: ${parts.url}`);
   const account = encodeTlv('00', PIX_GUI) + encodeTlv('25', parts.url);
@@ -69,7 +69,7 @@ export const buildDynamicBrCode = (parts: DynamicBrCodeParts): string => {
 const TLV_VALUE_MAX = 99;
 const TWO_DIGITS = /^[0-9]{2}$/;
 
-/** Code points, which are what is counted; a pair of surrogates is one. */
+/** Returns the number of code points; a surrogate pair counts as one. */
 const charactersOf = (text: string): number => {
   let characters = text.length;
   for (let at = 1; at < text.length; at++)
@@ -77,7 +77,7 @@ const charactersOf = (text: string): number => {
   return characters;
 };
 
-/** One field as text. Throws RangeError when the id is not two digits or the value is not of 1 to 99 characters. */
+/** Encodes one field. Throws RangeError if the id is not two digits, or the value is not 1 to 99 characters. */
 export const encodeTlv = (id: string, value: string): string => {
   const length = charactersOf(value);
   if (!TWO_DIGITS.test(id) || length < 1 || length > TLV_VALUE_MAX)
@@ -99,7 +99,7 @@ const REMAINDERS = Uint16Array.from({ length: 256 }, (_, byte) => remainderOf(by
 
 const step = (crc: number, byte: number): number => ((crc << 8) & 0xffff) ^ REMAINDERS[(crc >>> 8) ^ byte]!;
 
-/** The bytes of one code point beyond ASCII in UTF-8, most significant first. */
+/** Returns the UTF-8 bytes of one code point beyond ASCII, most significant first. */
 const utf8 = (point: number): readonly number[] => {
   const tail = (shift: number): number => 0x80 | ((point >>> shift) & 0x3f);
   if (point < 0x800) return [0xc0 | (point >>> 6), tail(0)];
@@ -108,8 +108,8 @@ const utf8 = (point: number): readonly number[] => {
 };
 
 /**
- * CRC-16/CCITT-FALSE (polynomial 1021, initial FFFF, nothing reflected) over the UTF-8 bytes of `text`, as 4 upper-case
- * hexadecimal digits with leading zeros. An unpaired surrogate counts as U+FFFD, as in every UTF-8 encoder.
+ * Returns the CRC-16/CCITT-FALSE (polynomial 1021, initial FFFF, not reflected) of the UTF-8 bytes of `text` as 4 upper-case hexadecimal
+ * digits. Like every UTF-8 encoder, it treats an unpaired surrogate as U+FFFD.
  */
 export const crc16 = (text: string): string => {
   const wellFormed = text.toWellFormed();
@@ -118,7 +118,7 @@ export const crc16 = (text: string): string => {
     const point = wellFormed.codePointAt(at) as number;
     if (point < 0x80) crc = step(crc, point);
     else for (const byte of utf8(point)) crc = step(crc, byte);
-    if (point > 0xffff) at++; // the second half of a pair
+    if (point > 0xffff) at++; // skips the second half of a pair
   }
   return crc.toString(16).toUpperCase().padStart(4, '0');
 };
@@ -126,11 +126,11 @@ export const crc16 = (text: string): string => {
 // --- Values ---
 
 /**
- * Returns an amount as Pix writes it: `12345` centavos as `123.45`. Text arithmetic only, so that no amount passes through a float. Throws
- * RangeError when the amount is negative, which Pix can't write.
+ * Formats an amount for Pix: `12345` centavos as `123.45`. Uses text arithmetic only, so that no amount becomes a float. Throws
+ * RangeError for negative amounts.
  */
 export const amountText = (amount: Minor): string => {
-  if (amount < 0) throw new RangeError(`a Pix amount is not negative: ${amount}`);
+  if (amount < 0) throw new RangeError(`a Pix amount can't be negative: ${amount}`);
   return decimalText(amount, 2);
 };
 
@@ -138,8 +138,8 @@ const COMBINING_MARKS = /\p{M}/gu;
 const NOT_PRINTABLE_ASCII = /[^ -~]/gu;
 
 /**
- * Returns `text` in printable ASCII, because strict bank apps refuse accents: accents are stripped, every other character becomes a space,
- * spaces are collapsed, and the text is cut to `max` characters and trimmed. It may be empty. Folding twice changes nothing.
+ * Folds `text` to printable ASCII, because some bank apps reject accents. Strips accents, replaces other characters with spaces, collapses
+ * spaces, cuts to `max` characters and trims. The result may be empty. Idempotent.
  */
 export const foldToAscii = (text: string, max: number): string =>
   text

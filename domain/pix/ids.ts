@@ -1,5 +1,5 @@
-// Ids of Pix: transaction identifiers, which the receiver chooses (txid; Pix API 2.9.0, rule I3), and end-to-end ids of payments (`E…`) and
-// returns (`D…`), which are unique in the whole network (pix.md, Ids). All are case-sensitive.
+// Pix ids: txids, which the receiver chooses (Pix API 2.9.0, rule I3), and end-to-end ids of payments (`E…`) and returns (`D…`), which are
+// unique in the whole network (pix.md, Ids). All are case-sensitive.
 import { fromMillis, isTimestamp, type Timestamp, toMillis } from '../kernel/time.ts';
 
 const COB_TXID = /^[a-zA-Z0-9]{26,35}$/;
@@ -10,7 +10,7 @@ export const isTxid = (text: string): boolean => COB_TXID.test(text);
 interface EndToEndParts {
   /** Participant that made the id: 8 of `[0-9A-Z]`. */
   readonly ispb: string;
-  /** When it was made, UTC; the id keeps whole minutes. */
+  /** UTC time of creation; the id holds whole minutes. */
   readonly at: Timestamp;
   /** 11 of `[A-Za-z0-9]`. */
   readonly suffix: string;
@@ -20,7 +20,7 @@ const ISPB = /^[0-9A-Z]{8}$/;
 const SUFFIX = /^[A-Za-z0-9]{11}$/;
 const STRICT = /^E[0-9A-Z]{8}([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})[A-Za-z0-9]{11}$/;
 
-/** Whether it names a minute that exists (Date reads 30 February as 2 March). */
+/** Returns whether the minute exists. Date alone accepts 30 February as 2 March. */
 const isExactTimestamp = (at: string): at is Timestamp => isTimestamp(at) && fromMillis(toMillis(at)) === at;
 
 const make = (letter: 'E' | 'D', { ispb, at, suffix }: EndToEndParts): string => {
@@ -30,12 +30,12 @@ const make = (letter: 'E' | 'D', { ispb, at, suffix }: EndToEndParts): string =>
   return letter + ispb + at.slice(0, 16).replace(/[^0-9]/g, '') + suffix;
 };
 
-/** `E` + ISPB + `yyyyMMddHHmm` in UTC + suffix. Throws RangeError when a part is not of its shape. */
+/** Returns `E` + ISPB + `yyyyMMddHHmm` in UTC + suffix. Throws RangeError for malformed parts. */
 export const makeEndToEndId = (parts: EndToEndParts): string => make('E', parts);
-/** `D` + ISPB + `yyyyMMddHHmm` in UTC + suffix. Throws RangeError when a part is not of its shape. */
+/** Returns `D` + ISPB + `yyyyMMddHHmm` in UTC + suffix. Throws RangeError for malformed parts. */
 export const makeReturnId = (parts: EndToEndParts): string => make('D', parts);
 
-/** Strict, for ids that we make or accept from a merchant. */
+/** Strict check, for ids that Quita makes or accepts from a merchant. */
 export const isEndToEndId = (text: string): boolean => {
   const [, year, month, day, hour, minute] = STRICT.exec(text) ?? [];
   return isExactTimestamp(`${year}-${month}-${day}T${hour}:${minute}:00.000Z`);

@@ -1,15 +1,15 @@
-// Payers that exist in the sandbox only: the fictitious people of pix.md, whose CPFs have right check digits, and their bank.
+// Fictitious payers of the sandbox, whose CPFs have valid check digits (pix.md), and their bank.
 
 interface SandboxPerson {
   readonly name: string;
-  /** Bare CPF. */
+  /** CPF without punctuation. */
   readonly document: string;
 }
 
-/** The fictitious bank that makes the end-to-end ids of the sandbox. */
+/** The fictitious bank that issues the sandbox's end-to-end ids. */
 export const SANDBOX_ISPB = '99999004';
 
-/** The first one pays when a charge in the sandbox has no valid customer document (rule X1). */
+/** The first person pays if a sandbox charge has no valid customer document (rule X1). */
 export const SANDBOX_PEOPLE = [
   { name: 'PAGADOR DE TESTE', document: '99991111140' },
   { name: 'MARIA DE TESTE', document: '99992222263' },

@@ -1,10 +1,10 @@
-// The names that an endpoint can subscribe to: what aggregates publish, those of the legacy envelope last. GET /v1/webhooks/event-catalog
-// shows them.
+// The event catalogue: names that an endpoint can subscribe to, with those of the legacy envelope last. GET /v1/webhooks/event-catalog
+// lists them.
 import { AGGREGATES } from '../aggregates.ts';
 import type { CatalogueEntry } from '../kernel/publisher.ts';
 
 const published: readonly CatalogueEntry[] = AGGREGATES.flatMap(({ publisher }) => publisher?.catalogue ?? []);
-/** Each once: payouts have the names of the Pix-outs of refunds. */
+/** Without duplicates, because payouts and the Pix-outs of refunds use the same names. */
 const byName: ReadonlyMap<string, CatalogueEntry> = new Map(published.map((entry) => [entry.event, entry]));
 const entries = [...byName.values()];
 

@@ -1,4 +1,4 @@
-// The Charge of the interface: an allow-list. Nothing reaches a merchant that is not named here.
+// The public Charge: an allow-list of fields. Merchants see only the fields listed here.
 import type { ChargeFailure, ChargeTerms, Customer } from '../charge/charge.ts';
 import { PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
@@ -15,7 +15,7 @@ export interface ChargeView {
   readonly status: PublicStatus;
   readonly payment_method: string;
   readonly customer: Customer;
-  /** Only for Pix, and only once the instrument exists. */
+  /** Present only for Pix, once the instrument exists. */
   readonly pix?: {
     readonly br_code: string;
     readonly qr_code_url: string;
@@ -52,7 +52,7 @@ export const chargeView = (payment: ExistingPayment): ChargeView => {
   };
 };
 
-/** The one that paid; before that, the first one asked for (I8). */
+/** Returns the method that paid; before payment, the first requested method (I8). */
 const methodOf = ({ charge, transaction }: ExistingPayment): string =>
   transaction.status === 'settled' ? transaction.settlement.method : (charge.terms.methods[0] ?? 'PIX');
 
@@ -68,7 +68,7 @@ const settlementBlock = ({ transaction }: ExistingPayment): ChargeView['settleme
     ? { end_to_end_id: transaction.settlement.incoming.providerPaymentId }
     : {};
 
-/** Why it ended without money; null while it is alive or was paid. */
+/** Returns why the charge ended unpaid, or null if it is open or paid. */
 const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | null => {
   if (transaction.status === 'refused') return transaction.failure;
   if (transaction.status !== 'none' && transaction.status !== 'processing') return null;
@@ -76,7 +76,8 @@ const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | nu
 };
 
 /**
- * The merchant's own, why it ended, and its dispute (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code.
+ * Returns the merchant's metadata, the failure and the dispute (contract.md Informative metadata blocks). `ttlSeconds` is the lifetime of
+ * the QR code.
  */
 const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
   const { metadata, methods, expiresInSeconds } = payment.charge.terms;

@@ -1,8 +1,8 @@
-// What is counted of each civil day: the only source of statistics and metrics (rules T1–T3).
+// Counts per civil day, the only source of statistics and metrics (rules T1–T3).
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { TransactionStatus } from './status.ts';
 
-/** Where payments stand that are neither being created nor settled. */
+/** Stages of payments that are neither being created nor settled. */
 export type FunnelStage =
   | 'awaitingPayment'
   | 'processing'
@@ -12,27 +12,27 @@ export type FunnelStage =
   | 'refunded'
   | 'disputed';
 
-/** Payments, and sums of minor units where the name says amount or fees. */
+/** Numbers of payments; sums in minor units where the name says amount or fees. */
 interface DayCounts {
-  /** By the day of creation. */
+  /** By day of creation. */
   readonly created: number;
   readonly createdAmount: number;
-  /** Of those created on this day: ever settled. */
+  /** Payments created on this day that were ever settled. */
   readonly createdPaid: number;
-  /** By the day of `paidAt`. */
+  /** By day of `paidAt`. */
   readonly paid: number;
   readonly paidAmount: number;
-  /** Of settlements by the day of `paidAt`, of Pix-outs that the merchant pays for by the day of their completion. */
+  /** Fees of settlements by day of `paidAt`, and of Pix-outs that the merchant pays for by day of completion. */
   readonly fees: number;
   /** Refunds completed on this day. */
   readonly refundedAmount: number;
-  /** What disputes took on this day. */
+  /** Amount lost in disputes on this day. */
   readonly lostAmount: number;
   /** Present status, by the day on which it was reached. */
   readonly stages: { readonly [Stage in FunnelStage]: number };
 }
 
-/** One day and currency: of all payments (`method` null), or of one method, where only the counts that have a method are filled. */
+/** Counts of one day and currency. `method` is null for all payments; rows of one method fill only the counts that have a method. */
 export interface DayRow extends DayCounts {
   /** `yyyy-mm-dd`. */
   readonly day: string;

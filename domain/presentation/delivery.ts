@@ -1,4 +1,4 @@
-// Webhook delivery as the interface shows it.
+// The public view of a webhook delivery.
 
 import type { DeliveryId } from '../kernel/ids.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
@@ -22,21 +22,21 @@ const STATUS_OF = {
   deadLettered: 'FAILED',
   cancelled: 'CANCELLED',
 } as const;
-/** What a delivery's stream can tell: that an attempt is being made is no event. */
+/** Statuses that a delivery's stream determines. An attempt in progress is not an event. */
 export type StoredStatus = Exclude<DeliveryStatus, 'PROCESSING'>;
 export const deliveryStatus = (state: ExistingDelivery): StoredStatus => STATUS_OF[state.status];
 
-/** What is known about a delivery besides its stream. */
+/** Facts about a delivery that its stream doesn't hold. */
 export interface DeliveryNow {
-  /** An attempt has begun, and what came of it is not known yet. */
+  /** Whether an attempt is in progress. */
   readonly isUnderWay: boolean;
-  /** Its endpoint is inactive: no attempt is planned. */
+  /** Whether its endpoint is inactive, so that no attempt is planned. */
   readonly isPaused: boolean;
-  /** When it is attempted next, or what it waits for is; null: as its stream says. */
+  /** Time of the next attempt, or of the event that it awaits; null to use the stream's. */
   readonly dueAt: Timestamp | null;
 }
 
-/** `body`: what its attempts send, a JSON text. `now`: account time; what is overdue is due now. */
+/** `body` is the JSON text that its attempts send. `now` is account time; an overdue attempt shows as due now. */
 export const deliveryView = (
   id: DeliveryId,
   state: ExistingDelivery,

@@ -3,16 +3,16 @@ import { PREFIX } from '../kernel/ids.ts';
 import type { CatalogueEntry, Message } from '../kernel/publisher.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
-/** rule I13. */
+/** Version of the public API (rule I13). */
 export const API_VERSION = '2026-11-01';
 
-/** Returns entries of the catalogue, by name what each message tells (contract.md "Event names"). */
+/** Returns catalogue entries from descriptions by event name (contract.md "Event names"). */
 export const canonicalEvents = (descriptions: Readonly<Record<string, string>>): readonly CatalogueEntry[] =>
   Object.entries(descriptions).map(([event, description]) => ({ event, description }));
 export const legacyEvents = (descriptions: Readonly<Record<string, string>>): readonly CatalogueEntry[] =>
   canonicalEvents(descriptions).map((entry) => ({ ...entry, legacy: true }));
 
-/** `charge.*`, `payout.*`: `object` is what the REST API shows. */
+/** Makes a `charge.*` or `payout.*` message. `object` is the object that the REST API shows. */
 export const canonicalMessage = (type: string, at: Timestamp, object: () => object): Message => ({
   type,
   family: 'canonical',
@@ -28,7 +28,7 @@ export const canonicalMessage = (type: string, at: Timestamp, object: () => obje
     }),
 });
 
-/** `payment.*`, `withdrawal.*`. */
+/** Makes a `payment.*` or `withdrawal.*` message. */
 export const legacyMessage = (event: string, at: Timestamp, data: () => object): Message => ({
   type: event,
   family: 'legacy',

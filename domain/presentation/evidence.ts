@@ -1,4 +1,4 @@
-// The evidence of the interface (contract.md Dispute case, rule Q6).
+// The public view of evidence (contract.md Dispute case, rule Q6).
 
 import type { DeclaredFile, EvidenceType } from '../dispute/evidenceFile.ts';
 import type { Evidence } from '../dispute/medCase.ts';

@@ -1,4 +1,4 @@
-// The dispute case of the interface, the block about it in a charge's metadata, and what webhooks tell of it (rules Q5, Q8).
+// The public view of a dispute case, its block in a charge's metadata, and its webhook messages (rules Q5, Q8).
 
 import { MED_CASE } from '../dispute/aggregate.ts';
 import type { CaseStatus, CaseType, MedCase, MoneyOutcome } from '../dispute/medCase.ts';
@@ -54,7 +54,7 @@ const viewOf = (seen: CaseSnapshot, paymentId: PaymentId): MedCaseView => ({
 
 export const medCaseView = (medCase: MedCase): MedCaseView => viewOf(snapshotOf(medCase), medCase.terms.paymentId);
 
-/** `metadata.med` of a charge that has a dispute, the latest one; null: it has none. What is not known or told is left out. */
+/** Returns `metadata.med` for the latest dispute of the charge, or null if it has none. Unknown and unannounced fields are omitted. */
 export const medMetadata = ({ transaction }: ExistingPayment): { readonly [key: string]: Json } | null => {
   if (transaction.status !== 'settled' || transaction.dispute === null) return null;
   const { method, reason, payer, openedAt, ending, ruledAt, lastEventAt, amountMismatch } = transaction.dispute;
@@ -80,7 +80,7 @@ export const CASE_EVENTS = canonicalEvents({
   'med.resolved': 'Final destination of the disputed money.',
 });
 
-/** `med_case.created`, and `.updated` for each change after it, unless notifications of outcomes are off. */
+/** Returns `med_case.created`, or `.updated` for each later change, unless notifications of outcomes are off. */
 export const caseMessages = (
   { change, medCase, announced, at }: TransactionDisputeUpdated['data'],
   paymentId: PaymentId,
@@ -93,11 +93,11 @@ export const caseMessages = (
       ]
     : [];
 
-/** A mismatch that is held, and what the bank reports after the end, change nothing of the case that the outside sees. */
+/** Returns whether a change is visible outside. Settling a mismatch as held and reports after the end are not. */
 const isTold = (change: CaseChange, { moneyOutcome }: CaseSnapshot): boolean =>
   change !== 'reported' && (change !== 'settled' || moneyOutcome !== null);
 
-/** `med.resolved`: where the disputed money went, unless notifications of outcomes are off. */
+/** Returns `med.resolved`, which reports where the disputed money went, unless notifications of outcomes are off. */
 export const resolutionMessages = (
   { caseId, moneyOutcome, reportedAmount, currency, announced, at }: TransactionDisputeResolved['data'],
   paymentId: PaymentId,

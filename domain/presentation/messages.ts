@@ -1,4 +1,4 @@
-// Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
+// The webhook messages of payment events (rule W9), and their envelopes (contract.md Events).
 import { reading } from '../kernel/eventGroups.ts';
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
@@ -26,15 +26,15 @@ const canonical = (type: string, { after, at }: Transition): Message =>
   canonicalMessage(type, at, () => chargeView(after));
 const legacy = (event: string, transition: Transition): Message =>
   legacyMessage(event, transition.at, () => legacyData(transition));
-/** `payment.refunded`: `amount` is the payment's as in all the others, so it tells what went back beside it (W9b). */
+/** `payment.refunded`: `amount` is the payment's, as in all messages; the refunded amount is a separate field (W9b). */
 const refundedMessage = (transition: Transition, back: Refunded): Message =>
   legacyMessage('payment.refunded', transition.at, () => legacyData(transition, back));
 
 interface Refunded {
-  /** null: a payer-lock return, which nobody asked for as a refund. */
+  /** null for a payer-lock return, which is not a requested refund. */
   readonly refundId: string | null;
   readonly refundedAmount: Minor;
-  /** With all that went back before. */
+  /** Includes all earlier refunds. */
   readonly refundedTotal: Minor;
 }
 
@@ -45,7 +45,7 @@ const legacyData = (transition: Transition, back: Refunded | null = null) => {
   const { after, at } = transition;
   const { terms } = after.charge;
   const status = transactionStatus(after);
-  // payment.created: the status before is the one it was created in, not the intent's (W10).
+  // For payment.created, the previous status is the one at creation, not the status before the event (W10).
   const previousStatus = wasJustCreated(transition) ? status : statusBefore(transition);
   const isPaid = status === 'PAID' || status === 'APPROVED';
   const settlement = isPaid && after.transaction.status === 'settled' ? after.transaction.settlement : null;
@@ -69,13 +69,13 @@ const legacyData = (transition: Transition, back: Refunded | null = null) => {
 const wasJustCreated = ({ before, after }: Transition): boolean =>
   (!exists(before) || before.charge.status === 'requested') && after.charge.status === 'open';
 
-/** `payment.status_changed` goes with every change of status but the creation (W9, W9a). */
+/** Adds `payment.status_changed`, which accompanies every change of status except the creation (W9, W9a). */
 const withStatusChanged = (transition: Transition, messages: readonly Message[]): readonly Message[] =>
   statusBefore(transition) === transactionStatus(transition.after)
     ? messages
     : [...messages, legacy('payment.status_changed', transition)];
 
-/** Whether messages may be published of this event; the others are internal. */
+/** Narrows to events that may publish messages; the others are internal. */
 export const isPublished = reading(PAYMENT_GROUPS, {
   reads: [
     'cancellation',
@@ -93,16 +93,16 @@ export const isPublished = reading(PAYMENT_GROUPS, {
   nothing: ['ChargeCancelRequested', 'ChargeInstrumentRefused', 'TransactionDisputeReturned'],
   ignores: [
     'creation', // published when the instrument exists, never for a failed creation (K7)
-    'resend', // it has the messages of another event published again
+    'resend', // it resends the messages of another event
     'release',
     'approval',
-    'order', // operators are notified: it is theirs to decide
-    'payout', // the Pix-out of an operator, which is no payout of the merchant's
+    'order', // only operators are notified, because they decide
+    'payout', // the Pix-out of an operator, which is not the merchant's payout
     'late',
   ],
 });
 
-/** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
+/** Returns the messages of an event; none if the event is internal. `after` is `before` with the event applied. */
 export const messagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] => {
   if (!exists(after) || !isPublished(event)) return [];
   const changed = (at: Timestamp): Transition => ({ before, after, at });
@@ -166,20 +166,20 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
   }
 };
 
-/** Whether a message is sent again (W8): those of the payment's new status are, but for the alias that goes with every change. */
+/** Returns whether a resend includes the message (W8): those of the payment's new status, except `payment.status_changed`. */
 const isResent = ({ type }: Pick<Message, 'type'>): boolean => RESENT.test(type) && type !== 'payment.status_changed';
-/** Payouts have a status of their own. */
+/** Payouts have their own status. */
 const RESENT = /^(charge|payment)\./;
 
-/** Returns the messages of an event that are sent again. */
+/** Returns the messages of an event that a resend includes. */
 export const resentMessagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] =>
   messagesOf(before, event, after).filter(isResent);
 
-/** The first instrument publishes the creation; those of other methods that come later publish nothing. */
+/** The first instrument publishes the creation; later instruments of other methods publish nothing. */
 const createdMessages = (transition: Transition): readonly Message[] =>
   wasJustCreated(transition) ? [canonical('charge.created', transition), legacy('payment.created', transition)] : [];
 
-/** Of a cancelled payment with a held Pix, only once that is on its way back: until then it reads as being processed (M5). */
+/** A cancelled payment with a held Pix publishes this only when the Pix is being returned; until then it shows as processing (M5). */
 const cancelledMessages = (transition: Transition): readonly Message[] =>
   transactionStatus(transition.after) === 'CANCELLED' ? endMessages(transition, 'charge.failed', 'payment.failed') : [];
 

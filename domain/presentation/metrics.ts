@@ -4,12 +4,12 @@ import { divideHalfUp, percentHalfUp } from '../kernel/rounding.ts';
 import { type DayRow, type FunnelStage, sumBy, sumStage } from './dayCounts.ts';
 
 export interface MetricsWindow {
-  /** Ascending, the last one is today. */
+  /** Ascending; the last one is today. */
   readonly days: readonly string[];
-  /** null: all of them. */
+  /** null for all currencies. */
   readonly currency: string | null;
 }
-/** Seconds from creation to payment of the payments paid in the window; null when there are none. */
+/** Seconds from creation to payment, of payments paid in the window; null if there are none. */
 export interface TimeToPay {
   readonly p50Seconds: number | null;
   readonly p90Seconds: number | null;
@@ -18,7 +18,7 @@ export interface TimeToPay {
 export interface MetricsView {
   readonly days: number;
   readonly currency: string | null;
-  /** Payments. `created` by creation, `paid` ever settled by `paidAt`, the others by the day on which their present status was reached. */
+  /** Numbers of payments: `created` by creation, `paid` by `paidAt` if ever settled, the others by the day of their present status. */
   readonly funnel: {
     readonly created: number;
     readonly awaitingPayment: number;
@@ -29,7 +29,7 @@ export interface MetricsView {
     readonly cancelled: number;
     readonly refunded: number;
     readonly disputed: number;
-    /** Whole percent: of those created in the window, ever settled. */
+    /** Whole percent of the payments created in the window that were ever settled. */
     readonly conversionRate: number;
   };
   /** Minor units. */
@@ -38,7 +38,7 @@ export interface MetricsView {
     readonly created: number;
     readonly paid: number;
     readonly refunded: number;
-    /** What disputes took. */
+    /** Amount lost in disputes. */
     readonly lost: number;
     readonly net: number;
     readonly fees: number;
@@ -55,7 +55,7 @@ export interface MetricsView {
   readonly daily: readonly { readonly date: string; readonly created: number; readonly paid: number }[];
 }
 
-/** `rows`: what was counted of the window's days, of its currency when it names one. Currencies in alphabetical order. */
+/** `rows` are the counts of the window's days, filtered by its currency if set. Currencies are in alphabetical order. */
 export const metricsView = (
   { days, currency }: MetricsWindow,
   rows: readonly DayRow[],

@@ -1,5 +1,5 @@
-// Payouts as the outside sees them: the public object of requested payouts and of the Pix-outs of cash-out refunds, and their webhook
-// messages of both families (rules M6, M11, Y2, W9).
+// The public view of payouts, both requested ones and the Pix-outs of cash-out refunds, and their webhook messages of both families
+// (rules M6, M11, Y2, W9).
 
 import type { Json } from '../kernel/json.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
@@ -19,9 +19,9 @@ export interface PayoutView {
   readonly currency: string;
   readonly status: PayoutStatus;
   readonly method: 'pix';
-  /** Masked; null: the payer's own document, which is never shown. */
+  /** Masked; null for the payer's own document, which is never shown. */
   readonly destination: string | null;
-  /** Of a cash-out refund; null: the payout was requested. */
+  /** Id of the cash-out refund; null for a requested payout. */
   readonly refund_id: string | null;
   readonly charge_id: string | null;
   readonly fee: Minor;
@@ -34,7 +34,7 @@ export interface PayoutView {
   readonly awaiting_approval: boolean;
 }
 
-/** Returns what is shown of a Pix key: enough to recognise it. A random key says nothing about anyone. */
+/** Returns the part of a Pix key that is shown: enough to recognise it. Random keys are shown in full, as they reveal nothing. */
 export const maskedPixKey = (key: string): string => {
   const kind = pixKeyKind(key);
   if (kind === 'random') return key;
@@ -72,7 +72,7 @@ const PUBLISHED: {
   cancelled: { type: 'payout.failed', legacy: 'withdrawal.failed', status: 'CANCELLED' },
 };
 
-/** What a legacy message says of the payout beyond its id, amount and status. */
+/** Fields of a legacy message about the payout besides id, amount and status. */
 interface WithdrawalLabels {
   readonly transactionId: string;
   readonly withdrawalId: string;
@@ -81,8 +81,8 @@ interface WithdrawalLabels {
 }
 
 /**
- * The messages of a step. As with payments, creation is no change of status (W9a). Once PAID the legacy one has the fields that its
- * envelope has then (contract.md Legacy envelope). The fee of a Pix-out comes on top of its amount (M11).
+ * Returns the messages of a step. As with payments, creation is not a change of status (W9a). Once PAID, the legacy message has the fields
+ * of its paid envelope (contract.md Legacy envelope). The fee of a Pix-out is added to its amount (M11).
  */
 export const stepMessages = (
   step: PayoutStep,

@@ -1,4 +1,4 @@
-// The Pix-out of a cash-out refund as a payout: its public object, and its messages (rules M6, Y2, W9).
+// The Pix-out of a cash-out refund shown as a payout: its public object and its messages (rules M6, Y2, W9).
 
 import { type PaymentId, PREFIX, type RefundId } from '../kernel/ids.ts';
 import type { Message } from '../kernel/publisher.ts';
@@ -33,7 +33,7 @@ export const refundPayoutView = (paymentId: PaymentId, refund: RefundRecord): Pa
   };
 };
 
-/** None for refunds that are no cash-outs. `transactionId` is the payment that is given back. */
+/** Returns no messages for refunds that are not cash-outs. `transactionId` is the refunded payment. */
 export const payoutMessages = (
   { after, at }: { readonly after: ExistingPayment; readonly at: Timestamp },
   id: RefundId,

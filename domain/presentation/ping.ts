@@ -1,5 +1,5 @@
-// The body of a ping: the canonical envelope around the endpoint's id, so that a receiver's code for events reads it. It is no event: the
-// catalogue does not have it, and its id begins with `ping_`.
+// The body of a ping: the canonical envelope around the endpoint's id, so that event handlers can parse it. A ping is not an event: it is
+// not in the catalogue, and its id starts with `ping_`.
 
 import type { EndpointId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -8,7 +8,7 @@ import { API_VERSION } from './envelope.ts';
 
 export const PING = 'ping';
 
-/** Returns the exact JSON text to send. `at`: account time. */
+/** Returns the exact JSON text to send. `at` is account time. */
 export const pingBody = (id: string, endpointId: EndpointId, at: Timestamp): string =>
   JSON.stringify({
     id,

@@ -1,4 +1,4 @@
-// A refund as the interface shows it (contract.md Refund).
+// The public view of a refund (contract.md Refund).
 
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { REFUND, type RefundState } from '../refund/refund.ts';
@@ -7,7 +7,7 @@ import type { RefundRecord } from '../transaction/refunds.ts';
 type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
 export const REFUND_STATUSES: readonly RefundStatus[] = ['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED'];
 
-/** The payment's stream says how it ended; before that, the refund's own says whether the provider has it. */
+/** Returns the status: from the payment's stream once the refund has ended, before that from the refund's own stream. */
 export const refundStatus = ({ outcome }: RefundRecord, way: RefundState['status'] = 'absent'): RefundStatus => {
   if (outcome.status === 'completed') return 'REFUNDED';
   if (outcome.status === 'failed') return 'FAILED';

@@ -3,7 +3,7 @@ import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { percentHalfUp } from '../kernel/rounding.ts';
 import { type DayRow, sumBy } from './dayCounts.ts';
 
-/** Points of `dailyVolume`: the most recent ones of a longer window. */
+/** Maximum points of `dailyVolume`; a longer window keeps the most recent ones. */
 const DAILY_VOLUME_MAX = 366;
 
 interface Volume {
@@ -25,7 +25,7 @@ interface StatsView {
   readonly methodBreakdown: readonly ({ readonly method: PaymentMethod } & Volume)[];
 }
 
-/** `days`: the window, ascending, its last one today; `rows`: what was counted of these days. Currencies in alphabetical order. */
+/** `days` is the window, ascending, ending today; `rows` are its counts. Currencies are in alphabetical order. */
 export const statsView = (days: readonly string[], rows: readonly DayRow[]): StatsView => {
   const all = rows.filter(({ method }) => method === null);
   const today = days.at(-1) as string;
@@ -57,7 +57,7 @@ const volumeOf = (rows: readonly DayRow[]): Volume => ({
   count: sumBy(rows, 'paid'),
 });
 
-/** One row a currency. */
+/** One row per currency. */
 const currenciesOf = (rows: readonly DayRow[]): { readonly [currency: string]: number } =>
   Object.fromEntries(
     rows

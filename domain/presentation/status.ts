@@ -1,4 +1,4 @@
-// One table of statuses (contract.md "Transaction statuses and their public charge status"); everything shown derives from it.
+// The only table of statuses (contract.md "Transaction statuses and their public charge status"). All shown statuses derive from it.
 import { unreachable } from '../kernel/decider.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
@@ -23,7 +23,7 @@ export const PUBLIC_STATUS_OF = {
 export type TransactionStatus = keyof typeof PUBLIC_STATUS_OF;
 export type PublicStatus = (typeof PUBLIC_STATUS_OF)[TransactionStatus];
 
-/** Money that arrived decides, then the end of the demand, then what is under way. */
+/** Returns the status. Received money decides first, then the end of the charge, then work in progress. */
 export const transactionStatus = ({ charge, transaction }: ExistingPayment): TransactionStatus => {
   switch (transaction.status) {
     case 'settled':
@@ -59,7 +59,7 @@ const settledStatus = ({ settlement, refunds, dispute }: SettledTransaction): Tr
   return settlement.method === 'CREDIT_CARD' ? 'APPROVED' : 'PAID';
 };
 
-/** Returns what of the payment has gone back to the payer: completed refunds, or all of a payer-lock return (I15). */
+/** Returns the amount returned to the payer: completed refunds, or the full amount of a payer-lock return (I15). */
 export const amountRefunded = ({ transaction }: ExistingPayment): Minor => {
   if (transaction.status === 'returned') return transaction.incoming.amount;
   return transaction.status === 'settled' ? refundedAmount(transaction.refunds) : ZERO;
@@ -69,7 +69,7 @@ export const publicStatus = (payment: ExistingPayment): PublicStatus => PUBLIC_S
 
 export const TRANSACTION_STATUSES = Object.keys(PUBLIC_STATUS_OF) as readonly TransactionStatus[];
 
-/** The transaction statuses that a public status stands for: how lists filter by it. */
+/** Returns the transaction statuses that a public status covers, for filtering lists. */
 export const transactionStatusesOf = (status: PublicStatus): readonly TransactionStatus[] =>
   TRANSACTION_STATUSES.filter((one) => PUBLIC_STATUS_OF[one] === status);
 export const PUBLIC_STATUSES: readonly PublicStatus[] = [...new Set(Object.values(PUBLIC_STATUS_OF))];

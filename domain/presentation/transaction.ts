@@ -1,4 +1,4 @@
-// The Transaction (payment) of the interface. Fields that do not apply are null.
+// The public Transaction (payment). Fields that don't apply are null.
 import { findInstrument, type Instruments } from '../charge/instruments.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
@@ -15,7 +15,7 @@ export interface TransactionView {
   readonly customerDocument: string | null;
   readonly customerEmail: string | null;
   readonly metadata: { readonly [key: string]: Json };
-  /** Data URL of a PNG: filled in by the read route only (I6), which holds the renderer. */
+  /** Data URL of a PNG. Only the read route fills it in (I6), because it holds the renderer. */
   readonly pixQrCode: string | null;
   readonly pixCopyPaste: string | null;
   readonly pixExpiresAt: string | null;
@@ -40,7 +40,7 @@ export interface TransactionView {
   readonly paidAt: string | null;
 }
 
-/** What POST /v1/payments answers: the rest is filled in once the acquirer has taken it. */
+/** Returns the response of POST /v1/payments. The remaining fields are filled in when the acquirer has accepted it. */
 export const createdTransactionView = (payment: ExistingPayment) => {
   const {
     id,
@@ -82,7 +82,7 @@ export const transactionView = (payment: ExistingPayment): TransactionView => {
   };
 };
 
-/** What the payer pays with; null where the payment has no such method. */
+/** Returns the instrument fields; null for methods that the payment doesn't have. */
 export const methodFields = (instruments: Instruments) => {
   const { pix } = instruments;
   const multibanco = findInstrument(instruments, 'MULTIBANCO');

@@ -1,4 +1,4 @@
-// The way of a refund through the provider. What it means for the payment and the wallet is in the payment's stream.
+// A refund at the provider. The payment's stream records its effect on the payment and the wallet.
 
 import type { PaymentMethod } from '../charge/methods.ts';
 import { PAYMENT_METHODS } from '../charge/methods.ts';
@@ -11,7 +11,7 @@ import type { Minor } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
-/** `devolution` returns the Pix by its end-to-end id, `cashout` is a Pix of our own; other methods go back by themselves. */
+/** `devolution` returns the Pix by its end-to-end id, `cashout` is a new Pix, `reversal` is the acquirer's refund of other methods. */
 export type RefundStrategy = 'devolution' | 'cashout' | 'reversal';
 
 export interface RefundOrder {
@@ -24,18 +24,18 @@ export interface RefundOrder {
   readonly method: PaymentMethod;
   readonly strategy: RefundStrategy;
   readonly destination: string | null;
-  /** Of the payment that is refunded: the end-to-end id of a Pix, the acquirer's id of any other. */
+  /** Id of the refunded payment: the end-to-end id of a Pix, otherwise the acquirer's id. */
   readonly providerPaymentId: string;
 }
 
 export type RefundRequested = Fact<'RefundRequested', RefundOrder & { readonly at: Timestamp }>;
-/** The provider took it and works on it. */
+/** The provider accepted the refund and is processing it. */
 export type RefundSubmitted = Fact<'RefundSubmitted', { readonly at: Timestamp }>;
-/** The provider did not say what became of it; it is asked until it does. */
+/** The provider did not report the outcome; it is asked until it does. */
 export type RefundOutcomeUnknown = Fact<'RefundOutcomeUnknown', { readonly at: Timestamp }>;
 export type RefundCompleted = Fact<'RefundCompleted', { readonly endToEndId: string | null; readonly at: Timestamp }>;
 export type RefundFailed = Fact<'RefundFailed', { readonly reason: string; readonly at: Timestamp }>;
-/** The provider paid what it had called failed. */
+/** The provider paid a refund that it had reported as failed. */
 export type RefundConfirmedLate = Fact<
   'RefundConfirmedLate',
   { readonly endToEndId: string | null; readonly at: Timestamp }
@@ -89,7 +89,7 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
 };
 export const refund: Decider<RefundState, RefundEvent> = { initial: { status: 'absent' }, evolve };
 
-/** The reservation in the payment's stream is the promise; this opens the work. Twice: once. */
+/** Starts the work on a refund that the payment's stream reserved. No-op if it has started. */
 export const requestRefund =
   (order: RefundOrder, at: Timestamp): Decision<RefundState, RefundEvent, 'requested'> =>
   (state) => ({
@@ -103,7 +103,7 @@ export type RefundOutcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-/** What the provider said. Said before, or after the end: nothing. A confirmation of what had failed is recorded all the same. */
+/** Records the provider's outcome, even a confirmation after a failure. No-op if already recorded or ended. */
 export const recordRefundOutcome =
   (outcome: RefundOutcome, at: Timestamp): Decision<RefundState, RefundEvent, 'recorded' | 'nothing'> =>
   (state) => {

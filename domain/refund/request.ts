@@ -1,10 +1,9 @@
-// What a merchant may ask for when refunding (contract.md Refund body): from a body whose types are right to a wish, or to all that is
-// wrong with it.
+// Validates the body of a refund request and turns it into a wish (contract.md Refund body).
 import type { CodedProblem } from '../charge/request.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 
-/** The known fields of the body, types and simple bounds checked (http/api/refunds/refundSchema.ts). */
+/** The known fields of the body, with types and simple bounds already checked (http/api/refunds/refundSchema.ts). */
 export interface RefundBody {
   readonly idempotencyKey: string;
   readonly amount?: number;
@@ -15,28 +14,28 @@ export interface RefundBody {
 }
 
 interface RefundRequest {
-  /** null: all that is left. */
+  /** null for the full remainder. */
   readonly amount: Minor | null;
   readonly reason: string | null;
-  /** null: the method's own way. */
+  /** null for the method's default. */
   readonly strategy: 'devolution' | 'cashout' | null;
   readonly passFeeToTenant: boolean;
-  /** A Pix key; null: the payer's document. */
+  /** A Pix key; null for the payer's document. */
   readonly destinationKey: string | null;
 }
 
 /**
- * Returns the problems beyond types. A devolution goes back where the Pix came from, so a destination with it is a problem, not ignored.
+ * Returns problems beyond types. A devolution goes to where the Pix came from, so a destination with it is a problem, not ignored.
  */
 export const refundProblems = ({ strategy, destinationKey }: Partial<RefundBody>): readonly CodedProblem[] => {
   if (destinationKey === undefined) return [];
   const problem = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];
   if (!isPixKey(destinationKey))
-    return problem('must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case e-mail or UUID');
-  return strategy === 'devolution' ? problem('is for cashout refunds: a devolution goes back to the payer') : [];
+    return problem('must be a Pix key: a CPF or CNPJ without punctuation, a +55 phone, a lower-case email or UUID');
+  return strategy === 'devolution' ? problem('applies only to cashout refunds; a devolution returns to the payer') : [];
 };
 
-/** Only for a body without problems. */
+/** Returns the request of a valid body. The body must have no problems. */
 export const refundRequest = (body: RefundBody): RefundRequest => ({
   amount: body.amount === undefined ? null : toMinor(body.amount),
   reason: body.reason ?? null,
@@ -45,10 +44,10 @@ export const refundRequest = (body: RefundBody): RefundRequest => ({
   destinationKey: body.destinationKey ?? null,
 });
 
-/** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
+/** Rule version of the fingerprint. Fields added later are covered only under a new version (K2). */
 export const REFUND_FINGERPRINT_VERSION = 1;
 
-/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+/** Returns the fields that the fingerprint covers: the known fields as sent, before defaults, undefined if omitted (K2). */
 export const refundFingerprintFields = (body: RefundBody): object => {
   const { amount, reason, strategy, passFeeToTenant, destinationKey } = body;
   return { amount, reason, strategy, passFeeToTenant, destinationKey };

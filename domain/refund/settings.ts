@@ -1,10 +1,10 @@
-// How much may leave an account by refunds in an hour, and how its sandbox pays them (rules M7b, X3).
+// Account settings that limit refunds per hour, and how the sandbox pays refunds (rules M7b, X3).
 import { accountSetting, limitSchema, outside, wholeNumber } from '../kernel/accountSetting.ts';
 import { AMOUNT_MAX, type Minor } from '../kernel/money.ts';
 import { onSwitch } from '../kernel/sandboxSwitch.ts';
 import { integer, money, nullable, record } from '../kernel/serde.ts';
 
-/** Live refunds an hour: how many, and their sum in minor units of each currency; null: any. */
+/** Limits of live refunds per hour: their number, and their sum in minor units of each currency; null for no limit. */
 export interface RefundVelocity {
   readonly countPerHour: number | null;
   readonly sumPerHour: Minor | null;
@@ -22,10 +22,10 @@ export const refundVelocity = accountSetting<RefundVelocity>({
     type: 'object',
     properties: {
       countPerHour: limitSchema(COUNT, 'null: any.'),
-      sumPerHour: limitSchema(SUM, 'Minor units; null: any.'),
+      sumPerHour: limitSchema(SUM, 'In minor units; null for no limit.'),
     },
     additionalProperties: false,
-    description: 'Live refunds of an hour.',
+    description: 'Limits of live refunds per hour.',
   },
   problems: ({ countPerHour, sumPerHour }) => [
     ...outside('refundVelocity.countPerHour', countPerHour ?? 0, COUNT),
@@ -33,23 +33,23 @@ export const refundVelocity = accountSetting<RefundVelocity>({
   ],
   options: {
     'refund-count': {
-      description: 'live refunds an hour of the whole account; any',
+      description: 'maximum of live refunds per hour of the account; `any` for no limit',
       part: 'countPerHour',
       read: wholeNumber(COUNT, { any: null }),
     },
     'refund-sum': {
-      description: 'what live refunds of an hour may add up to, in minor units of each currency; any',
+      description: 'maximum sum of live refunds per hour, in minor units of each currency; `any` for no limit',
       part: 'sumPerHour',
       read: wholeNumber(SUM, { any: null }),
     },
   },
   line: ({ countPerHour, sumPerHour }) => [
     'refunds',
-    `${countPerHour ?? 'any'} an hour, of ${sumPerHour ?? 'any'} minor units together`,
+    `${countPerHour ?? 'any number'} per hour, ${sumPerHour ?? 'any number of'} minor units in total`,
   ],
 });
 
 export const autoConfirmRefunds = onSwitch(
   { name: 'autoConfirmRefunds', apiName: 'auto_confirm_refunds' },
-  'Whether the bank pays refunds by itself.',
+  'Whether the sandbox bank pays refunds automatically.',
 );

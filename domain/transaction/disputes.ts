@@ -1,4 +1,4 @@
-// A dispute as the payment has it: what is held, and what its case was last seen at. The case itself is in dispute/.
+// A dispute as the payment records it: the held amount and the latest known state of its case. The case itself is in dispute/.
 import {
   CASE_STATUSES,
   CASE_TYPES,
@@ -17,21 +17,21 @@ import { type Minor, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
-/** What the provider says about the beginning of a dispute. */
+/** The provider's report about the start of a dispute. */
 export interface Allegation {
   readonly method: DisputeMethod | null;
   readonly reason: string | null;
-  /** Who opened it, when that is told. */
+  /** The payer who opened it, if known. */
   readonly payer: { readonly name: string | null; readonly document: string | null };
   readonly openedAt: Timestamp;
 }
 
-/** The status that a disputed payment has (W9). */
+/** The status of a disputed payment (W9). */
 export type DisputeKind = 'CHARGEBACK' | 'DISPUTE';
 
 /**
- * The payer, the card's holder or the issuer wants it back. `amount` is what is held of it: what is neither refunded nor on its way (M9,
- * Q1); 0 of a mismatch, where the payment goes on as it was until an operator settles the case.
+ * The payer, the card holder or the issuer disputes the payment. `amount` is held: the part neither refunded nor being refunded (M9, Q1).
+ * For a mismatch it is 0, and the payment stays as it was until an operator settles the case.
  */
 export type TransactionDisputeOpened = Fact<
   'TransactionDisputeOpened',
@@ -45,7 +45,7 @@ export type TransactionDisputeOpened = Fact<
     readonly at: Timestamp;
   }
 >;
-/** The case went on. `revision`: of its event in the stream of the case. `at`: when the service took it up. */
+/** The case changed. `revision` is that of its event in the case's stream. `at` is when the service recorded it. */
 export type TransactionDisputeUpdated = Fact<
   'TransactionDisputeUpdated',
   {
@@ -53,29 +53,29 @@ export type TransactionDisputeUpdated = Fact<
     readonly change: CaseChange;
     readonly medCase: CaseSnapshot;
     readonly ending: MedCase['ending'];
-    /** As the provider reported the end; null: it reported none. */
+    /** Time of the end that the provider reported; null if it reported none. */
     readonly ruledAt: Timestamp | null;
-    /** Whether webhooks tell of it (Q5). */
+    /** Whether webhooks report it (Q5). */
     readonly announced: boolean;
     readonly at: Timestamp;
   }
 >;
-/** The case has ended: what was held goes back to the merchant, or is gone. */
+/** The case ended: the held money returns to the merchant or is lost. */
 export type TransactionDisputeResolved = Fact<
   'TransactionDisputeResolved',
   {
     readonly caseId: MedCaseId;
     readonly moneyOutcome: MoneyOutcome;
-    /** The amount released from the hold; 0: nothing was held, or it was lost when the mismatch was settled. */
+    /** Amount released from the hold; 0 if nothing was held, or if it was lost when the mismatch was settled. */
     readonly amount: Minor;
     readonly currency: string;
-    /** As the provider reported it. */
+    /** Amount that the provider reported. */
     readonly reportedAmount: Minor;
     readonly announced: boolean;
     readonly at: Timestamp;
   }
 >;
-/** An operator settled a mismatch: `amount` is held, or lost; with `nothing` it is 0 and the merchant keeps the money (Q1). */
+/** An operator settled a mismatch: `amount` is held or lost. For `nothing` it is 0 and the merchant keeps the money (Q1). */
 export type TransactionDisputeSettled = Fact<
   'TransactionDisputeSettled',
   SettlingVerdict & {
@@ -87,7 +87,7 @@ export type TransactionDisputeSettled = Fact<
     readonly at: Timestamp;
   }
 >;
-/** The bank gave this much to the payer, out of what it holds for us (Q11). */
+/** The bank paid this amount to the payer, out of the money that it holds for the platform (Q11). */
 export type TransactionDisputeReturned = Fact<
   'TransactionDisputeReturned',
   { readonly caseId: MedCaseId; readonly amount: Minor; readonly currency: string; readonly at: Timestamp }
@@ -181,19 +181,19 @@ export const disputeSerde: SerdeTable<DisputeEvent> = {
 export interface DisputeRecord extends Allegation {
   readonly caseId: MedCaseId;
   readonly kind: DisputeKind;
-  /** Held, or lost; once it was returned, what had been held. */
+  /** Held or lost amount; once returned, the amount that was held. */
   readonly amount: Minor;
   readonly amountMismatch: boolean;
   readonly reportedAmount: Minor;
-  /** What became of a mismatch; null: the reported amount matched. */
+  /** Settlement of a mismatch; null if the reported amount matched. */
   readonly settling: MedCase['settling'];
-  /** What the bank gave to the payer; 0: nothing, or it did not say so yet. */
+  /** Amount that the bank paid to the payer; 0 if none, or not reported yet. */
   readonly returnedToPayer: Minor;
-  /** null: the case is under way, or a mismatch that is not settled. */
+  /** null while the case is open, or while a mismatch is not settled. */
   readonly moneyOutcome: MoneyOutcome | null;
   readonly ending: MedCase['ending'];
   readonly ruledAt: Timestamp | null;
-  /** Of the last event of the case that the payment was told of; -1: of none. */
+  /** Revision of the latest case event that the payment recorded; -1 if none. */
   readonly revision: number;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
@@ -201,18 +201,18 @@ export interface DisputeRecord extends Allegation {
   readonly earlier: readonly MedCaseId[];
 }
 
-/** Whether the payment is disputed: the case is under way, or was not decided in the merchant's favour with the money returned. */
+/** Returns whether the payment counts as disputed. Cases that the merchant won don't count, nor mismatches unsettled or without a hold. */
 export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRecord =>
   dispute !== null &&
   dispute.settling !== 'awaited' &&
   dispute.settling !== 'nothing' &&
   dispute.moneyOutcome !== 'refunded_to_merchant';
 
-/** What must be left of the payment until an operator has settled a mismatch (Q1). */
+/** Returns the amount that must remain of the payment until an operator has settled a mismatch (Q1). */
 export const reservedForSettling = (dispute: DisputeRecord | null): Minor =>
   dispute?.settling === 'awaited' ? dispute.reportedAmount : ZERO;
 
-/** null: it had none before. */
+/** Returns the dispute after the event. `before` is null if there was none. */
 export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent): DisputeRecord | null => {
   switch (event.type) {
     case 'TransactionDisputeOpened': {

@@ -5,7 +5,7 @@ import { add, basisPointsOf, least, type Minor, subtract, toMinor } from '../ker
 export interface Fee {
   /** Basis points of the amount, 0 to 10,000. */
   readonly percentBps: number;
-  /** Minor units on top. */
+  /** Fixed fee in minor units, added to the percentage. */
   readonly fixed: Minor;
 }
 export interface FeePair {
@@ -23,7 +23,7 @@ export interface ChargedFees {
 
 const feeOf = (amount: Minor, fee: Fee): Minor => add(basisPointsOf(amount, fee.percentBps), fee.fixed);
 
-/** Half-up; together never more than the amount, and then the platform's share is cut first. */
+/** Returns the fees, rounded half up. Together they never exceed the amount; the platform's share is reduced first. */
 export const chargeFees = (amount: Minor, { provider, platform }: FeePair): ChargedFees => {
   const providerFee = least(feeOf(amount, provider), amount);
   const platformFee = least(feeOf(amount, platform), subtract(amount, providerFee));

@@ -1,5 +1,5 @@
-// How an operator settles what the provider refuses to send back (M10), and what the provider confirms after it had refused: both are
-// kept with the payment that arrived, or with the refund.
+// An operator's settlement of refused returns (M10), and late confirmations by the provider after a refusal. Both are stored with the
+// incoming payment or with the refund.
 
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -17,12 +17,12 @@ interface Moved {
   readonly at: Timestamp;
 }
 
-/** An operator has the money paid out to a Pix key instead. The platform bears the fee; nothing has moved yet. */
+/** An operator requested a Pix-out to a Pix key instead. The platform bears the fee; no money has moved yet. */
 export type TransactionHeldPayoutRequested = Fact<
   'TransactionHeldPayoutRequested',
   Moved & {
     readonly providerPaymentId: string;
-    /** Names the Pix-out at the provider, and its stream. */
+    /** Id of the Pix-out at the provider and of its stream. */
     readonly payoutId: RefundId;
     readonly destination: string;
     readonly fee: Minor;
@@ -30,7 +30,7 @@ export type TransactionHeldPayoutRequested = Fact<
     readonly by: string;
   }
 >;
-/** The Pix-out arrived: nothing is owed to the payer any more. */
+/** The Pix-out arrived; nothing is owed to the payer. */
 export type TransactionHeldPayoutPaid = Fact<
   'TransactionHeldPayoutPaid',
   Moved & {
@@ -40,7 +40,7 @@ export type TransactionHeldPayoutPaid = Fact<
     readonly endToEndId: string | null;
   }
 >;
-/** The provider refuses the Pix-out: the money waits for an operator again. */
+/** The provider refused the Pix-out; the money awaits an operator again. */
 export type TransactionHeldPayoutFailed = Fact<
   'TransactionHeldPayoutFailed',
   {
@@ -50,25 +50,25 @@ export type TransactionHeldPayoutFailed = Fact<
     readonly at: Timestamp;
   }
 >;
-/** An operator gave up sending it back: it is the platform's. */
+/** An operator wrote off the money, which becomes the platform's. */
 export type TransactionHeldWrittenOff = Fact<
   'TransactionHeldWrittenOff',
   Moved & { readonly providerPaymentId: string; readonly reason: string; readonly by: string }
 >;
 /**
- * The provider confirmed a return, or the Pix-out in its place, after it had refused it and the money went elsewhere. The amount left the
- * provider once more: it is a claim until an operator writes it off. `id`: the return's or the Pix-out's own. `fee`: of a Pix-out.
+ * The provider confirmed a return, or the Pix-out in its place, after refusing it and after the money went elsewhere. The amount left the
+ * provider twice: it is a claim until an operator writes it off. `id` is that of the return or Pix-out; `fee` is that of a Pix-out.
  */
 export type TransactionReturnConfirmedLate = Fact<
   'TransactionReturnConfirmedLate',
   Moved & { readonly providerPaymentId: string; readonly id: string; readonly fee: Minor }
 >;
-/** The provider confirmed a refund after it had failed. The merchant keeps what it got back; the amount is a claim as above. */
+/** The provider confirmed a refund after it had failed. The merchant keeps the returned money; the amount is a claim, as above. */
 export type TransactionRefundConfirmedLate = Fact<
   'TransactionRefundConfirmedLate',
   Moved & { readonly refundId: RefundId; readonly fee: Minor; readonly endToEndId: string | null }
 >;
-/** An operator writes off such a claim: the platform bears it. `id`: of the return, the Pix-out or the refund. */
+/** An operator wrote off such a claim, which the platform bears. `id` is that of the return, Pix-out or refund. */
 export type TransactionLateConfirmationWrittenOff = Fact<
   'TransactionLateConfirmationWrittenOff',
   Moved & { readonly id: string; readonly reason: string; readonly by: string }
@@ -145,7 +145,7 @@ const withPayout = (
   payouts: payouts.map((one) => (one.payoutId === id ? { ...one, outcome } : one)),
 });
 
-/** Returns the payment that arrived, after an event that names it. */
+/** Returns the incoming payment after an event that names it. */
 export const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): IncomingPaymentRecord => {
   switch (event.type) {
     case 'TransactionHeldPayoutRequested': {
@@ -183,7 +183,7 @@ export const evolveLateRefund = (refund: RefundRecord, { data }: TransactionRefu
   return refund.refundId === refundId ? { ...refund, late: { id, amount, at, isWrittenOff: false } } : refund;
 };
 
-/** Returns what it was confirmed late of, with the confirmation of this id written off. */
+/** Returns the record with the late confirmation of this id marked as written off. */
 export const writtenOffLate = <T extends { readonly late?: LateConfirmation | readonly LateConfirmation[] }>(
   one: T,
   id: string,

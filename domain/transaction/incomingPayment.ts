@@ -1,33 +1,33 @@
-// A payment that arrived, and what became of it.
+// An incoming payment and its outcome.
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { payerTaxIdOf } from '../pix/taxId.ts';
 
-/** As the bank names the payer; the document may be missing. */
+/** The payer as the bank reports it; the document may be missing. */
 export interface Payer {
   readonly name: string | null;
   readonly document: string | null;
 }
 
-/** One payment that arrived, as the provider reports it. */
+/** One incoming payment as the provider reports it. */
 export interface IncomingPayment {
   readonly method: PaymentMethod;
-  /** The provider's id of the payment: of a Pix its end-to-end id, otherwise the acquirer's own. Unique at the provider: the dedup key. */
+  /** Unique id at the provider, used for deduplication: the end-to-end id of a Pix, otherwise the acquirer's id. */
   readonly providerPaymentId: string;
   readonly amount: Minor;
   readonly payer: Payer;
-  /** The provider's payment time: lateness is judged by it (M4). */
+  /** Payment time at the provider, which decides whether the payment is late (M4). */
   readonly paidAt: Timestamp;
 }
 
-/** Returns the bare tax id of whoever paid; null when the bank names nobody by it (M5). */
+/** Returns the payer's CPF or CNPJ without punctuation, or null if the bank reports none (M5). */
 export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);
 
 export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended' | 'payer_mismatch';
 
-/** A Pix-out in place of a refused return. */
+/** A Pix-out that replaces a refused return. */
 export interface HeldPayout {
   readonly payoutId: RefundId;
   readonly destination: string;
@@ -36,7 +36,7 @@ export interface HeldPayout {
   readonly outcome: 'requested' | 'paid' | 'failed';
 }
 
-/** A confirmation that came after the refusal. */
+/** A confirmation that arrived after the refusal. */
 export interface LateConfirmation {
   readonly id: string;
   readonly amount: Minor;
@@ -44,12 +44,12 @@ export interface LateConfirmation {
   readonly isWrittenOff: boolean;
 }
 
-/** Every payment ever seen for the charge, in order of arrival. */
+/** An incoming payment with its outcome. A charge lists all of them in order of arrival. */
 export interface IncomingPaymentRecord {
   readonly method: PaymentMethod;
   readonly providerPaymentId: string;
   readonly amount: Minor;
-  /** `rejected`: on its way back; `unreturned`: the provider refuses to send it back; the last three: as an operator settled it (M10). */
+  /** `rejected`: being returned; `unreturned`: the provider refused the return; the last three: settled by an operator (M10). */
   readonly outcome:
     | 'settled'
     | 'held'
@@ -61,9 +61,9 @@ export interface IncomingPaymentRecord {
     | 'writtenOff';
   readonly reason: RejectionReason | 'operator' | 'cancelled' | 'released' | null;
   readonly returnId: string | null;
-  /** The provider's latest refusal to send it back, and how many there were. */
+  /** The provider's latest refusal to return it, and the number of refusals. */
   readonly refusal?: { readonly reason: string; readonly at: Timestamp; readonly number: number };
-  /** In order of their requests. */
+  /** In order of request. */
   readonly payouts?: readonly HeldPayout[];
   readonly late?: readonly LateConfirmation[];
 }

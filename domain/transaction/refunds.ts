@@ -1,4 +1,4 @@
-// What was given back of a settled payment, and what may still be: refunds and dispute holds draw on one rest (architecture §4).
+// Refunds of a settled payment and its refundable remainder, which refunds and dispute holds share (architecture §4).
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
@@ -10,34 +10,34 @@ import type { RefundStrategy } from '../refund/refund.ts';
 import { type DisputeRecord, isDisputed } from './disputes.ts';
 import type { LateConfirmation } from './incomingPayment.ts';
 
-/** What a refund asks for, fixed when it is reserved. */
+/** Terms of a refund, fixed when it is reserved. */
 export interface RefundTerms {
   readonly refundId: RefundId;
   readonly amount: Minor;
   readonly currency: string;
   readonly reason: string | null;
   readonly strategy: RefundStrategy;
-  /** Where a cash-out goes: a Pix key (a payer's document is one too); null for the other strategies. */
+  /** Pix key that receives a cash-out (the payer's document is one, too); null for other strategies. */
   readonly destination: string | null;
-  /** The merchant named the destination. False: it is the payer's document, which is never shown (M6), or there is none. */
+  /** Whether the merchant named the destination. Otherwise it is the payer's document, which is never shown (M6), or null. */
   readonly namedByMerchant: boolean;
-  /** Of the Pix-out (M6); 0 for the other strategies. */
+  /** Fee of the Pix-out (M6); 0 for other strategies. */
   readonly fee: Minor;
   readonly feePaidBy: 'merchant' | 'platform';
 }
 
-/** The merchant gives money back: it left the wallet, whatever becomes of it at the provider (M1). */
+/** The merchant requested a refund. The money left the wallet, whatever the provider does (M1). */
 export type TransactionRefundReserved = Fact<
   'TransactionRefundReserved',
   RefundTerms & { readonly fingerprint: Fingerprint; readonly at: Timestamp }
 >;
 type Moved = Pick<RefundTerms, 'refundId' | 'amount' | 'currency' | 'fee' | 'feePaidBy'> & { readonly at: Timestamp };
-/** The payer has it. `endToEndId`: of the return or of the Pix-out; null where the method has none. */
+/** The payer has the money. `endToEndId` is that of the return or Pix-out; null for methods without one. */
 export type TransactionRefundCompleted = Fact<
   'TransactionRefundCompleted',
   Moved & { readonly endToEndId: string | null }
 >;
-/** The provider could not give it back: it is in the wallet and refundable again (M7, M7a). */
+/** The provider could not refund it. The money is in the wallet and refundable again (M7, M7a). */
 export type TransactionRefundReleased = Fact<'TransactionRefundReleased', Moved & { readonly reason: string }>;
 export type RefundMovement = TransactionRefundReserved | TransactionRefundCompleted | TransactionRefundReleased;
 
@@ -88,17 +88,17 @@ export interface RefundRecord extends RefundTerms {
   readonly late?: LateConfirmation;
 }
 
-/** Returns what of the fee the merchant bears (M6, M11). */
+/** Returns the part of the fee that the merchant bears (M6, M11). */
 export const feeOfMerchant = ({ fee, feePaidBy }: Pick<RefundTerms, 'fee' | 'feePaidBy'>): Minor =>
   feePaidBy === 'merchant' ? fee : ZERO;
 
 const sumOf = (refunds: readonly RefundRecord[], statuses: readonly RefundRecord['outcome']['status'][]): Minor =>
   refunds.filter(({ outcome }) => statuses.includes(outcome.status)).reduce((sum, one) => add(sum, one.amount), ZERO);
 
-/** Given back and confirmed. */
+/** Returns the sum of completed refunds. */
 export const refundedAmount = (refunds: readonly RefundRecord[]): Minor => sumOf(refunds, ['completed']);
 
-/** What of the paid amount is neither refunded nor on its way nor held back by a dispute. */
+/** Returns the part of the paid amount that is neither refunded, nor being refunded, nor held by a dispute. */
 export const refundableRest = (paid: Minor, refunds: readonly RefundRecord[], dispute: DisputeRecord | null): Minor =>
   subtract(subtract(paid, sumOf(refunds, ['reserved', 'completed'])), isDisputed(dispute) ? dispute.amount : ZERO);
 
@@ -108,7 +108,7 @@ const finished = (
   outcome: RefundRecord['outcome'],
 ): readonly RefundRecord[] => refunds.map((refund) => (refund.refundId === refundId ? { ...refund, outcome } : refund));
 
-/** Returns the refunds of a settled payment after such an event. */
+/** Returns the refunds of a settled payment after the event. */
 export const evolveRefunds = (refunds: readonly RefundRecord[], event: RefundMovement): readonly RefundRecord[] => {
   switch (event.type) {
     case 'TransactionRefundReserved': {

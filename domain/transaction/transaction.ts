@@ -1,4 +1,4 @@
-// The money: what arrived for a charge and what became of it. What was asked for is in charge/.
+// The transaction: money that arrived for a charge, and its outcome. The request for it is in charge/.
 
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
@@ -37,7 +37,7 @@ export interface Settlement extends ChargedFees {
   readonly incoming: IncomingPayment;
   readonly method: PaymentMethod;
   readonly currency: string;
-  /** When the net becomes available; null when it is at once (M2). */
+  /** When the net becomes available; null for immediately (M2). */
   readonly availableAt: Timestamp | null;
   readonly at: Timestamp;
 }
@@ -48,12 +48,12 @@ interface Moved {
   readonly at: Timestamp;
 }
 
-/** The payer is at it: a card or its 3DS check is in flight. */
+/** The payer started to pay: a card payment or its 3DS check is in progress. */
 export type TransactionProcessing = Fact<
   'TransactionProcessing',
   { readonly method: PaymentMethod; readonly at: Timestamp }
 >;
-/** Acquirer or issuer declined the method. `isFinal`: it was the last one that could be paid with. */
+/** Acquirer or issuer declined the method. `isFinal`: it was the last remaining method. */
 export type TransactionRefused = Fact<
   'TransactionRefused',
   {
@@ -64,19 +64,19 @@ export type TransactionRefused = Fact<
     readonly at: Timestamp;
   }
 >;
-/** The demand was paid in full and the net is the merchant's. Fees are fixed here for ever (M1). */
+/** The charge was paid in full and the net belongs to the merchant. This fixes the fees permanently (M1). */
 export type TransactionSettled = Fact<'TransactionSettled', Settlement>;
-/** A Pix arrived for a payer-locked charge without a payer document: kept, never credited, until an operator decides (M5). */
+/** A Pix without a payer document arrived for a payer-locked charge. It is not credited until an operator decides (M5). */
 export type TransactionHeld = Fact<
   'TransactionHeld',
   { readonly incoming: IncomingPayment; readonly currency: string; readonly at: Timestamp }
 >;
-/** An operator let a held Pix pass; it is credited in the same append. */
+/** An operator released a held Pix, which is credited in the same append. */
 export type TransactionHeldReleased = Fact<
   'TransactionHeldReleased',
   Moved & { readonly providerPaymentId: string; readonly by: string }
 >;
-/** A held Pix goes back: an operator wants it so, or the merchant cancelled the payment. */
+/** A held Pix is being returned, because an operator decided so or the merchant cancelled the payment. */
 export type TransactionHeldRejected = Fact<
   'TransactionHeldRejected',
   Moved & {
@@ -93,7 +93,7 @@ export type TransactionPaymentRejected = Fact<
     readonly incoming: IncomingPayment;
     readonly currency: string;
     readonly reason: RejectionReason;
-    /** Names the return at the provider, so that asking twice returns once. */
+    /** Id of the return at the provider, so that a repeated request returns the money once. */
     readonly returnId: string;
     readonly at: Timestamp;
   }
@@ -105,12 +105,12 @@ export type TransactionPaymentReturned = Fact<
     readonly providerPaymentId: string;
   }
 >;
-/** The provider will not take that return: the money stays with it, owed to the payer, until an operator decides. */
+/** The provider refused the return: it keeps the money, owed to the payer, until an operator decides. */
 export type TransactionReturnRefused = Fact<
   'TransactionReturnRefused',
   Moved & { readonly providerPaymentId: string; readonly reason: string }
 >;
-/** An operator has it sent back again, under another name: of the one before, the provider's refusal is final. */
+/** An operator requested the return again under a new id, because the provider's refusal of the earlier id is final. */
 export type TransactionReturnRetried = Fact<
   'TransactionReturnRetried',
   { readonly providerPaymentId: string; readonly returnId: string; readonly by: string; readonly at: Timestamp }
@@ -151,16 +151,16 @@ export const RETURNS = partition<TransactionPaymentReturned | TransactionReturnR
 
 interface Seen {
   readonly incomingPayments: readonly IncomingPaymentRecord[];
-  /** Methods that were declined; others may still pay. */
+  /** Declined methods; others may still pay. */
   readonly declined: readonly PaymentMethod[];
 }
 export type SettledTransaction = Seen & {
   readonly status: 'settled';
   readonly settlement: Settlement;
   readonly releasedAt: Timestamp | null;
-  /** In order of their reservation. */
+  /** In order of reservation. */
   readonly refunds: readonly RefundRecord[];
-  /** The latest one. */
+  /** The latest dispute. */
   readonly dispute: DisputeRecord | null;
 };
 export type TransactionState =
@@ -171,7 +171,7 @@ export type TransactionState =
       readonly failure: { readonly reason: string; readonly providerErrorCode: string; readonly at: Timestamp };
     })
   | (Seen & { readonly status: 'held'; readonly incoming: IncomingPayment })
-  /** Payer lock violated, or returned by an operator; the return is asked for and not yet accepted. */
+  /** Payer-lock violation, or an operator's decision; the return is requested and not yet accepted. */
   | (Seen & { readonly status: 'returning'; readonly incoming: IncomingPayment })
   | (Seen & { readonly status: 'returned'; readonly incoming: IncomingPayment; readonly returnedAt: Timestamp })
   | SettledTransaction;
@@ -188,7 +188,7 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       if (state.status !== 'none' && state.status !== 'processing') return state;
       const declined = [...state.declined, method];
       if (isFinal) return { ...seen, declined, status: 'refused', failure: { reason, providerErrorCode, at } };
-      // Another method may be in flight meanwhile: it stays so.
+      // If another method is in progress, the payment stays in that state.
       return state.status === 'processing' && state.method !== method
         ? { ...state, declined }
         : { ...seen, declined, status: 'none' };
@@ -264,7 +264,7 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
         incoming,
       };
     }
-    case 'TransactionHeldReleased': // the settlement that goes with it says the rest
+    case 'TransactionHeldReleased': // the settlement in the same append has the details
       return {
         ...state,
         incomingPayments: replaced(state.incomingPayments, event.data.providerPaymentId, { reason: 'released' }),
@@ -286,7 +286,7 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
   }
 };
 
-/** Nothing of this payment is owed to its payer any more: one that the payer lock kept from being credited ends with it. */
+/** Removes the debt to the payer. If a payer lock had prevented crediting this payment, the transaction ends with it. */
 const gone = (
   state: TransactionState,
   incomingPayments: readonly IncomingPaymentRecord[],
@@ -296,7 +296,7 @@ const gone = (
     ? { declined: state.declined, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: at }
     : { ...state, incomingPayments };
 
-/** Returns the transaction after such an event. */
+/** Returns the transaction after the event. */
 const evolveHeldSettlement = (state: TransactionState, event: HeldSettlementEvent): TransactionState => {
   if (event.type === 'TransactionRefundConfirmedLate')
     return state.status === 'settled'

@@ -1,5 +1,5 @@
-// Somebody who logs in: a member of a merchant's account, or an operator of the platform (rule D2). What is secret is kept elsewhere: an
-// event names a password by its id, so that the event decides which of the stored hashes is in force.
+// A user who logs in: a member of a merchant's account, or an operator of the platform (rule D2). Secrets are stored elsewhere: events
+// refer to a password by id, so that they decide which of the stored hashes is valid.
 
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
@@ -11,48 +11,48 @@ import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../ker
 import type { Timestamp } from '../kernel/time.ts';
 import { SECOND_FACTOR_ERRORS } from './errors.ts';
 
-/** Of a name, in characters. */
+/** Maximum length of a name, in characters. */
 export const USER_NAME_LENGTH_MAX = 200;
 export const ACCOUNT_ROLES = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
-/** What a user may do in the account it belongs to. */
+/** Roles of a user in its account. */
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
-/** Issuing, rotating and revoking API keys (contract.md Authentication, 6). */
+/** Returns whether the role may issue, rotate and revoke API keys (contract.md Authentication, 6). */
 export const mayManageKeys = (role: AccountRole): boolean => role === 'OWNER' || role === 'ADMIN';
 const isAccountRole = (role: string): role is AccountRole => (ACCOUNT_ROLES as readonly string[]).includes(role);
 export const ROLES = [...ACCOUNT_ROLES, 'OPERATOR'] as const;
-/** An OPERATOR belongs to the platform and to no account. */
+/** An OPERATOR belongs to the platform, not to an account. */
 export type Role = (typeof ROLES)[number];
 
 export type UserAdded = Fact<
   'UserAdded',
   {
     readonly userId: UserId;
-    /** null: an OPERATOR. */
+    /** null for an OPERATOR. */
     readonly accountId: AccountId | null;
     readonly email: string;
     readonly name: string;
     readonly role: Role;
-    /** null: it can't log in until it has set one. */
+    /** null until the user sets a password, which is required to log in. */
     readonly passwordId: PasswordId | null;
     readonly at: Timestamp;
   }
 >;
-/** From here on this password is the only one. */
+/** The user changed its password; earlier ones are invalid. */
 export type UserPasswordChanged = Fact<
   'UserPasswordChanged',
   { readonly passwordId: PasswordId; readonly at: Timestamp }
 >;
-/** The user can't log in, and is logged out everywhere. */
+/** The user was disabled: it can't log in, and its sessions ended. */
 export type UserDisabled = Fact<'UserDisabled', { readonly at: Timestamp }>;
 export type UserEnabled = Fact<'UserEnabled', { readonly at: Timestamp }>;
-/** What the user may do from here on; every request of its sessions is judged by it. */
+/** The user's role changed, which applies to every request of its sessions. */
 export type UserRoleChanged = Fact<'UserRoleChanged', { readonly role: AccountRole; readonly at: Timestamp }>;
-/** From here on the user logs in with this second factor, too. It takes the place of any other. */
+/** The user enrolled a second factor, which logins now require. It replaces any earlier one. */
 export type UserSecondFactorEnrolled = Fact<
   'UserSecondFactorEnrolled',
   { readonly secondFactorId: SecondFactorId; readonly at: Timestamp }
 >;
-/** From here on the password alone is enough. */
+/** The second factor was removed; logins require only the password. */
 export type UserSecondFactorReset = Fact<'UserSecondFactorReset', { readonly at: Timestamp }>;
 export type UserEvent =
   | UserAdded
@@ -73,7 +73,7 @@ export type UserState =
       readonly name: string;
       readonly role: Role;
       readonly passwordId: PasswordId | null;
-      /** null: the password alone is enough. */
+      /** null if logins require only the password. */
       readonly secondFactorId: SecondFactorId | null;
       readonly addedAt: Timestamp;
     };
@@ -107,13 +107,15 @@ export const user: Decider<UserState, UserEvent> = { initial: { status: 'absent'
 
 const NO_USER: Rejection = reject('not_found', 'There is no such user.');
 
-/** null: the role fits who the user belongs to; null: the platform. */
+/** Returns why the role doesn't fit a user of this account (null: the platform), or null if it fits. */
 export const roleProblem = (role: Role, accountId: AccountId | null): Rejection | null =>
   (role === 'OPERATOR') === (accountId === null)
     ? null
-    : reject('invalid_request', 'An OPERATOR belongs to no account, and everybody else to one.', { param: 'role' });
+    : reject('invalid_request', 'Users with the role OPERATOR belong to no account; all others belong to one.', {
+        param: 'role',
+      });
 
-/** An OPERATOR with an account, or anybody else without one: `invalid_request`. A user that is there stays as it is. */
+/** Adds a user. No-op if it exists. Rejects an OPERATOR with an account, or another role without one, with `invalid_request`. */
 export const addUser =
   (added: UserAdded['data']): Decision<UserState, UserEvent, 'added' | 'already_there'> =>
   (state) => {
@@ -125,8 +127,8 @@ export const addUser =
   };
 
 /**
- * The hash of the password was stored before. `replaces`: the password that the user proved to know; when another one is in force by now,
- * or the user is not active, `unauthorized`.
+ * Makes a stored password hash valid. `replaces` is the password that the user proved to know. Rejects with `unauthorized` if another
+ * one is valid by now, or if the user is not active.
  */
 export const changePassword =
   (
@@ -137,13 +139,13 @@ export const changePassword =
     if (state.status === 'absent') return NO_USER;
     if (state.passwordId === passwordId) return { events: [], reply: 'changed' };
     if (state.status === 'disabled' || state.passwordId !== replaces)
-      return reject('unauthorized', 'The password was changed meanwhile, or the user is disabled.');
+      return reject('unauthorized', 'The password changed in the meantime, or the user is disabled.');
     return { events: [{ type: 'UserPasswordChanged', data: { passwordId, at } }], reply: 'changed' };
   };
 
 /**
- * The secret and the recovery codes were stored before. `replaces`: the factor that the user proved to have, or null; `unauthorized` if
- * another one is in force by now, or the user is disabled. No-op if this factor is in force.
+ * Makes a stored second factor valid. `replaces` is the factor that the user proved to have, or null. Rejects with `unauthorized` if
+ * another one is valid by now, or if the user is disabled. No-op if this factor is already valid.
  */
 export const enrolSecondFactor =
   (
@@ -158,7 +160,7 @@ export const enrolSecondFactor =
     return { events: [{ type: 'UserSecondFactorEnrolled', data: { secondFactorId, at } }], reply: 'enrolled' };
   };
 
-/** No-op if the user has no second factor. */
+/** Removes the second factor. No-op if the user has none. */
 export const resetSecondFactor =
   (at: Timestamp): Decision<UserState, UserEvent, 'reset' | 'already_so'> =>
   (state) => {
@@ -168,7 +170,7 @@ export const resetSecondFactor =
       : { events: [{ type: 'UserSecondFactorReset', data: { at } }], reply: 'reset' };
   };
 
-/** Already so: nothing. */
+/** Disables the user. No-op if it is disabled. */
 export const disableUser =
   (at: Timestamp): Decision<UserState, UserEvent, 'disabled'> =>
   (state) => {
@@ -176,7 +178,7 @@ export const disableUser =
     return { events: state.status === 'disabled' ? [] : [{ type: 'UserDisabled', data: { at } }], reply: 'disabled' };
   };
 
-/** Already so: nothing. */
+/** Enables the user. No-op if it is enabled. */
 export const enableUser =
   (at: Timestamp): Decision<UserState, UserEvent, 'enabled'> =>
   (state) => {
@@ -185,8 +187,8 @@ export const enableUser =
   };
 
 /**
- * OPERATOR to somebody else, or another role to an OPERATOR: `invalid_request`, as is taking its role from the last OWNER of an account.
- * `isLastOwner`: no other active user of the account is one. Already so: nothing.
+ * Changes a user's role. Rejects a change from or to OPERATOR, and a change of the last OWNER's role, with `invalid_request`.
+ * `isLastOwner`: the account has no other active OWNER. No-op if the user has the role.
  */
 export const changeRole =
   (role: Role, isLastOwner: boolean, at: Timestamp): Decision<UserState, UserEvent, 'changed' | 'already_so'> =>
@@ -196,7 +198,7 @@ export const changeRole =
     if (problem !== null) return problem;
     if (role === state.role || !isAccountRole(role)) return { events: [], reply: 'already_so' };
     if (state.role === 'OWNER' && isLastOwner)
-      return reject('invalid_request', 'The account has no other active OWNER: make another user one first.', {
+      return reject('invalid_request', 'The account has no other active OWNER. Make another user OWNER first.', {
         param: 'role',
       });
     return { events: [{ type: 'UserRoleChanged', data: { role, at } }], reply: 'changed' };

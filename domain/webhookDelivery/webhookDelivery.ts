@@ -1,6 +1,6 @@
-// One message to one endpoint. That it was scheduled is no fact: it follows from the event that it tells of and from the endpoints at the
-// time. Its stream begins with the first thing that happens to it, and ends when it is delivered, dead-lettered or cancelled, until it is
-// asked for again.
+// One message to one endpoint. Its scheduling is not an event, because it follows from the published event and the endpoints at that time.
+// The stream starts with the first attempt or request, and ends when the message is delivered, dead-lettered or cancelled. A resend
+// continues it.
 import { aggregate, readStreamName } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact, StreamName } from '../kernel/event.ts';
@@ -20,31 +20,31 @@ import {
 import { addMillis, type Timestamp } from '../kernel/time.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
-/** What is delivered, and where to. Account, mode, URL of its own and body follow from the stream's events up to `revision`. */
+/** A message and its destination. Account, mode, own URL and body derive from the stream's events up to `revision`. */
 export interface Delivery {
-  /** With `revision`, the event that the message tells of. */
+  /** Stream of the published event; `revision` is that of the event. */
   readonly stream: StreamName;
   readonly revision: number;
-  /** The payment that the message is about; null: none. */
+  /** The payment that the message is about, or null. */
   readonly paymentId: PaymentId | null;
   readonly eventType: string;
-  /** null: the message goes to the stream's own URL, which is a payment's webhookUrl (W7). */
+  /** null for a message to the stream's own URL, which is a payment's webhookUrl (W7). */
   readonly endpointId: EndpointId | null;
-  /** 0 when the message is sent for the first time, and the number of the resend otherwise (W8). */
+  /** 0 for the first sending, otherwise the number of the resend (W8). */
   readonly resend: number;
-  /** When its first attempt was due. */
+  /** Due time of its first attempt. */
   readonly scheduledAt: Timestamp;
-  /** Version of the form that its body has: every attempt sends the same bytes, whatever form later messages have. */
+  /** Form of its body, so that every attempt sends the same bytes even if later messages have another form. */
   readonly form: number;
 }
 
-/** Returns what correlates a delivery's events: the payment that its message is about, or else the subject of the stream. */
+/** Returns the correlation id of a delivery's events: the payment of its message, or else the subject of the stream. */
 export const correlationOf = ({ paymentId, stream }: Pick<Delivery, 'paymentId' | 'stream'>): string =>
   paymentId ?? readStreamName(stream).id;
 
 /**
- * Returns the target of a delivery. Deliveries of one target are expected to succeed or fail together. It is the id of their endpoint or,
- * for URLs of streams' own, `<account>/<mode>/<host>`; no endpoint's id has a `/`.
+ * Returns the target of a delivery. Deliveries to the same target tend to succeed or fail together. It is the endpoint's id, or
+ * `<account>/<mode>/<host>` for URLs of streams. Endpoint ids contain no `/`.
  */
 export const targetOf = ({
   endpointId,
@@ -58,17 +58,17 @@ export const targetOf = ({
   readonly mode: Mode;
 }): string => endpointId ?? `${accountId}/${mode}/${hostOf(url ?? '')}`;
 
-/** Returns host and port of the URL in lower case; the whole text when it is not an http URL. */
+/** Returns the URL's host and port in lower case, or the whole text if it is not an http URL. */
 const hostOf = (url: string): string => /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url;
 
-/** `delivery`: in the first event of a stream, and in no other. */
+/** `delivery` is present only in the first event of a stream. */
 interface Beginning {
   readonly delivery: Delivery | null;
 }
 export interface FailedAttempt {
-  /** 1-based, counted on over all rounds. */
+  /** 1-based, counting all rounds. */
   readonly number: number;
-  /** `targetOf` the delivery, repeated here so that its retry is scheduled without reading the stream that it tells of. */
+  /** `targetOf` the delivery, copied so that a retry can be scheduled without reading the published stream. */
   readonly target: string;
   readonly at: Timestamp;
   readonly statusCode: number | null;
@@ -78,7 +78,7 @@ export interface FailedAttempt {
   readonly nextAttemptAt: Timestamp | null;
 }
 export type WebhookDeliveryAttemptFailed = Fact<'WebhookDeliveryAttemptFailed', FailedAttempt & Beginning>;
-/** A 2xx came in time. */
+/** The endpoint responded with 2xx in time. */
 export type WebhookDeliverySucceeded = Fact<
   'WebhookDeliverySucceeded',
   Beginning & {
@@ -88,19 +88,19 @@ export type WebhookDeliverySucceeded = Fact<
     readonly durationMs: number;
   }
 >;
-/** All attempts failed. The merchant can ask for the message again. */
+/** All attempts failed. The merchant can request another delivery. */
 export type WebhookDeliveryDeadLettered = Fact<'WebhookDeliveryDeadLettered', { readonly at: Timestamp }>;
-/** The endpoint was deleted before it took the message. */
+/** The endpoint was deleted before it accepted the message. */
 export type WebhookDeliveryCancelled = Fact<
   'WebhookDeliveryCancelled',
   Beginning & { readonly reason: string; readonly at: Timestamp }
 >;
-/** It is to be sent at once: a merchant asked for it, or for many of which it is one (W8). One that had ended begins a new round. */
+/** Immediate delivery was requested, individually or by a re-drive (W8). If the delivery had ended, this starts a new round. */
 export type WebhookDeliveryRetryRequested = Fact<
   'WebhookDeliveryRetryRequested',
   Beginning & {
     readonly target: string;
-    /** Whether it is sent even to a target that keeps failing: all that were asked for one by one, and the first of a re-drive (W3). */
+    /** Whether to send it even to a failing target: true for individual requests and for the first of a re-drive (W3). */
     readonly isProbe: boolean;
     readonly at: Timestamp;
   }
@@ -113,9 +113,9 @@ export type WebhookDeliveryEvent =
   | WebhookDeliveryCancelled
   | WebhookDeliveryRetryRequested;
 
-/** Attempts that follow the schedule from its beginning: MAX_ATTEMPTS at most. */
+/** A run through the retry schedule: at most MAX_ATTEMPTS attempts. */
 export interface Round {
-  /** Attempts of the rounds before it. */
+  /** Attempts of earlier rounds. */
   readonly earlierAttempts: number;
   readonly begunAt: Timestamp;
 }
@@ -135,7 +135,7 @@ export type WebhookDeliveryState =
       readonly status: 'pending';
       readonly target: string;
       readonly nextAttemptAt: Timestamp;
-      /** The next attempt was asked for: it is made even while the target keeps failing. */
+      /** The next attempt was requested, so it is made even while the target keeps failing. */
       readonly isProbe: boolean;
     })
   | (Progress & { readonly status: 'delivered' })
@@ -143,7 +143,7 @@ export type WebhookDeliveryState =
   | (Progress & { readonly status: 'cancelled' });
 export type PendingDelivery = Extract<WebhookDeliveryState, { readonly status: 'pending' }>;
 
-/** Returns the state of a delivery that was scheduled and not yet attempted: its stream is empty. */
+/** Returns the state of a scheduled delivery without attempts, whose stream is empty. */
 export const scheduled = (delivery: Delivery, target: string): PendingDelivery => ({
   status: 'pending',
   delivery,
@@ -158,23 +158,23 @@ export const scheduled = (delivery: Delivery, target: string): PendingDelivery =
   isProbe: delivery.resend > 0,
 });
 
-/** Attempts of the present round. */
+/** Returns the number of attempts in the current round. */
 const attemptsOfRound = ({ attempts, round }: Progress): number => attempts - round.earlierAttempts;
 
-/** Returns whether the next attempt waits for its turn while the target keeps failing (W3). */
+/** Returns whether the next attempt is held back while the target keeps failing (W3). */
 export const isHoldable = (state: PendingDelivery): boolean => attemptsOfRound(state) === 0 && !state.isProbe;
 
-/** Returns how many attempts there are at most, those of earlier rounds included. */
+/** Returns the maximum number of attempts, including those of earlier rounds. */
 export const maxAttemptsOf = ({ round }: Pick<Progress, 'round'>): number => round.earlierAttempts + MAX_ATTEMPTS;
 
-/** null: it has ended, or its beginning is not known. */
+/** Returns the pending state before the event, or null if the delivery has ended or its start is unknown. */
 const pendingBefore = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): PendingDelivery | null => {
   if (state.status === 'pending') return state;
   const delivery = state.status === 'absent' && 'delivery' in event.data ? event.data.delivery : null;
   return delivery && scheduled(delivery, '');
 };
 
-/** The state once it was asked for again. One that had ended begins a new round; one that is pending goes on with its own. */
+/** Returns the state after a retry request. An ended delivery starts a new round; a pending one continues its round. */
 const retried = (
   state: Exclude<WebhookDeliveryState, { readonly status: 'absent' }>,
   { target, isProbe, at }: WebhookDeliveryRetryRequested['data'],
@@ -217,13 +217,13 @@ export const webhookDelivery: Decider<WebhookDeliveryState, WebhookDeliveryEvent
   evolve,
 };
 
-/** A delivery and its target: what a decision on a stream must be told that may be empty yet. */
+/** A delivery and its target, which decisions need because the stream may be empty. */
 export interface Scheduled {
   readonly delivery: Delivery;
   readonly target: string;
 }
 
-/** The state that a decision starts from, and what the first event must hold besides; null: the delivery has ended. */
+/** Returns the state for a decision and the extra data for a first event, or null if the delivery has ended. */
 const begun = (state: WebhookDeliveryState, { delivery, target }: Scheduled) => {
   if (state.status === 'absent') return { pending: scheduled(delivery, target), delivery };
   return state.status === 'pending' ? { pending: state, delivery: null } : null;
@@ -239,8 +239,8 @@ export interface AttemptResult {
 }
 
 /**
- * Records the outcome of attempt `number` (from 1) and when the next one is due. Replies 'nothing' when that attempt is recorded already
- * or the delivery has ended. `random` in [0, 1) spreads the delay.
+ * Records the outcome of attempt `number` (from 1) and the due time of the next attempt. Replies 'nothing' if that attempt is already
+ * recorded or the delivery has ended. `random` in [0, 1) spreads the delay.
  */
 export const recordAttempt =
   (
@@ -275,15 +275,14 @@ export const recordAttempt =
   };
 
 /**
- * Returns whether a retry may come before its time because its target took something at `at` (W3). It may not when a Retry-After asked for
- * the wait, nor when the attempt before came early already: an endpoint that takes some messages and refuses others must not use up the
- * attempts of those that it refuses.
+ * Returns whether a retry may be made early because its target accepted a message at `at` (W3). It may not if a Retry-After requested the
+ * wait, or if the previous attempt was early. Otherwise an endpoint that rejects only some messages would use up their attempts.
  */
 export const mayComeEarly = (state: PendingDelivery, at: Timestamp): boolean =>
   state.nextAttemptAt <= addMillis(state.updatedAt, longestDelayMs(attemptsOfRound(state))) &&
   at >= addMillis(state.round.begunAt, earliestMs(attemptsOfRound(state)));
 
-/** Cancels a delivery that has not ended. Replies 'nothing' when it has. */
+/** Cancels a delivery. Replies 'nothing' if it has ended. */
 export const cancelDelivery =
   (
     of: Scheduled,
@@ -306,8 +305,7 @@ const requested = (target: string, isProbe: boolean, at: Timestamp, delivery: De
 const NOTHING_TO_DO = { events: [], reply: 'nothing' } as const;
 
 /**
- * Has a delivery sent at `at`, whatever has become of it. Replies 'nothing' when it goes now in any case: its next attempt is due, and
- * does not wait for its turn.
+ * Requests delivery at `at`, whatever the present state. Replies 'nothing' if the next attempt is already due and not held back.
  */
 export const requestRetry =
   (of: Scheduled, at: Timestamp): RetryDecision =>
@@ -318,8 +316,8 @@ export const requestRetry =
   };
 
 /**
- * Has a dead-lettered delivery sent at `at`, as one of many that were asked for at `askedAt`. Replies 'nothing' when it is not
- * dead-lettered, or was dead-lettered later: then it was re-driven already, and failed again.
+ * Requests delivery of a dead-lettered message at `at` for a re-drive requested at `askedAt`. Replies 'nothing' if it is not dead-lettered,
+ * or was dead-lettered later, because then this re-drive has already retried it.
  */
 export const redriveDelivery =
   (target: string, isProbe: boolean, askedAt: Timestamp, at: Timestamp): RetryDecision =>
@@ -341,7 +339,7 @@ const delivery = nullable(
   }),
 );
 
-// Of messages about payments, which nearly all are, neither stream nor payment is stored.
+// Nearly all messages are about payments. For these, stream and payment are omitted.
 const ofDelivery: UnsaidFields = {
   'delivery.stream': { is: 'correlationId', after: 'payment-' },
   'delivery.paymentId': { is: 'correlationId' },

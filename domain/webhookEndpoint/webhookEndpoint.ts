@@ -1,4 +1,4 @@
-// Where a merchant wants events sent. The signing secret is never in an event, only its version.
+// A merchant's webhook endpoint. Events hold only the version of the signing secret.
 
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
@@ -15,26 +15,26 @@ export interface Endpoint {
   readonly accountId: AccountId;
   readonly mode: Mode;
   readonly url: string;
-  /** Names of the catalogue, or `*` alone for all of them (W6). */
+  /** Names from the catalogue, or only `*` for all of them (W6). */
   readonly events: readonly string[];
   readonly secretVersion: number;
 }
 
 export type WebhookEndpointRegistered = Fact<'WebhookEndpointRegistered', Endpoint & { readonly at: Timestamp }>;
-/** What the merchant changed; null: left as it was. At least one is not null. */
+/** A change by the merchant. null leaves a field unchanged; at least one is not null. */
 export interface EndpointChange {
   readonly url: string | null;
   readonly events: readonly string[] | null;
-  /** `inactive`: it gets no new deliveries, and pending ones wait (W6). */
+  /** An `inactive` endpoint gets no new deliveries, and pending ones wait (W6). */
   readonly status: 'active' | 'inactive' | null;
 }
 export type WebhookEndpointChanged = Fact<'WebhookEndpointChanged', EndpointChange & { readonly at: Timestamp }>;
-/** Everything that is signed from now on is signed with the secret of this version. */
+/** From now on, messages are signed with the secret of this version. */
 export type WebhookEndpointSecretRotated = Fact<
   'WebhookEndpointSecretRotated',
   { readonly secretVersion: number; readonly at: Timestamp }
 >;
-/** No delivery goes there any more; pending ones are abandoned. */
+/** The endpoint was deleted; its pending deliveries are cancelled. */
 export type WebhookEndpointDeleted = Fact<'WebhookEndpointDeleted', { readonly at: Timestamp }>;
 export type WebhookEndpointEvent =
   | WebhookEndpointRegistered
@@ -48,7 +48,7 @@ interface Known extends Endpoint {
 }
 type ActiveEndpoint = Known & { readonly status: 'active' };
 type InactiveEndpoint = Known & { readonly status: 'inactive'; readonly inactiveSince: Timestamp };
-/** An endpoint that merchants see. */
+/** An endpoint that is not deleted. */
 export type ExistingEndpoint = ActiveEndpoint | InactiveEndpoint;
 export type WebhookEndpointState =
   | { readonly status: 'absent' }
@@ -104,7 +104,7 @@ interface Owner {
   readonly mode: Mode;
 }
 
-/** Returns the endpoint where the owner has it. Not there, another tenant's and deleted before are `not_found`, all alike. */
+/** Returns the owner's endpoint. Rejects missing, deleted and other tenants' endpoints alike with `not_found`. */
 export const ownedBy = (state: WebhookEndpointState, { accountId, mode }: Owner): ExistingEndpoint | Rejection =>
   exists(state) && state.accountId === accountId && state.mode === mode
     ? state
@@ -113,7 +113,7 @@ export const ownedBy = (state: WebhookEndpointState, { accountId, mode }: Owner)
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name, i) => name === b[i]);
 
-/** Changes what differs from the present; where nothing does, it records nothing. Rejects with `not_found`. */
+/** Changes the endpoint. No-op if nothing differs. Rejects with `not_found`. */
 export const changeEndpoint =
   (
     owner: Owner,
@@ -133,8 +133,8 @@ export const changeEndpoint =
   };
 
 /**
- * Makes the secret of `secretVersion` the one that signs. Replies 'taken', and changes nothing, when that is not the version after the
- * present one: another rotation came first. Rejects with `not_found`.
+ * Makes the secret of `secretVersion` the signing secret. Replies 'taken' if this is not the next version, because another rotation was
+ * faster. Rejects with `not_found`.
  */
 export const rotateEndpointSecret =
   (
@@ -149,7 +149,7 @@ export const rotateEndpointSecret =
     return { events: [{ type: 'WebhookEndpointSecretRotated', data: { secretVersion, at } }], reply: 'rotated' };
   };
 
-/** Rejects with `not_found`, also what is deleted already. */
+/** Deletes the endpoint. Rejects with `not_found`, also if it is already deleted. */
 export const deleteEndpoint =
   (owner: Owner, at: Timestamp): Decision<WebhookEndpointState, WebhookEndpointEvent, 'deleted'> =>
   (state) => {
@@ -158,13 +158,13 @@ export const deleteEndpoint =
     return { events: [{ type: 'WebhookEndpointDeleted', data: { at } }], reply: 'deleted' };
   };
 
-/** How long pending deliveries wait for an endpoint that is inactive before they are cancelled (W6). */
+/** Pending deliveries of an inactive endpoint are cancelled after this time (W6). */
 const INACTIVE_MS = 7 * DAY_MS;
 
-/** Returns when deliveries that wait for an inactive endpoint are cancelled (account time). */
+/** Returns when deliveries to an inactive endpoint are cancelled (account time). */
 export const waitsUntil = ({ inactiveSince }: InactiveEndpoint): Timestamp => addMillis(inactiveSince, INACTIVE_MS);
 
-/** Does an endpoint with these subscriptions want events of this name? */
+/** Returns whether an endpoint with these subscriptions receives events of this name. */
 export const wants = (subscriptions: readonly string[], eventType: string): boolean =>
   subscriptions.includes('*') || subscriptions.includes(eventType);
 

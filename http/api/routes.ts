@@ -1,5 +1,4 @@
-// The capabilities over HTTP. Routes, operators' routes, chapters of the reference, named schemas, webhooks and examples of the OpenAPI
-// document derive from this list.
+// The HTTP modules of the capabilities. The routes, the chapters of the reference and the OpenAPI document derive from this list.
 import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import { type HttpModule, inMatchingOrder } from '../kernel/httpModule.ts';
 import type { Route } from '../kernel/route.ts';
@@ -18,7 +17,7 @@ import { stats } from './stats/stats.ts';
 import { wallets } from './wallets/wallets.ts';
 import { webhooks } from './webhooks/module.ts';
 
-/** In the order of the reference's chapters. */
+/** The modules in the order of the reference's chapters. */
 export const HTTP_MODULES: readonly HttpModule[] = [
   payments,
   stats,
@@ -36,15 +35,15 @@ export const HTTP_MODULES: readonly HttpModule[] = [
 
 const CHAPTERS = HTTP_MODULES.flatMap(({ chapters }) => chapters);
 
-/** The JSON interface, chapter by chapter. */
+/** The routes of the JSON API by chapter. */
 export const API_ROUTES = inMatchingOrder(
   HTTP_MODULES.flatMap(({ routes }) => routes).toSorted((a, b) => CHAPTERS.indexOf(a.tag) - CHAPTERS.indexOf(b.tag)),
 );
 
-/** Those for operators of the platform. */
+/** The routes for operators of the platform. */
 export const OPS_ROUTES = API_ROUTES.filter(({ principal }) => principal === 'operator');
 
-/** Every route: the JSON interface, the payer's pages, health and metrics. */
+/** Every route: the JSON API, the pages for payers, health and metrics. */
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   ...HTTP_MODULES.flatMap(({ undocumentedRoutes }) => undocumentedRoutes),

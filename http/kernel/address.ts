@@ -1,14 +1,14 @@
-// Where a request comes from, as limits count it: one IPv4 address, or one IPv6 network of a customer's size (/64); and which addresses
-// are this machine's own.
+// The address that limits count a request by: an IPv4 address, or an IPv6 /64, the size of one customer's network. Also recognises
+// loopback addresses.
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 
 const GROUPS = 8;
 const IPV4_PREFIX = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-/** Some proxies write the port too. */
+/** Some proxies append the port. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([0-9a-f:.]+)\]):\d+$/i;
 
-/** The 16-bit groups of an IPv6 address, without its zone; an IPv4 address at the end counts for two. */
+/** Returns the eight 16-bit groups of an IPv6 address. The zone is ignored; an IPv4 address at the end gives two groups. */
 export const groupsOf = (ip: string): readonly number[] => {
   const text = ip
     .replace(/%.*$/, '')
@@ -22,7 +22,7 @@ export const groupsOf = (ip: string): readonly number[] => {
 
 const hex = (groups: readonly number[]): string => groups.map((group) => group.toString(16)).join(':');
 
-/** IPv4 and IPv4-mapped addresses by themselves, IPv6 by its /64; null: it is no address. */
+/** Returns the IPv4 address of IPv4 and IPv4-mapped addresses, the /64 of other IPv6 addresses, or null if `ip` is not an address. */
 export const counted = (ip: string): string | null => {
   const bare = WITH_PORT.exec(ip)?.slice(1).find(Boolean) ?? ip;
   const mapped = IPV4_PREFIX.exec(bare)?.[1] ?? bare;
@@ -37,11 +37,11 @@ export const counted = (ip: string): string | null => {
   return `${hex(groups.slice(0, 4))}::/64`;
 };
 
-/** The address that the deployment's proxies vouch for (TRUST_PROXY), else the socket's. */
+/** Returns the client address that trusted proxies report (TRUST_PROXY), or else the socket's address. */
 export const addressOf = (req: Request): string =>
   counted(req.ip ?? '') ?? counted(req.socket.remoteAddress ?? '') ?? 'unknown';
 
-/** The network around an address, which names nobody: for the log. */
+/** Returns the network around an address (IPv4 /24, IPv6 /48), for logs: it doesn't identify a person. */
 export const networkOf = (address: string): string => {
   if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
   return address.endsWith('::/64') ? `${address.split(':').slice(0, 3).join(':')}::/48` : address;
@@ -50,5 +50,5 @@ export const networkOf = (address: string): string => {
 const LOOPBACK =
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(\.\d{1,3}){3}\]?|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/i;
 
-/** `host` without a port; an IPv6 address with or without brackets, as text or as the URL parser writes it. */
+/** Returns whether `host`, without a port, is this machine. IPv6 addresses may have brackets and may be in the URL parser's form. */
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host);

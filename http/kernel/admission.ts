@@ -1,4 +1,4 @@
-// Who is let in: within the limits of a key or an address, and while there are places (rule E8).
+// Admits a request if its caller is authenticated, within the rate limits, and the process is not overloaded (rule E8).
 import type { NextFunction, Request, Response } from 'express';
 import { KeyedCount } from '../../application/core/keyedCount.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
@@ -17,7 +17,7 @@ import type { AppServices } from './serverContext.ts';
 
 export interface Admission {
   readonly services: AppServices;
-  /** Who calls, of the principals that this kernel knows no credential of. */
+  /** Authenticates principals whose credentials this kernel doesn't know. */
   readonly authenticators?: {
     readonly [Who in 'provider']?: (req: Request) => Promise<Callers[Who] | Rejection>;
   };
@@ -27,16 +27,16 @@ export interface Admission {
   readonly onSecurityEvent: ReportSecurityEvent;
 }
 
-export const OVERLOADED = reject('service_unavailable', 'Too many requests at once. Repeat this one a little later.');
+export const OVERLOADED = reject('service_unavailable', 'Too many requests at once. Retry a little later.');
 
-/** What becomes known of a request on its way in. */
+/** Facts about a request that are collected while it is admitted. */
 export interface Passage {
   readonly place: Place;
-  /** Whose right key or token it bears, whatever becomes of it; null: nobody's. */
+  /** The owner of the request's valid key or token, even if the request is rejected later; null if it has none. */
   caller: KnownCaller | null;
 }
 
-/** Counts a request without a right key for its address; null: within the limit. */
+/** Counts a request without a valid key against its address. Returns the rejection, or null if it is within the limit. */
 export const beyondAddressLimit = async (
   of: WithoutKey,
   req: Request,
@@ -50,16 +50,16 @@ export const beyondAddressLimit = async (
   return rejection;
 };
 
-const LIVE_KEY = reject('mode_not_allowed', 'Sandbox routes take test keys only.');
+const LIVE_KEY = reject('mode_not_allowed', 'Sandbox routes accept test keys only.');
 const NO_ROUTE = reject('not_found', 'There is no such route.');
 
-/** Whether a request takes a place among those in progress: what does not is answered however busy the process is. */
+/** Returns whether a request counts as in progress. Requests that don't count are answered however busy the process is. */
 export const takesPlace = ({ limit }: Pick<Route, 'limit'>): boolean => limit !== 'readiness' && limit !== 'unlimited';
 
 const isOfAddress = (limit: LimitClass): limit is LimitClass & WithoutKey =>
   limit === 'pages' || limit === 'catalogue' || limit === 'readiness' || limit === 'login';
 
-/** Returns who calls, when it is whom the route asks for and within the limits of the key or the address. */
+/** Returns the caller, or a refusal if the route doesn't accept the caller or a limit of the key or the address is exceeded. */
 export const admit = async (
   route: Route,
   req: Request,
@@ -72,7 +72,7 @@ export const admit = async (
   if (isOfSession(principal)) return admitSession(route, req, res, passage, options);
   const limited = isOfAddress(limit) ? await beyondAddressLimit(limit, req, res, options) : null;
   if (limited) return limited;
-  // Pages together have the share of one account, and so have logins.
+  // All pages together share the places of one account; so do all logins.
   if ((limit === 'pages' || limit === 'login') && !passage.place.claim(limit)) return OVERLOADED;
   if (principal === 'public') return null;
   if (principal === 'monitor') return isMonitor(req, options.services.operations) ? null : NO_ROUTE;
@@ -88,7 +88,7 @@ const reportFailure = (reason: 'missing' | 'malformed' | 'unknown', req: Request
     requestId: requestIdOf(req),
   });
 
-/** Returns the refusal, after a report of the first one in a minute. */
+/** Returns the rejection, or null. Reports the first rejection in a minute to the security log. */
 const reported = (
   limited: Limited | null,
   { actor }: Pick<Caller, 'actor'>,
@@ -101,7 +101,7 @@ const reported = (
   return rejection;
 };
 
-/** Only what fails counts for the address: a right key is never refused for wrong ones. */
+/** Counts only failed attempts against the address, so that wrong keys never block a valid one. */
 const admitKey = async (
   route: Route,
   req: Request,
@@ -129,7 +129,7 @@ const ENROL_FIRST = reject(
 );
 const MEMBERS_ONLY = reject('role_required', 'Only members of an account may do this.');
 
-/** Like a key: what fails counts for the address, and what is right for the user. */
+/** As for keys, failed attempts count against the address and valid tokens against the user. */
 const admitSession = async (
   route: Route,
   req: Request,
@@ -154,59 +154,56 @@ const admitSession = async (
   return route.principal === 'session' && isOperator ? MEMBERS_ONLY : caller;
 };
 
-// --- Requests a minute (rule E8): of each API key and each user, of all keys of an account and mode, and of each address for requests
-// without a valid key or token: logins, pages, readiness, failed authentication. All processes of a deployment count together ---
+// --- Requests per minute (rule E8): of each API key and each user, and of all keys of an account and mode. Requests without a valid key
+// or token (logins, pages, readiness, failed authentication) count by address. All processes of a deployment count together ---
 
 export interface Limited {
   readonly perMinute: number;
-  /** Of its minute. */
+  /** Whether this is the first rejection in its minute. */
   readonly isFirst: boolean;
   readonly rejection: Rejection;
 }
-/** null: within the limit. */
+/** Returns null if the request is within the limit. */
 export type RateLimit = (
   caller: Caller | Callers['anySession'],
   route: Pick<Route, 'limit'>,
   res: Response,
 ) => Promise<Limited | null>;
 
-/** Headers of every request that is counted; null: it is let in. */
+/** Sets the rate limit headers of a counted request. Returns null if it is within the limit. */
 const limitedBy = (res: Response, judged: Judged, perMinute: number, of: string): Limited | null => {
   res.setHeader('X-RateLimit-Limit-Minute', String(perMinute));
   res.setHeader('X-RateLimit-Remaining-Minute', String(judged.left));
   if (judged.isIn) return null;
   res.setHeader('Retry-After', String(judged.secondsLeft));
-  const rejection = reject('rate_limited', `More than ${perMinute} requests in a minute${of}.`);
+  const rejection = reject('rate_limited', `More than ${perMinute} requests per minute${of}.`);
   return { perMinute, isFirst: judged.isFirst, rejection };
 };
 
 const stricter = (a: Judged, b: Judged): Judged => (!a.isIn || (b.isIn && a.left <= b.left) ? a : b);
 
-/** Below 300 a minute a limit is exact, however many processes there are; above each of them may let in a third of a percent more. */
+/** Limits below 300 requests per minute are exact with any number of processes. Above, each process may admit 1/300 more. */
 const CREDIT_OF_KEY = 1 / 300;
 const limitOf = (perMinute: number, credit: number): MinuteLimit => ({
   perMinute,
   credit: Math.floor(perMinute * credit),
 });
 
-/** An account's keys of a mode together, as a multiple of what one may have: whoever issues one key after the other has no more. */
+/** The limit of all keys of an account and mode together, in multiples of one key's limit: issuing more keys doesn't raise it. */
 const KEYS_OF_ACCOUNT = 10;
 
-/**
- * `deploymentsPerMinute`: for accounts without a limit of their own; 0: none. Where nothing limits there are no headers either: no number
- * would be true.
- */
+/** `deploymentsPerMinute` is the limit of accounts without their own; 0 means unlimited. Without a limit, no headers are sent. */
 export const rateLimit =
   (windows: MinuteWindows, deploymentsPerMinute: number): RateLimit =>
   async (caller, { limit }, res) => {
     const { actor } = caller;
-    // An operator of the platform has the deployment's limit.
+    // Operators of the platform have no account, so the deployment's limit applies.
     const account = 'account' in caller ? caller.account : null;
     const tenant = 'tenant' in caller ? caller.tenant : null;
     const agreed = account === null ? deploymentsPerMinute : requestsPerMinute(account, deploymentsPerMinute);
     const isOfSandbox = account !== null && tenant?.mode === 'test' && limit !== 'keyApartFromSandbox';
     const perMinute = isOfSandbox ? sandboxRequestsPerMinute(account, deploymentsPerMinute) : agreed;
-    // Both count every request, whatever limits at the moment: another limit may begin in the middle of a minute.
+    // Both windows count every request, even without a limit at the moment: a setting may change within a minute.
     const ofKey = windows.count(actor, limitOf(agreed, CREDIT_OF_KEY));
     const ofSandbox = isOfSandbox
       ? windows.count(`sandbox ${actor}`, limitOf(perMinute === agreed ? 0 : perMinute, CREDIT_OF_KEY))
@@ -220,29 +217,29 @@ export const rateLimit =
     const ofAccount = KEYS_OF_ACCOUNT * agreed;
     const name = `account ${tenant.accountId} ${tenant.mode}`;
     const byAccount = await windows.count(name, limitOf(ofAccount, CREDIT_OF_KEY));
-    return byAccount.isIn ? null : limitedBy(res, byAccount, ofAccount, ' by the keys of this account');
+    return byAccount.isIn ? null : limitedBy(res, byAccount, ofAccount, ' with the keys of this account');
   };
 
-/** Each is counted by itself: whoever tries keys does not make the process look sick to who asks for its health. */
+/** Each kind is counted separately, so that failed authentication from an address doesn't block its health checks. */
 export type WithoutKey = 'keys' | 'pages' | 'readiness' | 'catalogue' | 'login';
 
-/** Requests a minute of an address: of each kind but logins, and logins (rule E8). 0: any number. */
+/** Requests per minute of an address (rule E8): `perMinute` of each kind except logins. 0 means unlimited. */
 export interface AddressLimits {
   readonly perMinute: number;
   readonly loginsPerMinute: number;
 }
 const ADDRESS_LIMITS: AddressLimits = { perMinute: 1_200, loginsPerMinute: 20 };
-/** Most addresses ask less often than this share of a limit in a minute, of each process: they are not counted with other processes. */
+/** Each process admits this share of an address's limit by its own count. Most addresses stay below it and need no shared count. */
 const CREDIT_OF_ADDRESS = 1 / 60;
 
-/** null: within the limit. */
+/** Returns null if the request is within the limit. */
 export type AddressLimit = (
   req: Request,
   res: Response,
   of: WithoutKey,
 ) => Promise<(Limited & { readonly network: string }) | null>;
 
-/** So many requests of each address and kind; loopback is no exception. */
+/** Limits the requests of each address by kind. Loopback addresses are limited, too. */
 export const addressLimit = (windows: MinuteWindows, limits: Partial<AddressLimits> = {}): AddressLimit => {
   const { perMinute, loginsPerMinute } = { ...ADDRESS_LIMITS, ...limits };
   const ofLogin = limitOf(loginsPerMinute, 0);
@@ -257,13 +254,13 @@ export const addressLimit = (windows: MinuteWindows, limits: Partial<AddressLimi
   };
 };
 
-// --- Proxies. The bound of connections can't hold behind one, because its connections carry all clients. Without TRUST_PROXY their headers
-// are not believed: all clients behind a proxy count as one address, and the security log says so ---
+// --- Proxies. Behind a proxy the bound on connections has no effect, because the proxy's connections carry all clients. Without
+// TRUST_PROXY the headers of proxies are ignored: all clients behind one count as one address, and the security log reports it ---
 
-/** As many as a client without a proxy has connections. */
+/** Equals the bound on connections of a client without a proxy. */
 export const IN_FLIGHT_MAX = 256;
 
-/** Refuses more than `max` requests in flight of one address. A request counts until its answer ends, with streams and slow bodies. */
+/** Rejects more than `max` requests in flight per address. A request counts until its response ends, streams and slow bodies included. */
 export const boundInFlight = (max: number) => {
   const inFlight = new KeyedCount();
   return (req: Request, res: Response, next: NextFunction): void => {
@@ -283,7 +280,7 @@ const FORWARDING = [
   'via',
 ] as const;
 
-/** Reports the first header of a proxy, once. */
+/** Reports the first proxy header that arrives, once per process. */
 export const warnOfForwarding = (report: ReportSecurityEvent) => {
   let isReported = false;
   return (req: Request, _res: Response, next: NextFunction): void => {
@@ -296,36 +293,36 @@ export const warnOfForwarding = (report: ReportSecurityEvent) => {
   };
 };
 
-// --- Overload is refused (503 with Retry-After) before it makes everything slow: too many requests in progress, or an event loop that is
-// late. One account's requests do not take the places of the others ---
+// --- Overload: requests are rejected (503 with Retry-After) before everything slows down, if too many are in progress or the event loop
+// lags. One account's requests can't take the places of the others ---
 
 export const OVERLOAD: OverloadOptions = { requestsMax: 512, lagMsMax: 1_000 };
 
 export interface OverloadOptions {
-  /** From so many requests in progress; twice as many are never let in. Waiting for a client's bytes is no progress. */
+  /** Requests in progress from which each account is held to its share; twice as many are never admitted. See `Place.waiting`. */
   readonly requestsMax: number;
-  /** From so much lag of the event loop that lasts. */
+  /** Event loop lag, in two successive samples, from which all requests are rejected. */
   readonly lagMsMax: number;
 }
 
 const SAMPLE_MS = 100;
-/** In progress at most, as a multiple of `requestsMax`, when accounts with few requests are let in beside one with many. */
+/** The hard bound on requests in progress, in multiples of `requestsMax`: leaves room for accounts with few requests beside a busy one. */
 const HARD_FACTOR = 2;
 
-/** The place of one request. */
+/** The place of one request among those in progress. */
 export interface Place {
-  /** Counts it for its account. false: the account has its share of the places already, and there are none left. */
+  /** Counts the request for its account. Returns false if all places are taken and the account already has its share. */
   claim(account: string): boolean;
   /**
-   * While a request waits, for its client to send the body or for its turn, it is not in progress: however long that takes, no other
-   * request is refused for it. It may wait for several things at once.
+   * Takes the request out of those in progress until the promise settles, so that slow clients don't block other requests. May be called
+   * several times at once.
    */
   waiting<T>(sent: Promise<T>): Promise<T>;
-  /** Once or more often. */
+  /** Frees the place. Idempotent. */
   leave(): void;
 }
 
-/** Of a request that is answered however many are in progress. */
+/** The place of a request that is answered however many are in progress. */
 export const UNCOUNTED: Place = { claim: () => true, waiting: (sent) => sent, leave: () => undefined };
 
 export class Overload {
@@ -335,7 +332,7 @@ export class Overload {
   readonly #ofAccount = new Map<string, number>();
   #inProgress = 0;
   #sampledAt: number;
-  /** Of the last two samples: a process that was stopped for a moment is not overloaded. */
+  /** The lags of the last two samples, because a process that only paused for a moment is not overloaded. */
   #lags: readonly [number, number] = [0, 0];
 
   constructor(options: OverloadOptions = OVERLOAD, now: () => number = () => performance.now()) {
@@ -345,7 +342,7 @@ export class Overload {
     this.#sampling = repeating(SAMPLE_MS, () => this.sample());
   }
 
-  /** The lag since the last sample; called by a timer. */
+  /** Measures the event loop's lag since the last sample. Called by a timer. */
   sample(): void {
     const now = this.#now();
     this.#lags = [this.#lags[1], now - this.#sampledAt - SAMPLE_MS];
@@ -360,7 +357,7 @@ export class Overload {
     void this.#sampling.stop();
   }
 
-  /** null: there is no place, whoever asks. */
+  /** Returns a place for a request, or null if there is none for any account. */
   enter(): Place | null {
     const { requestsMax, lagMsMax } = this.#options;
     if (Math.min(...this.#lags) >= lagMsMax || this.#inProgress >= HARD_FACTOR * requestsMax) return null;
@@ -395,7 +392,7 @@ export class Overload {
     };
   }
 
-  /** Beyond `requestsMax` those are let in that have less than an even share. The asking request itself is in progress already. */
+  /** Beyond `requestsMax`, admits accounts with less than an even share. The request itself already counts as in progress. */
   #mayHaveOneMore(own: number): boolean {
     const { requestsMax } = this.#options;
     if (this.#inProgress <= requestsMax) return true;

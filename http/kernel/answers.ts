@@ -1,7 +1,7 @@
-// What routes answer besides a body that is in memory: refusals, events and chunks.
+// Answers of routes other than a body in memory: refusals, events and chunks.
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 
-/** An error answer, with headers of its own. */
+/** An error response with additional headers. */
 export interface Refusal extends Rejection {
   readonly headers?: { readonly [name: string]: string };
 }
@@ -10,16 +10,16 @@ export interface Refusal extends Rejection {
 export interface EventSink {
   send(event: string, data: unknown): void;
   end(): void;
-  /** Resolves when the client has room for more, or is gone. */
+  /** Resolves when the client can take more data or has disconnected. */
   drained(): Promise<void>;
   onClose(listener: () => void): void;
 }
 
-/** An answer that is not in memory as a whole. */
+/** A response that is sent in chunks instead of being held in memory. */
 export interface SentChunks {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** In which all of them must be sent; otherwise the connection is cut. */
+  /** Milliseconds in which all chunks must be sent; after that the connection is cut. */
   readonly sendMs: number;
-  /** Called in the end, whatever became of them. */
+  /** Called at the end, whether or not all chunks were sent. */
   readonly close: () => void;
 }

@@ -1,5 +1,5 @@
-// The HTTP application: a request passes request id, route, overload, authentication, rate limit, body, schema, idempotency key, handler
-// and serializer, in this order (architecture §8).
+// The HTTP application. A request passes these steps in order: request id, route, overload, authentication, rate limit, body, schema,
+// idempotency key, handler, serializer (architecture §8).
 import { setTimeout } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
@@ -48,11 +48,11 @@ export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
   readonly trustProxy: string | number | boolean;
   readonly newRequestId: () => string;
-  /** What browsers are shown in place of an error body, outside the API; null: nothing. */
+  /** The page that browsers get instead of an error body, outside the API; null if there is none. */
   readonly errorPage: ErrorPage | null;
-  /** Every 5xx, with its request id. The answer never says more than its code. */
+  /** Called for every 5xx. The response itself never contains the cause. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Every change that an operator asked for, whatever became of it. */
+  /** Called for every change that an operator requests, whether or not it succeeds. */
   readonly onOperatorRequest: (request: OperatorRequest) => void;
   readonly onAnswer?: (route: string, status: number, seconds: number) => void;
   /** The request log. */
@@ -66,7 +66,7 @@ export const createApp = (options: AppOptions): Express => {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
-  app.set('case sensitive routing', true); // A proxy's rule on /ops/ must not be passed by /OPS/ (rule S7).
+  app.set('case sensitive routing', true); // Otherwise /OPS/ would bypass a proxy's rule on /ops/ (rule S7).
   app.set('trust proxy', options.trustProxy);
   app.set(PUBLIC_URL, options.services.baseUrl);
   app.set(ERROR_PAGE, options.errorPage);
@@ -89,12 +89,12 @@ export const createApp = (options: AppOptions): Express => {
   return app;
 };
 
-/** Headers for browsers; the pages bring their own content security policy. */
+/** Security headers for browsers. Each page sets its own Content-Security-Policy. */
 const protect = helmet({ contentSecurityPolicy: false, hsts: false, referrerPolicy: { policy: 'no-referrer' } });
 
 const folderOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** What no route takes: in a folder of pages it is protected and counted like those that are there. */
+/** Answers requests that match no route. In a folder of pages they get the same headers and limits as existing pages. */
 const refusing = (options: AppOptions) => {
   const folders = new Set(options.routes.filter(({ limit }) => limit === 'pages').map(({ path }) => folderOf(path)));
   return async (req: Request, res: Response, refusal: Omit<Rejection, 'rejected'>): Promise<void> => {
@@ -116,7 +116,7 @@ const serve = (route: Route, options: AppOptions) => {
     try {
       const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options);
       if (isRejection(result)) sendError(req, res, result);
-      // A stream goes on by itself: it takes no place.
+      // Not awaited: a stream doesn't count as a request in progress.
       else sendResult(req, res, result).catch((error: unknown) => fault(error, req, res, options));
     } catch (error) {
       fault(error, req, res, options);
@@ -155,7 +155,7 @@ const resultOf = async (
   if (isRejection(query)) return query;
   const body = await readBody(req, res, place, { mode: modeOf(caller), services });
   if (isRejection(body)) return body;
-  // Shape is judged before the key (K2a).
+  // The body's shape is validated before the idempotency key (K2a).
   const idempotencyKey = Object.hasOwn(route.headers, 'Idempotency-Key') ? idempotencyKeyOf(req) : '';
   if (isRejection(idempotencyKey)) return idempotencyKey;
   if (route.reads.length > 0) await assertCaughtUp(services, route.reads);
@@ -168,7 +168,7 @@ const resultOf = async (
     body: body.body as RouteContext['body'],
     idempotencyKey,
     requestId: requestIdOf(req),
-    // Made when asked for: few routes count by it.
+    // Computed on demand, because few routes use it.
     get address() {
       return addressOf(req);
     },
@@ -179,10 +179,10 @@ const resultOf = async (
   });
 };
 
-/** Whoever has no mode is judged as in live, the stricter one. */
+/** Callers without a mode are validated as in live mode, the stricter one. */
 const modeOf = (caller: unknown): Mode => (caller as Partial<Caller> | null)?.tenant?.mode ?? 'live';
 
-/** What the path names, or the first of it that is none. */
+/** Returns the values of the path's parameters, or the rejection of the first invalid one. */
 const readParams = (
   { params: rules }: Route,
   texts: Readonly<Record<string, string>>,
@@ -202,22 +202,23 @@ const fault = (error: unknown, req: Request, res: Response, options: AppOptions)
   else sendError(req, res, rejection);
 };
 
-/** Returns what the client gets: the code, never more. Every 5xx but the provider's and those of parked streams is reported. */
+/** Returns the rejection that the client sees, without the cause. Reports every 5xx except those of providers and parked streams. */
 const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Rejection => {
   const status = (error as { status?: number }).status;
   if (status === 400) return reject('invalid_request', 'The request could not be read.');
   if (error instanceof PayloadTooLarge) return reject('payload_too_large', 'The body is too large.');
-  if (error instanceof BodyCutOff) return reject('invalid_request', 'The body did not arrive whole.');
+  if (error instanceof BodyCutOff)
+    return reject('invalid_request', 'The connection ended before the whole body arrived.');
   if (error instanceof ProviderUnavailable) return reject('service_unavailable', error.message);
-  // Many requests may meet one parked stream or one slow read model; log and metrics report the consumer itself.
+  // One parked stream or slow read model may fail many requests. Logs and metrics report the consumer itself.
   if (!(error instanceof ReadModelsBehind)) onFault(error, requestId);
-  const again = 'Repeat the request with the same Idempotency-Key.';
+  const again = 'Retry the request with the same Idempotency-Key.';
   return UNAVAILABLE.some((kind) => error instanceof kind) || isDatabaseAway(error)
-    ? reject('service_unavailable', `The service is not available at the moment. ${again}`)
-    : reject('internal_error', `Something went wrong on our side. ${again}`);
+    ? reject('service_unavailable', `The service is temporarily unavailable. ${again}`)
+    : reject('internal_error', `An internal error occurred. ${again}`);
 };
 
-/** Errors after which nothing is half done and a repeat is safe. */
+/** Errors that leave no partial effect, so that a retry is safe. */
 const UNAVAILABLE = [
   EventStoreUnavailable,
   AppendOutcomeUnknown,
@@ -229,8 +230,8 @@ const UNAVAILABLE = [
 ];
 
 /**
- * Failures of `pg` that pass: of connections (class 08 and 57, socket errors, the pool's own time-out), of disk, memory or places for
- * connections that ran out (53); and read models that are not there yet.
+ * Returns whether an error of `pg` is temporary: a lost connection (classes 08 and 57, socket errors, the pool's time-out), exhausted
+ * resources (class 53), or a read model that doesn't exist yet.
  */
 const isDatabaseAway = (error: unknown): boolean => {
   const { code, message = '' } = error as { code?: string; message?: string };
@@ -244,11 +245,11 @@ const isDatabaseAway = (error: unknown): boolean => {
 // --- The request log (rule D3): it holds no body, no query and no secret ---
 
 const PATH_LENGTH_MAX = 256;
-/** API keys and tokens, which clients should not put into a path; the cut may have shortened them. */
+/** API keys and tokens that a client put into a path by mistake. The cut to PATH_LENGTH_MAX may have shortened them. */
 const SECRET = /ak_(?:test|live)_[\w-]+|eyJ[\w.-]+/g;
 const KEY_ACTOR = 'key:';
 
-/** Cut before it is masked: a path may be as long as the headers. */
+/** Cuts the path before masking it, because a path may be as long as all headers may be. */
 const pathOf = ({ path }: Request): string => path.slice(0, PATH_LENGTH_MAX).replace(SECRET, '***');
 
 export const answeredRequest = (

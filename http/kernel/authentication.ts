@@ -1,5 +1,5 @@
-// Who calls: with an API key or with a token of the dashboard (contract.md Authentication). A cleartext key is compared by its SHA-256 and
-// kept nowhere.
+// Authenticates callers by API key or dashboard token (contract.md Authentication). A cleartext key is compared by its SHA-256 and never
+// stored.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
@@ -10,7 +10,7 @@ import type { Refusal } from './answers.ts';
 import type { Caller, OperatorCaller, SessionCaller } from './callers.ts';
 import type { GatewayServices } from './serverContext.ts';
 
-/** In a time that tells only whether they have the same length. */
+/** Returns whether two secrets are equal. The time taken reveals only whether their lengths match. */
 export const isSameSecret = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
@@ -18,7 +18,7 @@ export const isSameSecret = (a: string, b: string): boolean => {
 
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
 
-/** Why a request has no caller. Well-formed keys that don't work are all `unknown`, whether they ever existed or not. */
+/** Why authentication failed. Well-formed keys that don't work are all `unknown`, whether or not they ever existed. */
 type AuthenticationFailure = 'missing' | 'malformed' | 'unknown';
 
 export const failureOf = (req: Request): AuthenticationFailure => {
@@ -27,13 +27,13 @@ export const failureOf = (req: Request): AuthenticationFailure => {
   return typeof sent === 'string' && KEY.test(sent) ? 'unknown' : 'malformed';
 };
 
-/** Headers in which other gateways take their keys. */
+/** Headers that other gateways use for their keys. */
 const OTHER_KEY_HEADERS = ['authorization', 'x-api-key', 'api-key', 'x-apikey', 'x-auth-token'] as const;
 
 const NO_KEY_MESSAGES: { readonly [Failure in AuthenticationFailure]: string } = {
   missing: 'The `apikey` header is missing.',
   malformed:
-    'The API key is malformed: it has the form `ak_live_` or `ak_test_` and 32 characters, without spaces around it.',
+    'The API key is malformed. A key is `ak_live_` or `ak_test_` followed by 32 characters, without surrounding spaces.',
   unknown: 'The API key is invalid.',
 };
 
@@ -41,7 +41,7 @@ const noKey = (req: Request): Rejection => {
   const failure = failureOf(req);
   const elsewhere = failure === 'missing' ? OTHER_KEY_HEADERS.find((name) => req.headers[name]) : undefined;
   const hint =
-    elsewhere === undefined ? '' : ` The request has the header \`${elsewhere}\`: send the key as \`apikey\`.`;
+    elsewhere === undefined ? '' : ` The request has the header \`${elsewhere}\`: send the key in \`apikey\` instead.`;
   return reject('unauthorized', NO_KEY_MESSAGES[failure] + hint);
 };
 
@@ -57,11 +57,11 @@ export const authenticate = async (req: Request, services: GatewayServices): Pro
   };
 };
 
-/** A JWT in its compact form; longer ones than any of ours are not looked at. */
+/** A JWT in compact form. Headers longer than any token that Quita issues are rejected unread. */
 const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const AUTHORIZATION_LENGTH_MAX = 2_048;
 
-/** null of two headers, too: Node would take the first one, and a proxy may have looked at the other. */
+/** Returns the token, or null if there is none. Two headers give null: Node would use the first, but a proxy may have checked the other. */
 const tokenIn = ({ headersDistinct: { authorization } }: Request): string | null => {
   const [sent = '', ...others] = authorization ?? [];
   return others.length === 0 && sent.length <= AUTHORIZATION_LENGTH_MAX ? (BEARER.exec(sent)?.[1] ?? null) : null;
@@ -74,21 +74,23 @@ export const tokenFailureOf = (req: Request): AuthenticationFailure => {
 
 const NO_TOKEN_MESSAGES: { readonly [Failure in AuthenticationFailure]: string } = {
   missing: 'The `Authorization` header is missing.',
-  malformed: 'The `Authorization` header must be `Bearer` and a token of the dashboard.',
+  malformed: 'The `Authorization` header must be `Bearer` followed by a dashboard token.',
   unknown: 'The token is invalid, or its session has ended.',
 };
 
 const noSession = (req: Request): Refusal => {
   const failure = tokenFailureOf(req);
   const hint =
-    failure === 'missing' && req.headers['apikey'] ? ' This route takes no API key: log in and send the token.' : '';
+    failure === 'missing' && req.headers['apikey']
+      ? ' This route does not accept API keys: log in and send the token.'
+      : '';
   return {
     ...reject('unauthorized', NO_TOKEN_MESSAGES[failure] + hint),
     headers: { 'WWW-Authenticate': 'Bearer' },
   };
 };
 
-/** What has ended a session counts at once; the role is the user's present one, whatever the token says. */
+/** Returns the caller of a dashboard token, or a refusal. Ended sessions fail at once; the role is the user's current one. */
 export const authenticateSession = async (
   req: Request,
   services: GatewayServices,

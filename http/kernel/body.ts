@@ -1,5 +1,4 @@
-// The body of a request, as its route takes it: JSON of at most 64 kB, or bytes as they come. Everything else is a documented 4xx (rules
-// E1, E7).
+// Reads the body of a request: JSON of at most 64 kB, or a stream of bytes. Everything else gets a documented 4xx (rules E1, E7).
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
@@ -41,27 +40,27 @@ interface WithBody extends Request {
 
 const parse = express.json({
   limit: BODY_BYTES_MAX,
-  strict: false, // what is not an object is refused by the schema, with a better message
-  type: () => true, // told apart below, with an error of its own
+  strict: false, // the schema rejects other values than objects with a better message
+  type: () => true, // readJson checks the type, with its own error
   verify: (req, _res, raw) => {
-    // The parser would put U+FFFD for what it can't read: nothing that is kept may differ from what was sent.
+    // The parser would replace invalid bytes with U+FFFD, and the stored text would differ from the text that was sent.
     if (!isUtf8(raw)) throw new Error('not UTF-8');
     (req as WithBody).mayHoldBadStrings = raw.includes('\\u') && mayHoldBadStrings(raw.toString('latin1'));
     (req as WithBody).membersNamed = membersNamed(raw);
   },
 });
 
-/** Checked here: the parser would also read utf-7, utf-16 and utf-32, in which escapes hide from `mayHoldBadStrings`. */
+/** The parser would also accept utf-7, utf-16 and utf-32, whose escapes `mayHoldBadStrings` can't see. */
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-8"?\s*(?:;|$))/i;
 
-/** By its headers: before anything of it is read. */
+/** Returns whether the headers announce a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const tooLarge = (bytesMax: number): Rejection =>
   reject('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 
-/** By the type of the parser's error. */
+/** Code and message by the type of the parser's error. */
 const FAULTS: { readonly [type: string]: readonly [ErrorCode, string] } = {
   'entity.parse.failed': ['invalid_json', 'The body is not valid JSON.'],
   'entity.verify.failed': ['invalid_json', 'The body is not valid UTF-8.'],
@@ -70,9 +69,9 @@ const FAULTS: { readonly [type: string]: readonly [ErrorCode, string] } = {
   'encoding.unsupported': ['unsupported_media_type', 'The Content-Encoding is not supported.'],
 };
 
-const DUPLICATE_KEYS = reject('invalid_json', 'An object in the body has a key twice.');
+const DUPLICATE_KEYS = reject('invalid_json', 'An object in the body contains a duplicate key.');
 
-/** Calls `act` when more bytes have come than a body may have: the parser says so only when all of them have come, which may be never. */
+/** Calls `act` as soon as the body exceeds its maximum. The parser would wait for the end of the body, which may never come. */
 const onOverflow = (req: Request, act: () => void): void => {
   let bytes = 0;
   const count = (chunk: Buffer): void => {
@@ -89,7 +88,7 @@ const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> 
   if (!req.is('application/json')) return reject('unsupported_media_type', 'The body must be application/json.');
   if (OTHER_CHARSET.test(req.headers['content-type'] ?? ''))
     return reject('unsupported_media_type', 'The body must be in UTF-8.');
-  // Told at once; the parser would wait for the whole upload first. Node drains what still comes.
+  // Rejected at once, because the parser would first wait for the whole upload. Node drains the rest.
   if (Number(req.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge(BODY_BYTES_MAX);
   const fault = await new Promise<unknown>((resolve) => {
     if (req.headers['content-length'] === undefined) onOverflow(req, () => resolve({ type: 'entity.too.large' }));
@@ -101,14 +100,14 @@ const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> 
   }
   const [code, message] =
     FAULTS[(fault as { type?: string }).type ?? ''] ?? (['invalid_request', 'The body could not be read.'] as const);
-  if (code === 'payload_too_large') res.setHeader('Connection', 'close'); // the rest of the upload is not waited for
+  if (code === 'payload_too_large') res.setHeader('Connection', 'close'); // doesn't wait for the rest of the upload
   return reject(code, message);
 };
 
-/** More bytes came than the route takes. */
+/** The body has more bytes than the route accepts. */
 export class PayloadTooLarge extends Error {}
 
-/** The connection ended before all of the body came: nobody is there to read the answer. */
+/** The connection ended before the whole body arrived. */
 export class BodyCutOff extends Error {}
 
 const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, place: Place) => {
@@ -126,13 +125,13 @@ const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, place:
   return { body };
 };
 
-/** Throws PayloadTooLarge after so many bytes, and BodyCutOff. */
+/** Yields the body's chunks. Throws PayloadTooLarge after `bytesMax` bytes, and BodyCutOff when the connection ends early. */
 async function* chunksOf(req: Request, place: Place, bytesMax: number): AsyncGenerator<Buffer> {
   const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let bytes = 0;
   for (;;) {
     const next = await place.waiting(chunks.next()).catch((cause: unknown) => {
-      throw new BodyCutOff('the body did not come whole', { cause });
+      throw new BodyCutOff('the connection ended before the whole body arrived', { cause });
     });
     if (next.done) return;
     bytes += next.value.length;
@@ -141,13 +140,13 @@ async function* chunksOf(req: Request, place: Place, bytesMax: number): AsyncGen
   }
 }
 
-// --- Keys that an object names twice. Parsers differ in which one they keep, so that a proxy could have judged the other ---
+// --- Duplicate keys. Parsers differ in which value they keep, so a proxy could have checked the other one ---
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** Returns the number of members that the objects of a valid JSON text name, at any depth: each has one colon outside of strings. */
+/** Returns the number of members written in the objects of a valid JSON text, at any depth: its colons outside of strings. */
 export const membersNamed = (json: Uint8Array): number => {
   let members = 0;
   let isInString = false;
@@ -161,7 +160,7 @@ export const membersNamed = (json: Uint8Array): number => {
   return members;
 };
 
-/** Returns the number of members of the objects in a parsed value, at any depth. No recursion: a body may be as deep as it is long. */
+/** Returns the number of members in the objects of a parsed value, at any depth. Not recursive: a body may be nested arbitrarily deep. */
 const membersKept = (root: unknown): number => {
   let members = 0;
   const stack: unknown[] = [root];
@@ -182,5 +181,5 @@ const membersKept = (root: unknown): number => {
   return members;
 };
 
-/** `named`: by the text that was parsed. A key twice, however it is spelled, is kept once. */
+/** Returns whether parsing dropped a duplicate key. `named` is `membersNamed` of the text, which counts every spelling of a key. */
 export const hasDuplicateKeys = (parsed: unknown, named: number): boolean => membersKept(parsed) < named;

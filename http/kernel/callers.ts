@@ -1,9 +1,9 @@
-// Who calls a route, and what is known of them.
+// The callers of routes, by the principal that a route requires.
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
 
-/** Whoever calls with an API key. */
+/** A caller with an API key. */
 export interface Caller {
   readonly account: OpenAccount;
   readonly tenant: { readonly accountId: OpenAccount['accountId']; readonly mode: Mode };
@@ -11,7 +11,7 @@ export interface Caller {
   readonly actor: string;
 }
 
-/** Whoever calls with a token of the dashboard. */
+/** A caller with a dashboard token. */
 interface LoggedInCaller {
   readonly sessionId: SessionId;
   readonly userId: UserId;
@@ -20,7 +20,7 @@ interface LoggedInCaller {
   /** `user:usr_…`. */
   readonly actor: string;
 }
-/** A member of a merchant's account. What it may do depends on its role; it acts in both modes, and is judged as in live. */
+/** A member of a merchant's account. Its permissions depend on its role. It acts in both modes; requests are validated as in live. */
 export interface SessionCaller extends LoggedInCaller {
   readonly role: AccountRole;
   readonly account: OpenAccount;
@@ -32,25 +32,25 @@ export interface OperatorCaller extends LoggedInCaller {
   readonly hasSecondFactor: boolean;
 }
 
-/** What is known of who calls, by the principal that a route asks for. `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
+/** The caller's data by the principal that a route requires. With `testKey`, a live key gets 403 `mode_not_allowed` (decisions X). */
 export interface Callers {
   public: null;
   apiKey: Caller;
   testKey: Caller;
-  /** `anySession`: of an account or of the platform. `session`, `operator`: with the other one it is 403 `role_required`. */
+  /** `session` and `operator` answer each other's tokens with 403 `role_required`; `anySession` accepts both. */
   anySession: SessionCaller | OperatorCaller;
   session: SessionCaller;
   operator: OperatorCaller;
-  /** Whoever reads the metrics (http/kernel/health.ts). */
+  /** A reader of the metrics (http/kernel/health.ts). */
   monitor: null;
   provider: unknown;
 }
 export type Principal = keyof Callers;
-/** Whoever sent a right key or token. */
+/** A caller with a valid key or token. */
 export type KnownCaller = Caller | Callers['anySession'];
 
 export const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
 
-/** Whether a token of the dashboard is asked for. */
+/** Returns whether the principal requires a dashboard token. */
 export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' =>
   principal === 'anySession' || principal === 'session' || principal === 'operator';

@@ -16,7 +16,7 @@ type ErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
-/** Returns the type that goes with the status. */
+/** Returns the error type of an HTTP status. */
 export const errorType = (status: number): ErrorType =>
   TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 const TYPES: { readonly [status: number]: ErrorType } = {
@@ -27,7 +27,7 @@ const TYPES: { readonly [status: number]: ErrorType } = {
   429: 'rate_limit_error',
 };
 
-/** Every code with its HTTP status: general ones, and those that aggregates declare. */
+/** All error codes with their HTTP status: the general ones and those that aggregates declare. */
 export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = { ...GENERAL_ERRORS, ...AGGREGATES_ERRORS };
 
 interface ErrorBody {
@@ -55,6 +55,6 @@ export const errorBody = (
   request_id: requestId,
 });
 
-/** The value of the header `Link` of an error answer: where its code is explained. `publicUrl`: without a slash at its end. */
+/** Returns the `Link` header of an error response, which leads to the code's explanation. `publicUrl` has no trailing slash. */
 export const helpLink = (publicUrl: string, code: ErrorCode): string =>
   `<${publicUrl}/docs/errors#${code}>; rel="help"`;

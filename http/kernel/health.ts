@@ -6,19 +6,22 @@ import { anyInteger, constant, described, exactly, optional, string } from './js
 import { type Route, route, type Tag } from './route.ts';
 import type { Operations } from './serverContext.ts';
 
-export const OPERATIONS: Tag = { name: 'Operations', description: 'Health and metrics, for whoever runs this server.' };
+export const OPERATIONS: Tag = { name: 'Operations', description: 'Health and metrics for operators of this server.' };
 
-/** What proxies add, of whatever make: who asks is then not who is connected. */
+/** Headers that common proxies add. If one is present, the connected peer is not the actual client. */
 const FORWARDING =
   /^(?:via|cdn-loop|(?:forwarded|cf|x-(?:forwarded|real|original|proxy|remote|envoy|arr|azure))(?:-.*)?|.*(?:client|connecting|user)-ip)$/;
 
-/** The socket's own address: behind a proxy on this machine every client would look local, and a name of elsewhere may lead here. */
+/**
+ * Returns whether the request comes from this machine. Requires a loopback `Host`, because a foreign name may resolve here, and no proxy
+ * header, because behind a local proxy every client would look local.
+ */
 const isFromHere = ({ socket, headers }: Request): boolean =>
   isLoopbackHost(socket.remoteAddress ?? '') &&
   isLoopbackHost((headers.host ?? '').replace(/:\d*$/, '')) &&
   !Object.keys(headers).some((name) => FORWARDING.test(name));
 
-/** Whether the request may read /metrics: it bears the token or, where there is none, comes from this machine and that is enough. */
+/** Returns whether the request may read /metrics: by the token or, if none is set, from this machine where the settings allow it. */
 export const isMonitor = (
   req: Request,
   { metricsToken: token, metricsOnLoopback }: Pick<Operations, 'metricsToken' | 'metricsOnLoopback'>,
@@ -29,8 +32,8 @@ export const isMonitor = (
 
 const parkedSchema = optional(
   described(
-    'There when an operator should look: nothing else waits for these streams.',
-    exactly({ streams: described('How many are parked.', anyInteger) }),
+    'Present if streams are parked. An operator should look into them; other streams are not affected.',
+    exactly({ streams: described('Number of parked streams.', anyInteger) }),
   ),
 );
 
@@ -38,12 +41,12 @@ const liveRoute = route({
   method: 'GET',
   path: '/health/live',
   operationId: 'getLiveness',
-  summary: 'Whether the process runs',
+  summary: 'Check that the process is running',
   tag: OPERATIONS,
   principal: 'public',
   limit: 'unlimited',
   responses: {
-    200: { kind: 'json', description: 'It does.', schema: exactly({ status: constant('live') }) },
+    200: { kind: 'json', description: 'The process is running.', schema: exactly({ status: constant('live') }) },
   },
   errors: [],
   handle: async () => ({ status: 200, body: { status: 'live' as const } }),
@@ -53,22 +56,22 @@ const readyRoute = route({
   method: 'GET',
   path: '/health/ready',
   operationId: 'getReadiness',
-  summary: 'Whether the process can serve',
+  summary: 'Check that the process is ready to serve',
   tag: OPERATIONS,
   principal: 'public',
   limit: 'readiness',
   responses: {
     200: {
       kind: 'json',
-      description: 'It can append and read, and its read models are at most 5 s behind.',
+      description: 'The process can append and read events, and its read models lag by at most 5 seconds.',
       schema: exactly({ status: constant('ready'), parked: parkedSchema }),
     },
     503: {
       kind: 'json',
-      description: 'It can’t, and why.',
+      description: 'The process is not ready; `reason` says why.',
       schema: exactly({
         status: constant('not_ready'),
-        reason: described('What is in the way.', string()),
+        reason: described('Why the process is not ready.', string()),
         parked: parkedSchema,
       }),
     },
@@ -92,7 +95,9 @@ const metricsRoute = route({
   tag: OPERATIONS,
   principal: 'monitor',
   limit: 'unlimited',
-  responses: { 200: { kind: 'bytes', description: 'In the text format.', contentTypes: ['text/plain'] } },
+  responses: {
+    200: { kind: 'bytes', description: 'The metrics in the Prometheus text format.', contentTypes: ['text/plain'] },
+  },
   errors: ['not_found'],
   handle: async ({ services }) => {
     const { contentType, text } = await services.operations.metrics();

@@ -1,20 +1,20 @@
-// What a capability serves over HTTP: declared once, in its folder of http/api. What depends on all capabilities derives from the list of
-// modules (http/api/routes.ts).
+// The HTTP side of a capability, declared once in its folder of http/api. Everything that depends on all capabilities derives from the list
+// of modules (http/api/routes.ts).
 import type { JsonSchema } from './jsonSchema.ts';
 import type { Route, Tag } from './route.ts';
 
 export interface HttpModule {
-  /** Of its folder in http/api, where `npm run docs` writes its examples. */
+  /** The name of its folder in http/api, where `npm run docs` writes its examples. */
   readonly name: string;
-  /** The chapters of the reference that it adds. */
+  /** The chapters that it adds to the reference. */
   readonly chapters: readonly Tag[];
-  /** Its routes of the JSON interface: for merchants, in the sandbox, for operators. */
+  /** Its JSON routes for merchants, the sandbox and operators. */
   readonly routes: readonly Route[];
   /** Routes that the OpenAPI document leaves out. */
   readonly undocumentedRoutes: readonly Route[];
-  /** Schemas that the OpenAPI document contains once, by name, and refers to. */
+  /** Named schemas that the OpenAPI document contains once and references. */
   readonly schemas: { readonly [name: string]: JsonSchema };
-  /** The bodies of its webhooks, by the first part of the events' names. */
+  /** Schemas of its webhook bodies, by the first part of the event's name. */
   readonly webhooks: { readonly [family: string]: (event: string) => JsonSchema };
 }
 
@@ -26,7 +26,7 @@ export const httpModule = (declared: Pick<HttpModule, 'name' | 'routes'> & Parti
   ...declared,
 });
 
-/** Whether the first route, if it is tried first, matches the requests for the second. */
+/** Returns whether the first route, if tried first, would match requests for the second. */
 const covers = ({ path }: Route, { path: covered }: Route): boolean => {
   const words = covered.split('/');
   const pieces = path.split('/');
@@ -35,7 +35,7 @@ const covers = ({ path }: Route, { path: covered }: Route): boolean => {
   return path !== covered && isMatch;
 };
 
-/** Returns the routes with each word before a parameter that would match it, and otherwise in the order given. */
+/** Returns the routes in the given order, except that literal paths precede parameters that would match them. */
 export const inMatchingOrder = (routes: readonly Route[]): readonly Route[] =>
   routes.reduce<readonly Route[]>((placed, route) => {
     const at = placed.findIndex((other) => covers(other, route));

@@ -1,4 +1,4 @@
-// Pieces of JSON Schema (draft 2020-12 vocabulary, as OpenAPI 3.1 takes it).
+// Building blocks of JSON Schema (draft 2020-12 vocabulary, as used by OpenAPI 3.1).
 import { type Static, type TArrayOptions, type TProperties, type TSchema, Type } from 'typebox';
 import type { Json } from '../../domain/kernel/json.ts';
 
@@ -21,11 +21,11 @@ export interface JsonSchema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
-  /** The TypeScript type that typebox keeps of a schema; nothing at run time. */
+  /** The TypeScript type of a schema in typebox; doesn't exist at run time. */
   readonly '~unsafe'?: unknown;
 }
 
-/** The schema, with what its value means. */
+/** Returns the schema with a description. */
 export const described = <Schema extends TSchema>(description: string, schema: Schema): Schema => ({
   ...schema,
   description,
@@ -40,7 +40,7 @@ export const idempotencyKey = Type.String({
   minLength: 8,
   maxLength: 128,
   pattern: '^[\\x20-\\x7e]*$',
-  description: 'Names this one request: a repeat with the same key and body gets the first answer again.',
+  description: 'Identifies this request. A repeat with the same key and body returns the first response again.',
 });
 export const anyInteger = Type.Integer();
 export const boolean = Type.Boolean();
@@ -48,7 +48,7 @@ export const timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\
 export const anyObject = Type.Unsafe<{ readonly [key: string]: Json }>({ type: 'object' });
 /** Any JSON value. */
 export const anyJson = Type.Unsafe<Json>({});
-/** An object of which nothing is known. */
+/** An object with unknown properties. */
 export const unknownObject = Type.Unsafe<unknown>({ type: 'object' });
 /** Currency → volume. */
 export const volumesByCurrency = Type.Unsafe<{ readonly [currency: string]: number }>({ type: 'object' });
@@ -63,17 +63,17 @@ export const orNull = <Schema extends TSchema>(schema: Schema) => {
   const { type, ...rest } = schema as JsonSchema;
   return Type.Unsafe<Static<Schema> | null>({ type: [type as string, 'null'], ...rest });
 };
-/** A value that a capability declares by its schema. */
+/** A value whose schema a capability declares. */
 export const declaredValue = (schema: { readonly [keyword: string]: Json }) => Type.Unsafe<Json>({ ...schema });
-/** One of two objects that differ in their properties. */
+/** One of two kinds of objects. */
 export const either = <One extends TSchema, Other extends TSchema>(one: One, other: Other) =>
   Type.Unsafe<Static<One> | Static<Other>>({ type: 'object', anyOf: [one, other] });
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
 
-/** Nothing but these properties, all required but the optional ones: an allow-list (contract.md). */
+/** An object with exactly these properties (an allow-list, contract.md). All are required unless optional. */
 export const exactly = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
-/** What a request may carry. `jsonBody` closes it, unless the route ignores unknown fields (rule I12). */
+/** An object in a request. `jsonBody` closes it, unless the route ignores unknown fields (rule I12). */
 export const accepting = <Properties extends TProperties>(properties: Properties) => Type.Object(properties);
 
 const withParts = <Schema extends TSchema>(schema: Schema, isClosed: boolean): Schema => {
@@ -84,8 +84,8 @@ const withParts = <Schema extends TSchema>(schema: Schema, isClosed: boolean): S
   return whole as unknown as Schema;
 };
 
-/** Returns the schema with its objects closed at every depth: where they name their fields, no other field is valid. */
+/** Returns the schema with its objects closed at every depth: objects that list their properties accept no others. */
 export const closed = <Schema extends TSchema>(schema: Schema): Schema => withParts(schema, true);
 
-/** Returns the schema with its objects open: its own fields are judged, and others are not looked at. */
+/** Returns the schema with its objects open: it validates listed properties and ignores others. */
 export const open = <Schema extends TSchema>(schema: Schema): Schema => withParts(schema, false);

@@ -1,50 +1,50 @@
-// Counts requests by the minute, for this process and all others of its deployment: it lets them in by shares of the minute that it takes
-// in batches, ahead of need (ADR 0010). While shares can't be had it counts by itself.
+// Counts requests per minute across all processes of a deployment. Each process takes shares of a limit in batches, ahead of need, and
+// admits requests by its shares (ADR 0010). While shares are unavailable, it admits by its own count.
 
 import { LRUCache } from 'lru-cache';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { ShareGrant, ShareRequest, TakeShares } from '../../application/ports/requestShares.ts';
 
 const MINUTE_MS = 60_000;
-/** How often shares are asked for that no request waits for. */
+/** Interval of requests for shares that no request is waiting for. */
 const BATCH_MS = 100;
-/** Requests wait for shares so long at most, give or take a batch; then each process counts by itself until it is answered again. */
+/** Longest wait for shares, give or take a batch. After it, the process admits by its own count until it gets an answer again. */
 const ANSWER_MS_MAX = 500;
-/** How soon shares are asked for again after a failure. */
+/** Wait after a failure before shares are requested again. */
 const RETRY_MS = 1_000;
-/** Shares that were not used for so long go back, because another process may have the requests now. */
+/** Shares of a window without requests for this long go back, because another process may now get the requests. */
 const IDLE_MS = 2_000;
 
-/** Of what is free in a minute, at most one part of so many is given ahead. */
+/** At most 1/4 of a minute's free shares is granted ahead of need. */
 const QUARTER = 4;
 
 export interface MinuteLimit {
   /** 0: requests are counted and never refused. */
   readonly perMinute: number;
-  /** Requests of a minute that each process lets in before it takes a share: all processes together may let in so many more each. */
+  /** Requests per minute that each process admits before it takes a share. Each process may exceed the limit by this number. */
   readonly credit: number;
 }
 
-/** `left`: requests left in the minute, as far as this process knows; Infinity without a limit. It never grows within one. */
+/** `left`: requests left in the minute, as far as this process knows; Infinity without a limit. It never grows within a minute. */
 export type Judged =
   | { readonly isIn: true; readonly left: number }
-  /** `isFirst`: of its minute. `secondsLeft`: until the minute ends, whole, at least 1. */
+  /** `isFirst`: the first rejection in its minute. `secondsLeft`: whole seconds until the minute ends, at least 1. */
   | { readonly isIn: false; readonly left: 0; readonly isFirst: boolean; readonly secondsLeft: number };
 
 interface MinuteWindow {
   readonly name: string;
   limit: MinuteLimit;
-  /** Requests let in here. */
+  /** Requests that this process admitted. */
   used: number;
   refused: number;
   waiting: number;
   /** Shares that this process has taken. */
   shares: number;
-  /** Shares of all processes, as last heard. */
-  taken: number;
-  /** Of the deployment's minute; null: this process has not asked for shares of it yet. */
+  /** Shares of all processes, by the last answer. */
+  allShares: number;
+  /** Start of the deployment's minute; null until this process has received shares of it. */
   began: number | null;
-  /** By this process's clock. */
+  /** In this process's time. */
   endsAt: number;
   countedAt: number;
   leastLeft: number;
@@ -52,11 +52,11 @@ interface MinuteWindow {
 }
 
 interface MinuteWindowsOptions {
-  /** Names that are remembered: those counted last. */
+  /** Number of windows kept in memory; the least recently counted are dropped. */
   readonly remembered: number;
-  /** null: this process counts by itself. */
+  /** null: this process admits by its own count. */
   readonly takeShares: TakeShares | null;
-  /** In milliseconds, from any beginning. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
@@ -65,14 +65,14 @@ export class MinuteWindows {
   readonly #takeShares: TakeShares | null;
   readonly #now: () => number;
   readonly #ticking: Repeating | null;
-  /** Those that ask for shares in the next batch. */
+  /** Windows that request shares in the next batch. */
   readonly #asking = new Set<MinuteWindow>();
-  /** Those that hold shares which may go back. */
+  /** Windows with shares that may go back. */
   readonly #holding = new Set<MinuteWindow>();
-  /** Settled when the batch is answered that takes up what waits now, or when there is no more waiting. */
+  /** Settles when the next batch is answered or waiting ends. */
   #next: PromiseWithResolvers<void> | null = null;
   #batch: { readonly sentAt: number; readonly answered: PromiseWithResolvers<void> } | null = null;
-  /** When shares may be asked for again; null: they can be had. */
+  /** When shares may be requested again after a failure; null while they are available. */
   #retryAt: number | null = null;
 
   constructor({ remembered, takeShares, now = () => performance.now() }: MinuteWindowsOptions) {
@@ -88,13 +88,13 @@ export class MinuteWindows {
     this.#ticking = takeShares === null ? null : repeating(BATCH_MS, () => this.tick());
   }
 
-  /** Counts a request and says whether it is within the limit: at once, unless it has to wait for a share. */
+  /** Counts a request and returns whether it is within the limit. Returns a promise only if the request must wait for a share. */
   count(name: string, limit: MinuteLimit): Judged | Promise<Judged> {
     const window = this.#windowOf(name, limit);
     return this.#judge(window) ?? this.#whenShared(window);
   }
 
-  /** Asks for shares ahead of need, gives back idle ones, and lets nobody wait longer for an answer that is late. Called by a timer. */
+  /** Requests shares ahead of need, gives back idle ones, and ends the wait for a late answer. Called by a timer. */
   tick(): void {
     const now = this.#now();
     if (this.#batch !== null && now - this.#batch.sentAt >= ANSWER_MS_MAX) {
@@ -106,7 +106,7 @@ export class MinuteWindows {
     if (this.#asking.size > 0 && (this.#retryAt === null || now >= this.#retryAt)) this.#send();
   }
 
-  /** Whoever waits is judged by this process's own count. */
+  /** Ends the wait of pending requests, which are then admitted by this process's own count. */
   close(): void {
     void this.#ticking?.stop();
     this.#retryAt = Number.POSITIVE_INFINITY;
@@ -114,7 +114,7 @@ export class MinuteWindows {
     this.#endWaiting();
   }
 
-  /** A minute begins with its first request. */
+  /** Returns the current window of a name. A minute begins with its first request. */
   #windowOf(name: string, limit: MinuteLimit): MinuteWindow {
     const now = this.#now();
     const known = this.#windows.get(name);
@@ -125,7 +125,7 @@ export class MinuteWindows {
     const fresh: MinuteWindow = {
       name,
       limit,
-      ...{ used: 0, refused: 0, waiting: 0, shares: 0, taken: 0, began: null },
+      ...{ used: 0, refused: 0, waiting: 0, shares: 0, allShares: 0, began: null },
       endsAt: now + MINUTE_MS,
       countedAt: now,
       leastLeft: Number.POSITIVE_INFINITY,
@@ -135,12 +135,12 @@ export class MinuteWindows {
     return fresh;
   }
 
-  /** Whether it is still the one of its name: neither over nor forgotten. */
+  /** Returns whether this is still the window of its name, neither replaced nor dropped. */
   #isKnown(window: MinuteWindow): boolean {
     return this.#windows.peek(window.name) === window;
   }
 
-  /** null: it has to wait for a share. */
+  /** Returns whether the request is admitted, or null if it must wait for a share. */
   #judge(window: MinuteWindow): Judged | null {
     const { limit, used, shares, began } = window;
     if (limit.perMinute === 0) return this.#letIn(window, Number.POSITIVE_INFINITY);
@@ -163,13 +163,13 @@ export class MinuteWindows {
     window.isReported = true;
     window.refused += 1;
     window.leastLeft = 0;
-    // Another process may give shares back.
+    // Ask again, because another process may give shares back.
     if (othersOf(window) > 0) this.#asking.add(window);
     const secondsLeft = Math.max(1, Math.ceil((window.endsAt - this.#now()) / 1000));
     return { isIn: false, left: 0, isFirst, secondsLeft };
   }
 
-  /** The minute may end meanwhile: then the request is one of the next. */
+  /** Waits for a share. If the minute ends meanwhile, the request counts in the next one. */
   async #whenShared(window: MinuteWindow): Promise<Judged> {
     for (let current = window; ; current = this.#windowOf(window.name, window.limit)) {
       const judged = this.#judge(current);
@@ -189,7 +189,7 @@ export class MinuteWindows {
     this.#next = null;
   }
 
-  /** One batch at a time; what waits meanwhile is in the next one. */
+  /** Sends the next batch, unless one is under way. */
   #send(): void {
     if (this.#batch !== null || this.#takeShares === null) return;
     const now = this.#now();
@@ -210,7 +210,7 @@ export class MinuteWindows {
           this.#granted(window, requests[i] as ShareRequest, grants.get(window.name));
       })
       .catch(() => {
-        // What was to go back may have: it is not used again. What is owed is told with the next batch.
+        // Returned shares are not used again, because the batch may have arrived. Owed shares are reported with the next batch.
         if (this.#retryAt !== Number.POSITIVE_INFINITY) this.#retryAt = this.#now() + RETRY_MS;
         for (const window of windows) if (this.#isKnown(window)) this.#asking.add(window);
       })
@@ -228,8 +228,8 @@ export class MinuteWindows {
     this.#holding.delete(window);
     const back = isIdle(window, now) ? unneeded(window) : 0;
     if (back === 0) return { ...asked, owed: Math.max(used - shares, 0), ahead: aheadOf(window) };
-    window.shares -= back; // they are used no more, whatever becomes of the batch
-    window.taken -= back; // by nobody else either
+    window.shares -= back; // not used again, even if the batch fails
+    window.allShares -= back;
     return { ...asked, owed: -back, ahead: 0 };
   }
 
@@ -239,12 +239,12 @@ export class MinuteWindows {
     window.began = grant.began;
     window.endsAt = this.#now() + grant.leftMs;
     window.shares += grant.granted - Math.min(owed, 0);
-    window.taken = grant.taken;
+    window.allShares = grant.taken;
     if (unneeded(window) > 0) this.#holding.add(window);
   }
 }
 
-/** Another limit may begin in the middle of a minute: what was asked so far counts, refused requests too. */
+/** Sets the limit of a window. If it changes within a minute, earlier requests count, rejected ones included. */
 const withLimit = (window: MinuteWindow, limit: MinuteLimit): MinuteWindow => {
   if (limit.perMinute === window.limit.perMinute) return window;
   window.used += window.refused;
@@ -254,25 +254,25 @@ const withLimit = (window: MinuteWindow, limit: MinuteLimit): MinuteWindow => {
   return window;
 };
 
-/** Shares of other processes, as last heard. */
-const othersOf = ({ taken, shares }: MinuteWindow): number => Math.max(taken - shares, 0);
+/** Returns the shares of other processes, by the last answer. */
+const othersOf = ({ allShares, shares }: MinuteWindow): number => Math.max(allShares - shares, 0);
 
-/** So much of a limit a process may hold without using it, so that for a key that is seldom used it asks once a minute. */
+/** Part of a limit that a process may hold unused, so that a rarely used key needs one request for shares per minute. */
 const SPARE = 1 / 50;
 const spareOf = ({ perMinute, credit }: MinuteLimit): number => Math.max(Math.floor(perMinute * SPARE), credit);
 
-/** Half of what was used so far: a busy process asks seldom, and one that the requests leave holds little. */
+/** Returns the shares to take ahead: half of those used so far. Busy processes ask rarely, and idle ones hold few shares. */
 const aheadOf = ({ used, limit }: MinuteWindow): number => Math.max(Math.ceil(used / 2), spareOf(limit), 1);
 
-/** Whether less than half is there of what would be taken ahead. */
+/** Returns whether fewer shares are left than half of those it would take ahead. */
 const isLow = (window: MinuteWindow): boolean => {
-  const { limit, used, shares, taken } = window;
-  const free = Math.max(limit.perMinute - Math.max(taken, used), 0);
+  const { limit, used, shares, allShares } = window;
+  const free = Math.max(limit.perMinute - Math.max(allShares, used), 0);
   return shares < used || shares - used < Math.min(aheadOf(window), Math.ceil(free / QUARTER)) / 2;
 };
 
 const isIdle = ({ waiting, countedAt }: MinuteWindow, now: number): boolean =>
   waiting === 0 && now >= countedAt + IDLE_MS;
 
-/** Shares that may go back. */
+/** Returns the number of shares that may go back. */
 const unneeded = ({ shares, used, limit }: MinuteWindow): number => Math.max(shares - used - spareOf(limit), 0);

@@ -1,9 +1,9 @@
-// Query parameters, by kind.
+// The kinds of query parameters.
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { DAY_MS, fromMillis, isTimestamp, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { QueryRule } from './route.ts';
 
-/** A parameter that `parse` reads from its text; `expects` ends the sentence "must be …". */
+/** A parameter whose text `parse` reads. `expects` completes the message "must be …". */
 export const matching = <Value>(
   description: string,
   expects: string,
@@ -54,24 +54,24 @@ export const currencyCode = (description: string): QueryRule<string, undefined> 
   schema: { type: 'string', pattern: '^[A-Z0-9]{3,8}$' },
 });
 
-/** A parameter of other lists, which this one refuses rather than ignores. */
+/** A parameter of other lists that this list rejects instead of ignoring it. */
 export const neverAccepted = (instead: string): QueryRule<never, undefined> =>
-  matching<never>(`Refused: this list takes ${instead}.`, `left out: this list takes ${instead}`, () => undefined);
+  matching<never>(`Not supported: use \`${instead}\`.`, `omitted: use ${instead}`, () => undefined);
 
-// --- Instants, as clients write them (ISO 8601): `2026-11-21`, `2026-11-21T13:00Z`, `2026-11-21T10:00:00.123-03:00`. Without an offset
-// they are in UTC, as all timestamps of the interface are ---
+// --- Instants in ISO 8601: `2026-11-21`, `2026-11-21T13:00Z`, `2026-11-21T10:00:00.123-03:00`. Without an offset they are in UTC, like all
+// timestamps of the API ---
 
-// A `+` that was not escaped arrives as a space.
+// An unescaped `+` arrives as a space.
 const SHAPE = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[+\- ]\d\d(?::?\d\d)?)?)?$/;
-/** Nothing was or will be created outside. */
+/** All objects are created between these instants. */
 const FIRST_MS = Date.parse('0001-01-02T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-30T23:59:59.999Z');
 
 interface Instant {
   readonly millis: number;
-  /** How long what was written lasts, in ms: a day, or nothing. */
+  /** Milliseconds to the last one that the text covers: of a date, those of the rest of its day; otherwise 0. */
   readonly lasts: number;
-  /** Whether fractions of a millisecond were written. */
+  /** Whether the text has a fraction of a millisecond. */
   readonly isBetween: boolean;
 }
 
@@ -94,42 +94,42 @@ const parseInstant = (text: string): Instant | null => {
 
 const within = (millis: number): Timestamp => fromMillis(Math.min(Math.max(millis, FIRST_MS), LAST_MS));
 
-/** The first millisecond that is not before what is written; undefined: it is no instant. */
+/** Returns the first millisecond at or after the instant, or undefined if the text is not an instant. */
 export const lowerBound = (text: string): Timestamp | undefined => {
   const instant = parseInstant(text);
   return instant === null ? undefined : within(instant.millis + (instant.isBetween ? 1 : 0));
 };
-/** The last millisecond that is not after what is written; of a date alone, the last of that day in UTC. */
+/** Returns the last millisecond at or before the instant, for a date the last of its UTC day. Undefined if it is not an instant. */
 export const upperBound = (text: string): Timestamp | undefined => {
   const instant = parseInstant(text);
   return instant === null ? undefined : within(instant.millis + instant.lasts);
 };
 
 export const EXPECTED = 'an ISO 8601 date or date-time';
-/** The first millisecond that is not before it. */
+/** A parameter for the earliest instant of a list, inclusive. */
 export const notBefore = (description: string) => matching(description, EXPECTED, lowerBound);
-/** The last millisecond that is not after it; of a date alone, the last of that day in UTC. */
+/** A parameter for the latest instant of a list, inclusive. A date covers its whole day in UTC. */
 export const notAfter = (description: string) => matching(description, EXPECTED, upperBound);
 
-// --- Lists that take instants only, as exclusive bounds (Q9) ---
+// --- Lists that accept date-times only, as exclusive bounds (Q9) ---
 
 const instantOnly = (text: string): Instant | null => {
   const instant = parseInstant(text);
   return instant === null || instant.lasts > 0 ? null : instant;
 };
-/** The last millisecond that is not after a date-time; undefined: it is none, or a date alone. */
+/** Returns the last millisecond at or before a date-time, or undefined if the text is not one. A date alone is not enough. */
 export const instantOf = (text: string): Timestamp | undefined => {
   const instant = instantOnly(text);
   return instant === null ? undefined : within(instant.millis);
 };
-/** The first millisecond that is not before a date-time; undefined: it is none, or a date alone. */
+/** Returns the first millisecond at or after a date-time, or undefined if the text is not one. A date alone is not enough. */
 const nextInstantOf = (text: string): Timestamp | undefined => {
   const instant = instantOnly(text);
   return instant === null ? undefined : within(instant.millis + (instant.isBetween ? 1 : 0));
 };
 
 const EXPECTED_INSTANT = 'an ISO 8601 date-time';
-/** What is later than the value is after it. */
+/** A parameter for items created strictly after a date-time. */
 export const instantAfter = (description: string) => matching(description, EXPECTED_INSTANT, instantOf);
-/** What is earlier than the value is before it. */
+/** A parameter for items created strictly before a date-time. */
 export const instantBefore = (description: string) => matching(description, EXPECTED_INSTANT, nextInstantOf);

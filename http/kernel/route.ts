@@ -1,4 +1,4 @@
-// A route as data: Express, the tests and the OpenAPI document come from the same table.
+// Routes as data: Express, the tests and the OpenAPI document derive from the same table.
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from '../../application/core/eventMetadata.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
@@ -10,52 +10,51 @@ import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from 
 import { closed, type JsonSchema } from './jsonSchema.ts';
 import type { AppServices, GatewayServices } from './serverContext.ts';
 
-/** A chapter of the reference. Chapters stand in the order of their first routes. */
+/** A chapter of the reference. Chapters are ordered by their first routes. */
 export interface Tag {
   readonly name: string;
   readonly description: string;
 }
 
-/** Whose share of requests and of places a request takes (rule E8); http/kernel/admission.ts says how much each is. */
+/** The limits that a request counts against (rule E8); http/kernel/admission.ts defines them. */
 export type LimitClass =
-  /** The key's requests a minute, and its account's places. */
+  /** The key's requests per minute and its account's places. */
   | 'key'
-  /** The same, but not counted by the limit that a sandbox may set itself: the route changes that one. */
+  /** Like `key`, but exempt from the limit that a sandbox can set, because the route changes that limit. */
   | 'keyApartFromSandbox'
-  /** The user's requests a minute, and the places of its account. */
+  /** The user's requests per minute and the places of its account. */
   | 'user'
-  /** The same, but never refused: whoever has a stolen token must not keep its owner from ending the session. */
+  /** Like `user`, but never rejected: a thief of the token must not keep its owner from ending the session. */
   | 'logOut'
-  /** The address's; pages together have the places of one account. */
+  /** The address's requests per minute. All pages together share the places of one account. */
   | 'pages'
   | 'catalogue'
-  /** The address's, for logins; together they have the places of one account. */
+  /** The address's logins per minute. All logins together share the places of one account. */
   | 'login'
-  /** The address's; answered however busy the process is. */
+  /** The address's requests per minute. Answered however busy the process is. */
   | 'readiness'
   | 'unlimited';
 
-/** A piece of the path. */
+/** A parameter of the path. */
 export interface ParamRule<Value = unknown> {
   readonly description: string;
   readonly schema: JsonSchema;
-  /** The value, or what the route answers to a text that is none. */
+  /** Returns the value, or the rejection of an invalid text. */
   readonly parse: (text: string) => Value | Rejection;
 }
 
-/** A parameter of the query. It is optional: without it the value is the fallback, or undefined. */
+/** A query parameter. All are optional: if missing, the value is the fallback or undefined. */
 export interface QueryRule<Value = unknown, Fallback extends Value | undefined = Value | undefined> {
-  /** What it is for. */
   readonly description: string;
-  /** What it must be: "must be …". */
+  /** Completes the message "must be …". */
   readonly expects: string;
   readonly schema: JsonSchema;
-  /** The value, or undefined when the text is not one. */
+  /** Returns the value, or undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
   readonly fallback: Fallback;
-  /** The answer to a bad value where that must not be reported as a problem of the parameter. */
+  /** The answer to an invalid value, if it must not be reported as a problem of the parameter. */
   readonly refusal?: Rejection;
-  /** The code of a bad value. */
+  /** The error code of an invalid value. */
   readonly code: ErrorCode;
 }
 
@@ -70,14 +69,14 @@ type QueryOf<Rules> = {
     : never;
 };
 
-/** A JSON value that nobody changes. */
+/** A JSON value, read-only at every depth. */
 export type Frozen<Value> = Value extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : Value extends object
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
     : Value;
 
-/** What rules beyond the schema may ask. */
+/** Context for validation rules beyond the schema. */
 export interface ValidationContext {
   readonly mode: Mode;
   readonly services: GatewayServices;
@@ -86,17 +85,16 @@ export interface ValidationContext {
 /** A JSON body of at most 64 kB. `jsonBody` makes one. */
 export interface JsonBody<Body = unknown> {
   readonly kind: 'json';
-  /** What a caller sends. */
   readonly schema: TSchema;
-  /** The code of a problem by the first part of its path; others are `invalid_request`. */
+  /** Error codes by the first part of the problem's path; the default is `invalid_request`. */
   readonly codes: { readonly [field: string]: ErrorCode };
-  /** The code of a field that is not there, where it is not the one of `codes`. */
+  /** Error codes of missing fields, if they differ from those in `codes`. */
   readonly missing: { readonly [field: string]: ErrorCode };
-  /** Fields that the route fills in itself: whatever a caller sends in them is ignored. */
+  /** Fields that the route sets itself. Values that a caller sends in them are ignored. */
   readonly ignores: readonly string[];
-  /** Where a charge or payment is created, because old clients send extras. On every other route they are refused (rule I12). */
+  /** True where charges or payments are created, because old clients send extra fields. Other routes reject them (rule I12). */
   readonly ignoresUnknownFields: boolean;
-  /** Rules beyond the schema, reported with its problems. Fields in which the schema does not hold are absent, required ones too. */
+  /** Rules beyond the schema, reported together with its problems. Fields that violate the schema are absent, even required ones. */
   readonly refine?: (body: Partial<Body>, context: ValidationContext) => readonly CodedProblem[];
 }
 export const jsonBody = <Schema extends TSchema>(
@@ -110,29 +108,29 @@ export const jsonBody = <Schema extends TSchema>(
 /** A body that is not held in memory. */
 export interface StreamBody {
   readonly kind: 'stream';
-  /** null: the handler itself judges type and size, because its URL says what they must be. */
+  /** null: the handler checks type and size itself, because they depend on the URL. */
   readonly contentTypes: readonly string[] | null;
   readonly bytesMax: number;
 }
-/** Chunks as they arrive. Reading more than the rule's `bytesMax` throws PayloadTooLarge, and a connection that ends, BodyCutOff. */
+/** Chunks as they arrive. Iterating throws PayloadTooLarge beyond `bytesMax`, and BodyCutOff if the connection ends early. */
 export interface ArrivingBody extends AsyncIterable<Buffer> {
-  /** As the request declares them; null: it does not. */
+  /** Type and size that the request declares, or null. */
   readonly contentType: string | null;
   readonly size: number | null;
 }
 export interface NoBody {
   readonly kind: 'none';
 }
-// `never`: a rule takes the body that its own schema describes.
+// `never`, because each rule's `refine` accepts only the body of its own schema.
 export type BodyRule = JsonBody<never> | StreamBody | NoBody;
 type BodyOf<Rule> = Rule extends JsonBody<infer Body> ? Body : Rule extends StreamBody ? ArrivingBody : undefined;
 
-/** What a route answers with a status that is not an error body. */
+/** A response of a route other than an error body. */
 export type ResponseRule<Schema extends TSchema = TSchema> =
   | { readonly kind: 'json'; readonly description: string; readonly schema: Schema }
   | { readonly kind: 'bytes'; readonly description: string; readonly contentTypes: readonly string[] }
   | { readonly kind: 'page'; readonly description: string }
-  /** `schema`: of the data of each event. */
+  /** `schema` describes the data of each event. */
   | { readonly kind: 'eventStream'; readonly description: string; readonly schema: Schema }
   | { readonly kind: 'empty'; readonly description: string };
 type ResponseRules = { readonly [status: number]: ResponseRule };
@@ -145,7 +143,7 @@ interface Contents<Body> {
   readonly json: { readonly body: Body };
   readonly bytes: { readonly contentType: string } & ({ readonly bytes: Uint8Array | string } | SentChunks);
   readonly page: { readonly page: string };
-  /** What it does until its end may fail: the connection is then cut, and the fault reported. */
+  /** If it fails before the stream ends, the connection is cut and the fault reported. */
   readonly eventStream: { readonly open: (sink: EventSink) => void | Promise<void> };
   readonly empty: unknown;
 }
@@ -154,12 +152,12 @@ type ResultOf<Status, Rule> = Rule extends ResponseRule
   : never;
 type SchemaOf<Rule> = Rule extends { readonly schema: infer Schema extends TSchema } ? Frozen<Static<Schema>> : never;
 
-/** What a route answers, of the shape that its responses declare. */
+/** The result of a route, of the shape that its responses declare. */
 export type RouteResult<Responses extends ResponseRules = ResponseRules> = {
   [Status in keyof Responses & number]: ResultOf<Status, Responses[Status]>;
 }[keyof Responses & number];
 
-/** What the client would rather have of what there is; null when it takes nothing of it (RFC 9110, 12.5). */
+/** Content negotiation: each method returns the client's preferred option, or null if it accepts none (RFC 9110, 12.5). */
 export interface Preferences {
   type<Type extends string>(of: readonly Type[]): Type | null;
   language<Language extends string>(of: readonly Language[]): Language | null;
@@ -177,18 +175,18 @@ export interface RouteContext<
   readonly params: ParamsOf<Params>;
   readonly query: QueryOf<Query>;
   readonly body: BodyOf<Body>;
-  /** Only where the route requires one. */
+  /** Empty unless the route requires one. */
   readonly idempotencyKey: string;
   readonly requestId: string;
-  /** Where the request comes from, as limits count it. */
+  /** The client's address that limits count by. */
   readonly address: string;
   readonly prefers: Preferences;
-  /** Both wait, for so long or for a turn; meanwhile the request takes no place of those in progress. */
+  /** `pause` waits for a time, `apart` for a promise. Meanwhile the request doesn't count as in progress. */
   readonly pause: (ms: number) => Promise<void>;
   readonly apart: <T>(turn: Promise<T>) => Promise<T>;
   readonly services: Called;
 }
-/** What routes for API keys have in common, for what several of them do. */
+/** The context that all routes for API keys share, for functions that several of them call. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;
 
 interface Named {
@@ -197,14 +195,14 @@ interface Named {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** For the reference: what the summary leaves out. Every operation of the OpenAPI document has one. */
+  /** Details for the reference. Every operation of the OpenAPI document has a description. */
   readonly description?: string;
   readonly tag: Tag;
-  /** Makes what is made once, so that the first request need not. */
+  /** Warms caches before the first request. */
   readonly prepare?: () => void;
 }
 
-/** What is written down of a route; `route` fills in what follows from it. */
+/** The declaration of a route; `route` fills in the defaults. */
 interface Declaration<
   Who extends Principal,
   Params extends ParamRules,
@@ -214,35 +212,35 @@ interface Declaration<
   Called,
 > extends Named {
   readonly principal: Who;
-  /** Refuses a caller for its role, before anything that it sent is judged; null: it may. Default: whoever the principal lets in may. */
+  /** Returns a rejection if the caller's role may not use the route, or null. Runs before validation. By default every role may. */
   readonly refusalOf?: (caller: Callers[Who]) => Rejection | null;
-  /** Default: `key` where a key is asked for, `user` where a session is, else `pages`. */
+  /** Default: `key` for API keys, `user` for sessions, otherwise `pages`. */
   readonly limit?: LimitClass;
-  /** Each `{name}` of the path. */
+  /** One rule for each `{name}` of the path. */
   readonly params?: Params;
   readonly query?: Query;
-  /** Lists that filter or page, and statistics: a mistyped filter must not return everything. Elsewhere they are ignored (rule I12). */
+  /** For lists and statistics, where a mistyped filter must not return everything. Other routes ignore unknown parameters (rule I12). */
   readonly refusesUnknownQuery?: true;
   /** Requires the Idempotency-Key header (contract.md Charges, rule 1). */
   readonly needsIdempotencyKey?: true;
   readonly body?: Body;
-  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (architecture §6). */
+  /** Read models that must catch up with the events this process knows of. If they don't within a second: 503 (architecture §6). */
   readonly reads?: readonly ReadModelName[];
   readonly responses: Responses;
-  /** Beyond what follows from the rest. */
+  /** Error codes beyond those that the rest of the declaration implies. */
   readonly errors: readonly ErrorCode[];
   readonly handle: (
     context: RouteContext<Who, Params, Query, Body, Called>,
   ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
 }
 
-/** A header that a request must have. */
+/** A required header. */
 export interface HeaderRule {
   readonly description: string;
   readonly schema: JsonSchema;
 }
 
-/** A route of the table, whatever the types of what it takes and gives. */
+/** A route of the table, without the types of its parameters and results. */
 export interface Route extends Named {
   readonly principal: Principal;
   readonly refusalOf: (caller: Callers[Principal]) => Rejection | null;
@@ -250,7 +248,7 @@ export interface Route extends Named {
   readonly params: ParamRules;
   readonly query: QueryRules;
   readonly refusesUnknownQuery: boolean;
-  /** Those that are required, credentials aside. */
+  /** Required headers, except credentials. */
   readonly headers: { readonly [name: string]: HeaderRule };
   readonly body: BodyRule;
   readonly reads: readonly ReadModelName[];
@@ -261,11 +259,11 @@ export interface Route extends Named {
 }
 
 const IDEMPOTENCY_KEY: HeaderRule = {
-  description: 'Names this one request: a repeat with the same key and body gets the first answer again.',
+  description: 'Identifies this request. A repeat with the same key and body returns the first response again.',
   schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
 };
 
-/** What follows from who may call, what is taken, and that any process can be too busy or at fault. */
+/** Returns the error codes that a declaration implies: by principal, parameters and body, and those of an overloaded or faulty process. */
 const impliedErrors = ({
   principal,
   limit,
@@ -299,7 +297,7 @@ const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
   return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };
 
-/** Returns what makes routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
+/** Returns the function that declares routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
 export const routeCalling =
   <Called extends AppServices>() =>
   <
@@ -334,7 +332,7 @@ export const routeCalling =
   };
 export const route = routeCalling<AppServices>();
 
-/** Who asks, and by which request: what commands record as their cause. */
+/** Returns the actor and request id that commands record as their cause. */
 export const actorOf = ({
   caller,
   requestId,
@@ -346,7 +344,7 @@ export const actorOf = ({
   requestId,
 });
 
-/** The answer to a creation under an idempotency key: 201, the first time and every time it is repeated; a repeat says so (rule K3). */
+/** Returns the 201 of a creation with an idempotency key. Repeats also get 201, with the header `Idempotent-Replayed` (rule K3). */
 export const created = <Body>(body: Body, replayed: boolean) => ({
   status: 201 as const,
   body,

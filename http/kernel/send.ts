@@ -1,4 +1,4 @@
-// How answers are sent: the headers that all have, results by their kind, and errors.
+// Sends responses: common headers, results by kind, and errors.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NextFunction, Request, Response } from 'express';
@@ -10,18 +10,18 @@ import type { EventSink, Refusal, SentChunks } from './answers.ts';
 import { ERRORS, errorBody, helpLink } from './errors.ts';
 import type { Preferences, RouteResult } from './route.ts';
 
-/** Settings of the application: its public URL, and what it shows to browsers. */
+/** Names of Express settings: the public URL, and the error page for browsers. */
 export const PUBLIC_URL = 'public url';
 export const ERROR_PAGE = 'error page';
 
-// --- Headers of every answer: X-Request-Id (contract.md Errors, rule E7), and HSTS (RFC 6797) ---
+// --- Headers of every response: X-Request-Id (contract.md Errors, rule E7), and HSTS (RFC 6797) ---
 
 const ECHOED = /^[A-Za-z0-9._-]{1,128}$/;
 
 export const newRequestId = (clock: Clock, randomness: Randomness): string =>
   PREFIX.request + encodeTimedId(clock.now(), randomness.bytes(BEHIND_TIME));
 
-/** `always`: headers that every answer has besides. */
+/** Returns middleware that sets X-Request-Id and the headers in `always` on every response. */
 export const requestId =
   (newId: () => string, always: ReadonlyMap<string, string>) =>
   (req: Request, res: Response, next: NextFunction): void => {
@@ -37,27 +37,27 @@ export const requestIdOf = (req: Request): string => (req as { requestId?: strin
 
 const ONE_YEAR_SECONDS = 31_536_000;
 
-/** Returns the header HSTS where the public URL is https. Other hosts of its domain may lack https. */
+/** Returns the HSTS header if the public URL is https. Subdomains are not included, because they may lack https. */
 export const transportSecurity = (publicUrl: string): Readonly<Record<string, string>> =>
   publicUrl.startsWith('https:') ? { 'Strict-Transport-Security': `max-age=${ONE_YEAR_SECONDS}` } : {};
 
 // --- Results ---
 
 /** The response 304 of a route whose answers have an ETag. */
-export const NOT_MODIFIED = { kind: 'empty', description: 'The client has this version already.' } as const;
+export const NOT_MODIFIED = { kind: 'empty', description: 'The client already has this version.' } as const;
 
-/** Resolves when a stream has been opened and done with; everything else is sent when this returns. */
+/** Sends a result. Resolves when a stream or chunks have ended; everything else is sent synchronously. */
 export const sendResult = async (req: Request, res: Response, result: RouteResult): Promise<void> => {
   for (const [name, value] of Object.entries(result.headers ?? {})) res.setHeader(name, value);
   if ('body' in result) return void sendJson(res, result.status, result.body);
   res.statusCode = result.status;
   if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'no-store');
-  // The client has this version already (RFC 9110, 13.1.2).
+  // The client already has this version (RFC 9110, 13.1.2).
   if (res.hasHeader('ETag') && req.fresh) {
     res.statusCode = 304;
     return void res.end();
   }
-  // A page that is missing is an error like any other to a program.
+  // Programs can treat a missing page like any other error.
   if (result.status === 404) res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), 'not_found'));
   if ('page' in result) res.setHeader('Content-Type', 'text/html; charset=utf-8').end(result.page);
   else if ('bytes' in result) res.setHeader('Content-Type', result.contentType).end(result.bytes);
@@ -66,7 +66,7 @@ export const sendResult = async (req: Request, res: Response, result: RouteResul
   else res.end();
 };
 
-/** A client that leaves or reads too slowly is no fault of the service. A source that fails is. */
+/** Sends chunks. Throws if the source fails, but not if the client disconnects or reads too slowly. */
 const sendChunks = async (
   req: Request,
   res: Response,
@@ -75,7 +75,7 @@ const sendChunks = async (
   res.setHeader('Content-Type', contentType);
   let failure: unknown = null;
   const source = chunks[Symbol.asyncIterator]();
-  // Not `for await`: what ends the sending would be thrown there as well.
+  // Not `for await`, which would also throw the client's disconnect here.
   const watched = async function* () {
     try {
       for (;;) {
@@ -101,7 +101,7 @@ const sendChunks = async (
   }
 };
 
-/** Proxies must not gather what a page waits for. */
+/** X-Accel-Buffering keeps proxies from buffering the events. */
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
 
 const openStream = async (
@@ -136,20 +136,20 @@ const sendUncached = (res: Response, status: number, contentType: string, text: 
 
 // --- Errors ---
 
-/** Returns what the headers of a request prefer. */
+/** Returns the preferences in a request's Accept headers. */
 export const preferencesOf = (req: Request): Preferences => ({
   type: (of) => (req.accepts([...of]) || null) as (typeof of)[number] | null,
   language: (of) => (req.acceptsLanguages([...of]) || null) as (typeof of)[number] | null,
   encoding: (of) => (req.acceptsEncodings([...of]) || null) as (typeof of)[number] | null,
 });
 
-/** Seconds after which a repeat makes sense, where the code itself tells. */
+/** Default `Retry-After` by error code, in seconds. */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = {
   idempotency_request_in_progress: '1',
   service_unavailable: '2',
 };
 
-/** An error as a page may tell of it. */
+/** The facts of an error that its page may show. */
 export interface ShownError {
   readonly path: string;
   readonly status: number;
@@ -162,7 +162,7 @@ export type ErrorPage = (error: ShownError) => {
   readonly headers: { readonly [name: string]: string };
 };
 
-/** Paths of the API: JSON is answered there whatever is accepted. */
+/** Paths of the API, which always answers in JSON. */
 const OF_PROGRAMS = /^\/(?:v1|ops)(?:\/|$)/;
 
 const isForBrowser = (req: Request): boolean =>

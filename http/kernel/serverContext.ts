@@ -1,4 +1,4 @@
-// What handlers have besides the use cases: what read models show, and what belongs to the process that serves.
+// The services that handlers use besides the use cases: read models and facilities of the serving process.
 
 import type { Needs, Platform, Services } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
@@ -8,32 +8,32 @@ import type { ReportSecurityEvent } from '../../application/ports/securityEvents
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { EventSink, Refusal } from './answers.ts';
 
-/** What a gateway has, whether it serves or not. */
+/** Services of a gateway, whether or not it serves HTTP. */
 export interface GatewayContext {
   readonly baseUrl: string;
   readonly views: Needs['views'];
   readonly accounts: Accounts;
   readonly progress: Progress;
   readonly parked: ParkedStreams;
-  /** For operators alone. */
+  /** For operators only. */
   readonly platform: Platform;
-  /** Waits for an effect to show in the read models: returns what `look` finds; null after `timeoutMs`. It looks whenever one moved. */
+  /** Waits for an effect to show in the read models: calls `look` whenever one advances. Returns its value, or null after `timeoutMs`. */
   readonly untilSeen: <T>(timeoutMs: number, look: () => Promise<T | null>) => Promise<T | null>;
 }
 
 export interface Operations {
-  /** Why it can't serve, or null when it is ready: can append, can read, lag below 5 s. */
+  /** Returns why the process can't serve, or null if it is ready: it can append and read, and its lag is below 5 s. */
   readonly unreadiness: () => Promise<string | null>;
-  /** Streams that some consumer has parked: an operator should look, but nothing else waits for it. */
+  /** Returns the number of streams that a consumer has parked. An operator should look into them; other streams are not affected. */
   readonly parkedStreams: () => number;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** null: no token opens /metrics. */
+  /** The bearer token for /metrics, or null if none is set. */
   readonly metricsToken: string | null;
-  /** Whether, without a token, whoever is on this machine may read /metrics. */
+  /** Whether, if no token is set, clients on this machine may read /metrics. */
   readonly metricsOnLoopback: boolean;
 }
 
-/** What a payer's page shows of a payment while it waits. */
+/** The status that a payer's page shows while it waits for the payment. */
 export interface LiveStatus {
   readonly status: string;
   readonly expires_at: string | null;
@@ -43,16 +43,16 @@ export interface LiveStatus {
 export interface ServerContext extends GatewayContext {
   /** Whether operators log in on this listener. */
   readonly operatorsLogIn: boolean;
-  /** Whether operators' routes refuse an operator without a second factor. */
+  /** Whether operators' routes reject operators without a second factor. */
   readonly operatorsNeedSecondFactor: boolean;
   readonly operations: Operations;
-  /** Ends when the process stops: streams that have no end of their own end with it. */
+  /** Aborts when the process stops, which ends open streams. */
   readonly closing: AbortSignal;
   readonly requestLog: RequestLogReads;
   readonly reportSecurityEvent: ReportSecurityEvent;
-  /** Open pages of payers, which hear of changes. */
+  /** Status streams of open payer pages. */
   readonly statusStreams: {
-    /** Returns the stream of a payment's status; 204 once nothing can follow, and a refusal beyond a bound of open pages. */
+    /** Returns a stream of the payment's status, 204 if the status is final, or a refusal if too many pages are open. */
     answer(
       id: PaymentId,
       address: string,
@@ -61,7 +61,7 @@ export interface ServerContext extends GatewayContext {
   };
 }
 
-/** All that a gateway lets be called and read. */
+/** All use cases and services of a gateway. */
 export type GatewayServices = Services & GatewayContext;
-/** All that handlers can call and read. */
+/** All use cases and services that handlers can call. */
 export type AppServices = Services & ServerContext;

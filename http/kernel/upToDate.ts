@@ -1,4 +1,4 @@
-// What is read must be up to date, or it is 503 (architecture §6): never a 404 of something acknowledged, never a payment as it last stood.
+// Reads must be up to date, or they fail with 503 (architecture §6): never a 404 for an acknowledged object, never stale data.
 
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -8,10 +8,10 @@ import type { Caller } from './callers.ts';
 import type { KeyContext } from './route.ts';
 import type { GatewayServices } from './serverContext.ts';
 
-/** Worst case of read-your-writes. */
+/** Longest wait for a read to reflect earlier writes. */
 const CATCH_UP_MS = 1_000;
 
-/** Throws ReadModelsBehind when they have not passed what is known to be in the log within a second. */
+/** Waits until the read models reflect all known events. Throws ReadModelsBehind if they don't within a second. */
 export const assertCaughtUp = async (
   { progress }: Pick<GatewayServices, 'progress'>,
   models: readonly ReadModelName[],
@@ -21,21 +21,21 @@ export const assertCaughtUp = async (
 
 type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> | null };
 
-/** For reads of one payment. Throws StreamParked. `caller` null: a payer, who knows the id. */
+/** Throws StreamParked if the payment's read model is stale. `caller` is null for a payer, who knows the id. */
 export const assertShown = ({ services, caller }: Asking, id: PaymentId): void => {
   if (services.parked.has('payments', PAYMENT.stream(id), caller?.tenant ?? null))
-    throw new StreamParked('the payment is shown as it last stood');
+    throw new StreamParked('the read model of this payment is stale');
 };
 
-/** For reads of one dispute case, and commands on it. Throws StreamParked. */
+/** Throws StreamParked if the dispute case's read model is stale. For reads of a case and commands on it. */
 export const assertShownCase = ({ services, caller }: Asking, id: MedCaseId): void => {
   if (services.parked.has('disputes', MED_CASE.stream(id), caller?.tenant ?? null))
-    throw new StreamParked('the dispute case is shown as it last stood');
+    throw new StreamParked('the read model of this dispute case is stale');
 };
 
-/** For commands on a payment: what they lead to would show neither in it nor in the wallet. Throws StreamParked. */
+/** Throws StreamParked if a command's effects on the payment would show neither in the payment nor in the wallet. */
 export const assertFollowed = (ask: Asking, id: PaymentId): void => {
   assertShown(ask, id);
   if (ask.services.parked.has('wallet', PAYMENT.stream(id), ask.caller?.tenant ?? null))
-    throw new StreamParked('the wallet does not follow the payment');
+    throw new StreamParked('the wallet does not reflect this payment');
 };

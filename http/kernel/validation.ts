@@ -1,4 +1,4 @@
-// From bodies, queries and the Idempotency-Key to values, or to all that is wrong with them (rules E1, E2, I12, I14, K6).
+// Validates bodies, queries and the Idempotency-Key. Reports all problems at once (rules E1, E2, I12, I14, K6).
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Request } from 'express';
 import type { TSchema } from 'typebox';
@@ -7,7 +7,7 @@ import { type ErrorCode, type Rejection, reject } from '../../domain/kernel/reje
 import { type JsonSchema, open } from './jsonSchema.ts';
 import type { JsonBody, Route, ValidationContext } from './route.ts';
 
-/** Prototype keys in a body are data of nobody: ajv reads own properties only. */
+/** Reads own properties only, so that keys of the prototype never count as fields of a body. */
 const ownProperties = new Ajv({ allErrors: true, allowUnionTypes: true, strictTypes: false, ownProperties: true });
 
 const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
@@ -17,16 +17,16 @@ const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   return shown(parent === '' ? named : `${parent}.${named}`);
 };
 
-/** So many problems of a body are reported at most: an answer stays readable, and costs no more than a request. */
+/** The maximum number of problems reported, which keeps responses readable and no larger than the request. */
 const PROBLEMS_MAX = 50;
-/** Of those, so many are named in the message too. */
+/** The number of fields that the message names. */
 const PROBLEMS_NAMED = 10;
-/** A param is a path of keys, which may be as long as a body: at most so much of it is reported. */
+/** The reported length of a param, which is a path of keys and may be as long as the body. */
 const PARAM_LENGTH_MAX = 128;
 
 const mustBeOneOf = (values: readonly unknown[]): string => `must be one of ${values.join(', ')}`;
 
-/** A type as a sentence names it. */
+/** Returns a type's name with its article. */
 const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
 const sized = (bound: 'least' | 'most', limit: number, unit: string): string =>
   `must have at ${bound} ${limit} ${unit}${limit === 1 ? '' : 's'}`;
@@ -38,10 +38,10 @@ interface Params {
   readonly allowedValue: unknown;
 }
 
-/** By ajv's keyword; problems of other keywords have ajv's own message. */
+/** Messages by ajv's keyword. Other keywords use ajv's own message. */
 const MESSAGES: { readonly [keyword: string]: (params: Params) => string } = {
   required: () => 'is required',
-  uniqueItems: () => 'must not name anything twice',
+  uniqueItems: () => 'must not contain duplicates',
   enum: ({ allowedValues }) => mustBeOneOf(allowedValues),
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
   type: ({ type }) => `must be ${[type].flat().map(withArticle).join(' or ')}`,
@@ -56,13 +56,13 @@ const MESSAGES: { readonly [keyword: string]: (params: Params) => string } = {
 const messageOf = ({ keyword, message, params }: ErrorObject): string =>
   MESSAGES[keyword]?.(params as Params) ?? message ?? 'is invalid';
 
-/** A body may name a field `constructor`: only the tables' own codes count. */
+/** Reads own properties only, because a body may have a field named `constructor`. */
 const codeIn = (codes: JsonBody['codes'], field: string): ErrorCode | undefined =>
   Object.hasOwn(codes, field) ? codes[field] : undefined;
 const codeOf = ({ codes, missing }: JsonBody<never>, param: string, isMissing = false): ErrorCode =>
   (isMissing ? codeIn(missing, param) : undefined) ?? codeIn(codes, param.split('.')[0] as string) ?? 'invalid_request';
 
-/** One problem: its own code and param. Several: `invalid_request`, and `details` lists them all (E2). */
+/** Returns the rejection: one problem gives its own code and param; several give `invalid_request`, and `details` lists them all (E2). */
 const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The body'): Rejection => {
   const details = problems.map(({ param, message }) => ({ param, message }));
   const [only, ...others] = problems;
@@ -76,7 +76,7 @@ const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The body'): 
   return reject(only.code, `${only.param} ${only.message}.`, { param: only.param, details });
 };
 
-/** One problem a field: where a part of it has one, the whole is not reported again. */
+/** Returns one problem per field. If a part of a field has a problem, later problems of the whole field are left out. */
 const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => {
   const reported = new Set<string>();
   return problems.filter(({ param }) => {
@@ -94,7 +94,7 @@ type BodyValidator = (
   context: ValidationContext,
 ) => { readonly body: unknown } | Rejection;
 
-/** So that the first body need not wait. */
+/** Compiles the schema before the first body. */
 export const prepareBody = ({ schema }: JsonBody<never>): void => void compiledFor(schema);
 
 const COMPILED = new WeakMap<object, ValidateFunction>();
@@ -108,14 +108,14 @@ export const bodyValidator = (rule: JsonBody<never>): BodyValidator => {
   const { properties = {} }: JsonSchema = rule.schema;
   const lists = Object.entries(properties).filter(([, { type }]) => type === 'array');
   return (sent, mayHoldBadStrings, context) => {
-    // With the first body or before it (prepareBody): no start waits for all of them.
+    // Compiled on first use or by prepareBody, so that the start doesn't wait for all schemas.
     const validate = compiledFor(rule.schema);
     const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
     const body = rule.ignores.length > 0 && isObject ? leavingOut(sent as Fields, rule.ignores) : sent;
     const problems: CodedProblem[] = mayHoldBadStrings
       ? badStrings(body).map((param) => ({
           param,
-          message: 'holds a NUL or an unpaired surrogate',
+          message: 'contains a NUL or an unpaired surrogate',
           code: codeOf(rule, param),
         }))
       : [];
@@ -124,7 +124,7 @@ export const bodyValidator = (rule: JsonBody<never>): BodyValidator => {
       const message = listProblem((body as Fields)[field], schema);
       if (message !== null) wrongLists.set(field, message);
     }
-    // A list that is wrong as a whole is judged no further: null stands in its place, and its own message is reported.
+    // A list that is invalid as a whole is validated no further: null replaces it, and its own message is reported.
     const judged = wrongLists.size === 0 ? body : { ...(body as Fields), ...nulls(wrongLists.keys()) };
     if (!validate(judged))
       for (const error of validate.errors ?? []) {
@@ -145,7 +145,7 @@ type Properties = { readonly [name: string]: JsonSchema };
 const leavingOut = (fields: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
-/** What is wrong with a list as a whole. What costs more than a look at each item is judged of a list without such a fault only. */
+/** Returns the problem of a list as a whole, or null. This check is cheap; costlier rules run only on lists that pass it. */
 const listProblem = (value: unknown, { maxItems, items }: JsonSchema): string | null => {
   if (!Array.isArray(value)) return null;
   if (maxItems !== undefined && value.length > maxItems) return sized('most', maxItems, 'item');
@@ -154,7 +154,7 @@ const listProblem = (value: unknown, { maxItems, items }: JsonSchema): string | 
 };
 const nulls = (fields: Iterable<string>): Fields => Object.fromEntries([...fields].map((field) => [field, null]));
 
-/** Problems by rules beyond the schema in a body whose fields are partly wrong already: all problems are reported at once (E2). */
+/** Returns the problems by rules beyond the schema, applied to the valid fields only, so that all problems are reported at once (E2). */
 const beyondSchema = (
   { refine }: JsonBody<never>,
   properties: Properties,
@@ -164,7 +164,7 @@ const beyondSchema = (
 ): readonly CodedProblem[] => {
   if (refine === undefined) return [];
   if (known.length === 0) return refine(body as never, context);
-  // A part of an object with fields of its own goes alone; anything else goes as a whole.
+  // In an object with declared fields only the invalid part is removed; any other field is removed as a whole.
   const wrong = new Set(
     known.map(({ param }) => {
       const [field = '', part] = param.split('.', 2);
@@ -178,7 +178,7 @@ const beyondSchema = (
   return refine(without(body, properties, isWrong) as never, context).filter(({ param }) => !isWrong(param));
 };
 
-/** Of the known fields those that are not wrong, and of an object with fields of its own those parts. */
+/** Returns the known fields that are valid; of objects with declared fields, only their valid parts. */
 const without = (body: Fields, properties: Properties, isWrong: (param: string) => boolean): Fields => {
   const kept: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(properties)) {
@@ -200,16 +200,16 @@ const partsOf = (value: Fields, parts: readonly string[]): Fields =>
   Object.fromEntries(parts.filter((part) => Object.hasOwn(value, part)).map((part) => [part, value[part]]));
 
 const NUL = String.fromCharCode(0);
-/** No database takes such a text (I14). */
+/** Returns whether databases reject a text for a NUL or an unpaired surrogate (I14). */
 export const isBadString = (text: string): boolean => text.includes(NUL) || !text.isWellFormed();
 
-/** A param is shown in the answer: what is wrong with a key must not break the answer too, nor make it long. */
+/** Returns a param for the response: shortened, without NUL and unpaired surrogates. */
 const shown = (param: string): string => {
   const cut = param.length > PARAM_LENGTH_MAX ? `${param.slice(0, PARAM_LENGTH_MAX - 1)}…` : param;
   return cut.replaceAll(NUL, '').toWellFormed();
 };
 
-/** Paths of the first strings and keys that databases refuse (I14). No recursion: a body may be nested as deep as it is long. */
+/** Returns the paths of the first strings and keys that databases reject (I14). Not recursive: a body may be nested arbitrarily deep. */
 const badStrings = (root: unknown): string[] => {
   const found: string[] = [];
   const stack: { value: unknown; path: string }[] = [{ value: root, path: '' }];
@@ -218,7 +218,7 @@ const badStrings = (root: unknown): string[] => {
     if (typeof value === 'string' && isBadString(value)) found.push(shown(path));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, inner] of Object.entries(value)) {
-      // What is beyond the shown part of a path is not reported, so it need not grow with the depth.
+      // Paths stop growing beyond the reported length.
       const at = path === '' ? key : path.length > PARAM_LENGTH_MAX ? path : `${path}.${key}`;
       if (!isBadString(key)) stack.push({ value: inner, path: at });
       else if (found.push(shown(at)) === PROBLEMS_MAX) break;
@@ -227,11 +227,11 @@ const badStrings = (root: unknown): string[] => {
   return found;
 };
 
-/** What raw bytes must hold for `badStrings` to be worth looking: escapes of NUL or of surrogates. */
+/** Returns whether raw JSON has escapes of NUL or surrogates, so that `badStrings` must look. */
 export const mayHoldBadStrings = (raw: string): boolean =>
   raw.includes('\\u') && /\\u(?:0000|[dD][89a-fA-F])/.test(raw);
 
-/** A known parameter twice, or one that does not parse, is a problem; an unknown one only where the route refuses it (I12). */
+/** Returns the query's values or a rejection. Repeated and invalid parameters are problems; unknown ones only on some routes (I12). */
 export const readQuery = (
   { query: rules, refusesUnknownQuery }: Pick<Route, 'query' | 'refusesUnknownQuery'>,
   query: Record<string, unknown>,
@@ -272,10 +272,7 @@ export const idempotencyKeyOf = (req: Request): string | Rejection => {
   return key;
 };
 
-/**
- * Returns the paths of fields that a closed schema does not name, at most `max` (rule I12). Ajv would report thousands of them, each at the
- * cost of an object.
- */
+/** Returns the paths of at most `max` fields that a closed schema doesn't list (rule I12). Ajv would create an object for each of them. */
 export const unknownFields = (schema: JsonSchema, body: unknown, max: number): readonly string[] => {
   const found: string[] = [];
   const collect = ({ properties = {}, additionalProperties }: JsonSchema, value: unknown, path: string): void => {

@@ -1,4 +1,4 @@
-// GET /openapi.json: the OpenAPI 3.1 document, made from the route table, the error table and the event catalogue.
+// The OpenAPI 3.1 document at GET /openapi.json, generated from the route table, the error table and the event catalogue.
 
 import type { CatalogueEntry } from '../../domain/kernel/publisher.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
@@ -27,12 +27,16 @@ const errorSchema: Json = {
       additionalProperties: false,
       properties: {
         type: { type: 'string', enum: [...new Set(Object.values(ERRORS).map(({ status }) => errorType(status)))] },
-        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Branch on this one.' },
-        message: { type: 'string', description: 'For people. It may change.' },
-        param: { type: 'string', description: 'The field at fault, when it is one.' },
+        code: {
+          type: 'string',
+          enum: Object.keys(ERRORS),
+          description: 'The stable code of the error. Programs should branch on it.',
+        },
+        message: { type: 'string', description: 'An explanation for people. Its wording may change.' },
+        param: { type: 'string', description: 'The invalid field, if a single field caused the error.' },
         details: {
           type: 'array',
-          description: 'All problems of a validation.',
+          description: 'All validation errors of the request.',
           items: {
             type: 'object',
             required: ['param', 'message'],
@@ -42,32 +46,32 @@ const errorSchema: Json = {
         },
       },
     },
-    request_id: { type: 'string', description: 'The same as in the header `X-Request-Id`.' },
+    request_id: { type: 'string', description: 'The id of the request, as in the header `X-Request-Id`.' },
   },
 };
 
-/** `answered`: the codes that operations can answer; others are answered to what is no operation. */
-const components = ({ errors }: Examples, answered: ReadonlySet<ErrorCode>, docsUrl: string): Json => ({
+/** `returnedCodes`: the codes that operations can return. Other codes are returned only outside operations and need no example. */
+const components = ({ errors }: Examples, returnedCodes: ReadonlySet<ErrorCode>, docsUrl: string): Json => ({
   securitySchemes: {
     apiKey: {
       type: 'apiKey',
       in: 'header',
       name: 'apikey',
       description:
-        'An API key of the account: `ak_live_…` reaches real providers, `ak_test_…` the sandbox. Compared exactly, so without spaces around it.',
+        'An API key of the account. `ak_live_…` keys use real providers, `ak_test_…` keys use the sandbox. Send the exact key, without surrounding spaces.',
     },
     dashboard: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
       description:
-        'The token of a login to the dashboard (`POST /v1/auth/login`). It ends after an hour, or with the logout.',
+        'The token that `POST /v1/auth/login` returns. It expires after one hour, or when the user logs out.',
     },
     testApiKey: {
       type: 'apiKey',
       in: 'header',
       name: 'apikey',
-      description: 'A test key (`ak_test_…`). A live key is answered 403 `mode_not_allowed` here.',
+      description: 'A test key (`ak_test_…`). With a live key, the request fails with 403 `mode_not_allowed`.',
     },
   },
   parameters: {
@@ -76,36 +80,40 @@ const components = ({ errors }: Examples, answered: ReadonlySet<ErrorCode>, docs
       in: 'header',
       required: true,
       description:
-        '8 to 128 printable ASCII characters that name this one order of yours. The same key with the same body is answered as the first time, for ever; with another body it is answered 409.',
+        'A unique value of 8 to 128 printable ASCII characters. A repeat with the same key and body returns the first response. The same key with another body fails with 409. Keys do not expire.',
       schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
       example: 'order-1001',
     },
     RequestId: {
       name: 'X-Request-Id',
       in: 'header',
-      description: 'Your own name for this request, of letters, digits, `.`, `_` and `-`. Without it one is made.',
+      description:
+        'Your own id for this request: letters, digits, `.`, `_` and `-`. If you omit it, Quita generates one.',
       schema: { type: 'string', maxLength: 128, pattern: '^[A-Za-z0-9._-]+$' },
       example: 'checkout-7f3a',
     },
   },
   headers: {
-    RequestId: string('The request’s id, yours if you sent one. Name it when you ask for help.'),
-    ErrorHelp: string('Where this error is explained.', {
+    RequestId: string('The id of the request: yours if you sent one. Quote it when you contact support.'),
+    ErrorHelp: string('A link to the description of this error.', {
       examples: [`<${docsUrl}/errors#unauthorized>; rel="help"`],
     }),
-    IdempotentReplayed: string('There, and `true`, when this is the answer to an earlier request with the same key.', {
-      const: 'true',
-    }),
-    RetryAfter: integer('Seconds after which a repeat makes sense.'),
-    RateLimitLimit: integer(
-      'Requests a minute that the key or the address may make. Absent where any number is agreed.',
+    IdempotentReplayed: string(
+      '`true` if this is the stored response to an earlier request with the same key. Absent otherwise.',
+      {
+        const: 'true',
+      },
     ),
-    RateLimitRemaining: integer('How many of them are left in this minute. Absent where any number is agreed.'),
+    RetryAfter: integer('The number of seconds to wait before a retry.'),
+    RateLimitLimit: integer(
+      'The maximum number of requests per minute for the key or the IP address. Absent if no limit applies.',
+    ),
+    RateLimitRemaining: integer('The number of requests left in this minute. Absent if no limit applies.'),
   },
   schemas: { Error: errorSchema, ...NAMED_SCHEMAS },
   examples: Object.fromEntries(
     Object.entries(errors)
-      .filter(([code]) => answered.has(code as ErrorCode))
+      .filter(([code]) => returnedCodes.has(code as ErrorCode))
       .map(([code, value]) => [code, { summary: ERRORS[code as keyof typeof ERRORS].when.replaceAll('`', ''), value }]),
   ),
 });
@@ -120,29 +128,29 @@ const deliveryHeader = (name: string, description: string): Json => ({
 
 const DELIVERY_ID = deliveryHeader(
   'X-Acme-Delivery-Id',
-  'The delivery’s `wd_` id: the same in every attempt of this delivery.',
+  'The `wd_` id of the delivery. It is the same in every attempt of this delivery.',
 );
-const EVENT_TYPE = deliveryHeader('X-Acme-Event-Type', 'The event, as in the body.');
+const EVENT_TYPE = deliveryHeader('X-Acme-Event-Type', 'The event type, as in the body.');
 const SEQUENCE = deliveryHeader(
   'X-Acme-Sequence',
-  '1, 2, 3 … over the messages of a payment, in their order: the same on every endpoint, retry and resend.',
+  'The position of the message among those of its payment: 1, 2, 3 and so on. It is the same on every endpoint, retry and resend.',
 );
 const STANDARD = [
   deliveryHeader('webhook-id', 'Standard Webhooks: the event’s id. Deduplicate on it.'),
-  deliveryHeader('webhook-timestamp', 'Standard Webhooks: Unix seconds of this attempt.'),
+  deliveryHeader('webhook-timestamp', 'Standard Webhooks: the time of this attempt in Unix seconds.'),
   deliveryHeader(
     'webhook-signature',
-    'Standard Webhooks: `v1,` and the Base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`.',
+    'Standard Webhooks: `v1,` followed by the Base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`.',
   ),
 ];
 const SIGNATURE = {
   canonical: deliveryHeader(
     'X-Acme-Signature',
-    '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` under the endpoint’s secret. Refuse a `t` more than 300 s from now.',
+    '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the endpoint’s secret. Reject a `t` more than 300 seconds from the current time.',
   ),
   legacy: deliveryHeader(
     'X-Acme-Signature',
-    '`sha256=<hex>`: the HMAC-SHA256 of the raw body under the endpoint’s secret.',
+    '`sha256=<hex>`: the HMAC-SHA256 of the raw body, keyed with the endpoint’s secret.',
   ),
 };
 
@@ -154,8 +162,8 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
     operationId: `on${camelCase(event)}`,
     summary: description,
     description: legacy
-      ? 'Of the older family, for integrations that speak the transaction format.'
-      : 'Answer 2xx within 30 seconds. Anything else is tried again, 15 times over four days.',
+      ? 'An event of the older family, for integrations that use the transaction format.'
+      : 'Respond with 2xx within 30 seconds. Otherwise Quita retries the delivery, up to 15 times over four days.',
     tags: [WEBHOOK_EVENTS.name],
     security: [],
     parameters: [SIGNATURE[legacy ? 'legacy' : 'canonical'], DELIVERY_ID, EVENT_TYPE, SEQUENCE, ...STANDARD],
@@ -169,8 +177,8 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
       },
     },
     responses: {
-      '2XX': { description: 'Delivered. The body is not read.' },
-      '4XX': { description: 'A failed attempt; it is repeated later, at 429 when `Retry-After` says.' },
+      '2XX': { description: 'The delivery succeeded. Quita does not read the body.' },
+      '4XX': { description: 'The attempt failed. Quita retries later; after a 429, at the time in `Retry-After`.' },
     },
   },
 });
@@ -178,10 +186,11 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
 const description = (docsUrl: string): string =>
   `Pix charges and payments for merchants in Brazil: wallets, refunds, signed webhooks.
 
-Amounts are integers in the smallest unit (centavos of BRL), timestamps are ISO 8601 in UTC. Every answer carries \`X-Request-Id\`, every
-error one of the codes in [the error reference](${docsUrl}/errors). Begin with [the first charge](${docsUrl}/first-charge).`;
+Amounts are integers in the smallest unit of the currency (centavos for BRL), timestamps are ISO 8601 in UTC. Every response has an
+\`X-Request-Id\` header. Every error has a code from [the error reference](${docsUrl}/errors). Start with [the first
+charge](${docsUrl}/first-charge).`;
 
-/** `publicUrl`: without a slash at its end. */
+/** Returns the OpenAPI document of the routes. `publicUrl` has no trailing slash. */
 export const openApiDocument = (routes: readonly Route[], publicUrl: string, examples: Examples = EXAMPLES): Json => {
   const docsUrl = `${publicUrl}/docs`;
   const byPath = Map.groupBy(routes, ({ path }) => path);
@@ -194,14 +203,14 @@ export const openApiDocument = (routes: readonly Route[], publicUrl: string, exa
       description: description(docsUrl),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: publicUrl, description: 'This server. The key tells test from live.' }],
+    servers: [{ url: publicUrl, description: 'This server. The API key selects test or live mode.' }],
     externalDocs: { url: docsUrl, description: 'Guides and reference' },
     tags: [...new Set([...routes.map(({ tag }) => tag), WEBHOOK_EVENTS])],
     paths: Object.fromEntries(
-      [...byPath].map(([path, there]) => [
+      [...byPath].map(([path, sharing]) => [
         path,
         Object.fromEntries(
-          there.map((route) => [route.method.toLowerCase(), operationOf(route, examples, withReferences)]),
+          sharing.map((route) => [route.method.toLowerCase(), operationOf(route, examples, withReferences)]),
         ),
       ]),
     ),

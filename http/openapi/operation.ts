@@ -1,4 +1,4 @@
-// One operation of the OpenAPI document, from one route of the table.
+// Converts a route to an operation of the OpenAPI document.
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import type { Principal } from '../kernel/callers.ts';
 import { ERRORS } from '../kernel/errors.ts';
@@ -20,7 +20,7 @@ const pathParameters = ({ params }: Route): readonly Json[] =>
     schema,
   }));
 
-/** Parameters of other lists that this one refuses are no parameters of it. */
+/** Leaves out parameters that a list knows only to reject them (see `neverAccepted`). */
 const isAccepted = ([, { expects }]: readonly [string, QueryRule]): boolean => !expects.startsWith('left out');
 
 const queryParameters = ({ query }: Route): readonly Json[] =>
@@ -33,7 +33,7 @@ const headerParameters = (route: Route): readonly Json[] => [
   ref('parameters', 'RequestId'),
 ];
 
-/** A file, as it is: OpenAPI 3.1 describes no bytes, and tools know this format. */
+/** A raw file. OpenAPI 3.1 has no type for bytes, but tools know this format. */
 const FILE: Json = { schema: { type: 'string', format: 'binary' } };
 
 const requestBody = (body: BodyRule, example: unknown, refer: Refer): Json | null => {
@@ -54,8 +54,8 @@ const requestBody = (body: BodyRule, example: unknown, refer: Refer): Json | nul
 
 const needsIdempotencyKey = ({ headers }: Route): boolean => Object.hasOwn(headers, 'Idempotency-Key');
 
-/** A repeat under the same key is answered like the first request, and says so. */
-const takesIdempotencyKey = (route: Route): boolean =>
+/** Whether the response to a repeated request has the header `Idempotent-Replayed`. */
+const acceptsIdempotencyKey = (route: Route): boolean =>
   needsIdempotencyKey(route) ||
   (route.body.kind === 'json' && Object.hasOwn((route.body.schema as JsonSchema).properties ?? {}, 'idempotencyKey'));
 
@@ -68,9 +68,9 @@ const RATE_LIMIT = {
 const successResponses = (route: Route, examples: OperationExamples | undefined, refer: Refer): Json =>
   Object.fromEntries(
     Object.entries(route.responses).map(([status, response]) => {
-      // What is answered late looks like what is answered in time.
-      const inTime = status === '202' ? (examples?.responses['200'] ?? examples?.responses['201']) : undefined;
-      const example = examples?.responses[status] ?? inTime;
+      // A late response has the same form as a timely one.
+      const timely = status === '202' ? (examples?.responses['200'] ?? examples?.responses['201']) : undefined;
+      const example = examples?.responses[status] ?? timely;
       return [
         status,
         {
@@ -79,7 +79,7 @@ const successResponses = (route: Route, examples: OperationExamples | undefined,
             ...ALWAYS_SENT,
             ...RATE_LIMIT,
             ...(status === '201' &&
-              takesIdempotencyKey(route) && { 'Idempotent-Replayed': ref('headers', 'IdempotentReplayed') }),
+              acceptsIdempotencyKey(route) && { 'Idempotent-Replayed': ref('headers', 'IdempotentReplayed') }),
           },
           ...(response.kind === 'json' && {
             content: {
@@ -93,7 +93,7 @@ const successResponses = (route: Route, examples: OperationExamples | undefined,
 
 const RETRIED = new Set([409, 429, 503]);
 
-/** The codes stand in the description, by name in the examples, and for programs in `x-codes`. */
+/** Lists the codes in the description, names their examples, and repeats them for programs in `x-codes`. */
 const errorResponse = (status: number, codes: readonly ErrorCode[], { errors }: Examples): Json => ({
   description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].when}`).join('\n'),
   'x-codes': codes,
@@ -113,7 +113,7 @@ const errorResponse = (status: number, codes: readonly ErrorCode[], { errors }: 
   },
 });
 
-/** Returns the codes of each status, in the order of the error table: statuses ascend. */
+/** Returns the error codes by ascending status; the codes of a status are in the order of the error table. */
 const errorCodesByStatus = ({ errors }: Route): ReadonlyMap<number, readonly ErrorCode[]> => {
   const inOrder = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => errors.includes(code));
   const byStatus = Map.groupBy(inOrder, (code) => ERRORS[code].status);
@@ -134,7 +134,7 @@ const SECURITY: Partial<Record<Principal, readonly Json[]>> = {
   operator: [{ dashboard: [] }],
 };
 
-/** `refer` puts a reference to a component in place of each schema that is one. */
+/** Returns the operation of a route. `refer` replaces each named schema with a reference to its component. */
 export const operationOf = (route: Route, examples: Examples, refer: Refer): Json => {
   const recorded = examples.operations[route.operationId];
   const body = requestBody(route.body, recorded?.request, refer);

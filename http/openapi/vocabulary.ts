@@ -1,12 +1,12 @@
-// What the document names: the tag of webhooks, and the schemas that stand in it once and are referred to.
+// The webhook tag and the named schemas, which the OpenAPI document contains once and refers to.
 import { HTTP_MODULES } from '../api/routes.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
 
-/** The tag of what Quita sends: no route has it. */
+/** The tag of the webhooks that Quita sends. No route has it. */
 export const WEBHOOK_EVENTS: Tag = {
   name: 'Webhook events',
-  description: 'What Quita sends to the endpoints of a merchant.',
+  description: 'The events that Quita sends to the webhook endpoints of a merchant.',
 };
 
 const NAMED = HTTP_MODULES.flatMap(({ schemas }) => Object.entries(schemas));
@@ -24,8 +24,8 @@ const refer = (value: unknown): unknown => {
   return name === undefined ? inside(value) : { $ref: `#/components/schemas/${name}` };
 };
 
-/** Returns the schema with a reference in place of each named schema in it. */
+/** Returns the schema with each named schema replaced by a reference. */
 export const withReferences: Refer = refer;
 
-/** The named schemas themselves. */
+/** The named schemas by name. */
 export const NAMED_SCHEMAS = Object.fromEntries(NAMED.map(([name, schema]) => [name, inside(schema)]));

@@ -1,4 +1,4 @@
-// Static files, read once at start: no request ever touches the disk or names a path.
+// Static files. They are read once at start, so that no request touches the disk or names a path.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -10,9 +10,9 @@ export interface Asset {
 }
 
 interface AssetFolder<Name extends string> {
-  /** Returns the file of that name, or null when the folder has none. */
+  /** Returns the file, or null if there is none of that name. */
   find(name: string): Asset | null;
-  /** Returns a host-relative URL that changes with the content, so that the answer may be cached for ever. */
+  /** Returns a host-relative URL that changes with the content, so that responses can be cached forever. */
   urlOf(name: Name): string;
 }
 
@@ -22,7 +22,7 @@ const CONTENT_TYPES: { readonly [extension: string]: string } = {
   svg: 'image/svg+xml',
 };
 
-/** Style goes out without its indentation, a tenth of it. */
+/** Serves style sheets without indentation, which makes them a tenth smaller. */
 const bytesOf = (name: string, from: URL): Buffer =>
   name.endsWith('.css') ? Buffer.from(readFileSync(from, 'utf8').replaceAll(/^ +/gm, '')) : readFileSync(from);
 
@@ -33,7 +33,7 @@ const load = (name: string, from: URL): Asset => {
   return { contentType, body, version: createHash('sha256').update(body).digest('hex').slice(0, 16) };
 };
 
-/** `path`: where the folder is served. `files`: where each of its files is read from. */
+/** `path` is the URL path of the folder. `files` maps each name to its location on disk. */
 export const assetFolder = <Name extends string>(
   path: string,
   files: { readonly [name in Name]: URL },

@@ -1,6 +1,6 @@
-// How a boleto's numbers are written for people (FEBRABAN, "Layout padrão de cobrança").
+// Formats the numbers of a boleto for people (FEBRABAN, "Layout padrão de cobrança").
 
-/** `00190.50095 40144.816069 06809.350314 3 37370000000100` of 47 digits. Throws RangeError for anything else. */
+/** Returns 47 digits as `00190.50095 40144.816069 06809.350314 3 37370000000100`. Throws RangeError for anything else. */
 export const formatBoletoLine = (line: string): string => {
   const fields = /^(\d{5})(\d{5})(\d{5})(\d{6})(\d{5})(\d{6})(\d)(\d{14})$/.exec(line)?.slice(1);
   if (!fields) throw new RangeError(`not the 47 digits of a boleto: ${line}`);
@@ -8,7 +8,7 @@ export const formatBoletoLine = (line: string): string => {
   return `${a}.${b} ${c}.${d} ${e}.${f} ${check} ${rest}`;
 };
 
-/** `237-2`: the bank's three digits, first in line and bar code, with their modulo-11 check digit, where 10 is 0. */
+/** Returns the bank's three digits with their modulo-11 check digit, as in `237-2`. A check digit of 10 becomes 0. */
 export const formatBankCode = (bank: string): string => {
   const [a = 0, b = 0, c = 0] = [...bank].map(Number);
   const rest = (4 * a + 3 * b + 2 * c) % 11;

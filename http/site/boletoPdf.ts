@@ -34,10 +34,10 @@ export interface BoletoFacts {
   /** Its civil day in Brasília is the due date. */
   readonly dueAt: Timestamp;
   readonly merchantName: string;
-  /** CPF or CNPJ, bare; null: not known. */
+  /** CPF or CNPJ without punctuation; null if unknown. */
   readonly merchantTaxId: string | null;
   readonly payerName: string | null;
-  /** CPF or CNPJ, shown masked since the link is public; anything else is not shown. */
+  /** CPF or CNPJ, printed masked because the link is public. Other documents are omitted. */
   readonly payerDocument: string | null;
   /** `tx_…` */
   readonly transactionId: string;
@@ -62,8 +62,8 @@ const drawLineBox = (pdf: Pdf, line: string, y: number): void => {
 };
 
 /**
- * One A4 page in Portuguese: the facts above, the slip with its bar code below. The same facts give the same bytes. Rejects
- * with RangeError when line or bar code have other digits than they must.
+ * Returns one A4 page in Portuguese: the facts above, the slip with its bar code below. Equal facts give equal bytes. Rejects with
+ * RangeError if the line or the bar code has the wrong number of digits.
  */
 export const renderBoleto = async (facts: BoletoFacts): Promise<Buffer> => {
   const amount = formatAmount(facts.amount, 'BRL', 'pt');

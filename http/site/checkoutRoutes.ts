@@ -1,4 +1,4 @@
-// The payer's page: /pay/<raw>, what belongs to it, and its live status (rules I6, I7, P3). No key: the raw id is a capability.
+// The payer's page at /pay/<raw>, its files and documents, and its live status (rules I6, I7, P3). The raw id is the credential.
 import { documentTokenOf } from '../../application/core/derivedIds.ts';
 import { LOGO_TYPES } from '../../application/ports/logos.ts';
 import { findInstrument } from '../../domain/charge/instruments.ts';
@@ -37,14 +37,14 @@ import { StatusStreams } from './statusStreams.ts';
 
 const CHECKOUT: Tag = {
   name: 'Checkout',
-  description: 'The payer’s page and what belongs to it. The raw id in the path is the credential.',
+  description: 'The payer’s page with its documents and images. The raw id in the path is the credential.',
 };
 
 const YEAR_SECONDS = 31_536_000;
 const ALONE = "default-src 'none'; sandbox";
 const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
 
-/** Null: no payment has such an id. */
+/** Parses an impossible id to null, so that pages can answer 404 themselves. */
 const payerParam = {
   id: {
     description: 'The raw id of the charge.',
@@ -73,7 +73,7 @@ const viewOf = async (payment: ExistingPayment, services: GatewayServices) =>
 const statusOf = async (payment: ExistingPayment, services: GatewayServices) =>
   liveStatusOf(payment, await nowOf(payment, services));
 
-/** Of the pages that are open in this process. */
+/** Returns the status streams of the pages that are open in this process. */
 export const openStatusStreams = (services: GatewayServices): StatusStreams =>
   new StatusStreams(services.progress, async (ids) => {
     const found = await services.views.payments.findForPayer(ids);
@@ -83,7 +83,7 @@ export const openStatusStreams = (services: GatewayServices): StatusStreams =>
 
 const noSuch = (what: string) => reject('not_found', `There is no such ${what}.`);
 
-/** What all of these have in common. */
+/** Common properties of all routes for payers. */
 const ofPayer = {
   method: 'GET',
   tag: CHECKOUT,
@@ -103,7 +103,7 @@ const assetRoute = route({
   ...NOT_FOUND,
   path: '/pay/assets/{name}',
   operationId: 'getCheckoutAsset',
-  summary: 'A file of the payer’s pages',
+  summary: 'Get a file of the payer’s pages',
   params: {
     name: {
       description: 'The name of the file.',
@@ -114,7 +114,7 @@ const assetRoute = route({
   responses: {
     200: {
       kind: 'bytes',
-      description: 'The file. Its URL in the pages changes with it.',
+      description: 'The file. Its URL in the pages changes with its content.',
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
     304: NOT_MODIFIED,
@@ -127,7 +127,7 @@ const colorRoute = route({
   ...NOT_FOUND,
   path: '/pay/colors/{name}',
   operationId: 'getCheckoutColor',
-  summary: 'The style sheet of a merchant’s colour, with texts that can be read on it',
+  summary: 'Get the style sheet of a merchant’s colour, with readable text colours',
   params: {
     name: {
       description: 'Six hex digits and `.css`.',
@@ -147,7 +147,7 @@ const logoRoute = route({
   ...NOT_FOUND,
   path: '/pay/logos/{sha256}',
   operationId: 'getLogo',
-  summary: 'The logo of a merchant',
+  summary: 'Get the logo of a merchant',
   params: {
     sha256: {
       description: 'SHA-256 of the image.',
@@ -159,7 +159,7 @@ const logoRoute = route({
   handle: async ({ params: { sha256 }, services }) => {
     const logo = await services.findLogo(sha256);
     if (logo === null) return noSuch('logo');
-    // Opened by itself it is an image and nothing more.
+    // If it is opened as a document, nothing in it may run or load.
     const headers = { 'Cache-Control': FOR_EVER, ETag: `"${sha256}"`, 'Content-Security-Policy': ALONE };
     return { status: 200, headers, contentType: logo.contentType, bytes: logo.bytes };
   },
@@ -175,7 +175,7 @@ const checkoutRoute = route({
   ...ofPayment,
   path: '/pay/{id}',
   operationId: 'showCheckout',
-  summary: 'The page on which a payer pays the charge and sees what became of it',
+  summary: 'Show the page where the payer pays the charge and sees its status',
   responses: {
     200: { kind: 'page', description: 'The page.' },
     404: { kind: 'page', description: 'There is no such charge.' },
@@ -193,16 +193,16 @@ const cardRoute = route({
   ...ofPayment,
   path: '/pay/{id}/card',
   operationId: 'showCardPage',
-  summary: 'Where the sandbox’s card acquirer sends payers',
+  summary: 'Show the page of the sandbox’s card acquirer',
   responses: {
-    200: { kind: 'page', description: 'The page. It tells how to settle without a card.' },
-    404: { kind: 'page', description: 'There is no such charge, it takes no card, or it is live.' },
+    200: { kind: 'page', description: 'The page. It explains how to settle the charge without a card.' },
+    404: { kind: 'page', description: 'There is no such charge, it does not accept cards, or it is live.' },
   },
   errors: [],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     const card = payment && findInstrument(payment.charge.instruments, 'CREDIT_CARD');
-    // It tells how to settle without a card: only the sandbox has such a page.
+    // Sandbox only, because the page explains how to settle without a card.
     if (!card || payment.charge.terms.mode !== 'test') return page(404, renderCheckoutNotFound());
     return page(200, renderCardPage({ ...(await viewOf(payment, context.services)), card }));
   },
@@ -211,7 +211,7 @@ const cardRoute = route({
 const png = { 200: { kind: 'bytes', description: 'The QR code.', contentTypes: ['image/png'] } } as const;
 const sendQr = async (text: string | undefined) => {
   if (!text) return noSuch('QR code');
-  // Shops show it on their own pages.
+  // Shops embed the image in their own pages.
   const headers = { 'Cache-Control': FOR_EVER, 'Cross-Origin-Resource-Policy': 'cross-origin' };
   return { status: 200, headers, contentType: 'image/png', bytes: await renderQrPng(text) } as const;
 };
@@ -221,7 +221,7 @@ const pixQrRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/qr.png',
   operationId: 'getCheckoutQr',
-  summary: 'The QR code of the Pix',
+  summary: 'Get the QR code of the Pix charge',
   responses: png,
   handle: async (context) => sendQr((await paymentAsked(context))?.charge.instruments.pix?.brCode),
 });
@@ -231,7 +231,7 @@ const cryptoQrRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/crypto.png',
   operationId: 'getCheckoutCryptoQr',
-  summary: 'The QR code of the crypto address, alone: the one form that every wallet reads, whatever its network',
+  summary: 'Get the QR code of the bare crypto address, a form that every wallet can read',
   responses: png,
   handle: async (context) => {
     const payment = await paymentAsked(context);
@@ -246,7 +246,7 @@ const sendPdf = (fileName: string, bytes: Buffer) => {
   return { status: 200, headers, contentType: 'application/pdf', bytes } as const;
 };
 
-/** Null: there is no boleto, or nothing to pay any more. */
+/** Returns the boleto of the payment, or null if there is none or it can no longer be paid. */
 const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts; token: string } | null> => {
   const payment = await paymentAsked(context);
   const boleto = payment && findInstrument(payment.charge.instruments, 'BOLETO');
@@ -262,9 +262,9 @@ const boletoRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/boleto.pdf',
   operationId: 'getCheckoutBoleto',
-  summary: 'The boleto, with the payer’s name: for whoever has the link that the merchant got',
+  summary: 'Get the boleto with the payer’s name, by the link in the merchant’s response',
   query: {
-    // Sent twice it is no token, like a wrong one.
+    // A repeated token is answered like a wrong one.
     token: { ...matching('The token of the merchant’s link.', 'a token', (text) => text), refusal: noSuch('boleto') },
   },
   responses: pdf('The boleto, while there is something to pay.'),
@@ -281,7 +281,7 @@ const publicBoletoRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/public/boleto.pdf',
   operationId: 'getPublicBoleto',
-  summary: 'The boleto without the payer’s name',
+  summary: 'Get the boleto without the payer’s name',
   responses: pdf('The boleto, while there is something to pay.'),
   handle: async (context) => {
     const boleto = await boletoAsked(context);
@@ -289,7 +289,7 @@ const publicBoletoRoute = route({
   },
 });
 
-/** null: it is not settled. */
+/** Returns the facts of a receipt, or null if the payment is not settled. */
 const receiptOf = async (payment: ExistingPayment, services: GatewayServices) => {
   const { settings } = await services.accounts.get(payment.charge.terms.accountId);
   return receiptFactsOf(payment, settings, await services.findLogo(settings.logo));
@@ -300,21 +300,21 @@ const receiptRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/receipt.pdf',
   operationId: 'getCheckoutReceipt',
-  summary: 'The receipt, without the payer’s name',
-  responses: pdf('The receipt of a settled charge, where the provider lets it be shown.'),
+  summary: 'Get the receipt without the payer’s name',
+  responses: pdf('The receipt of a settled charge, if the provider allows receipts to be shown.'),
   handle: async (context) => {
     const { services } = context;
     const payment = await paymentAsked(context);
     const facts = payment && (await receiptOf(payment, services));
     if (!facts || !services.exposesReceipts(facts.mode))
-      return reject('not_found', 'There is no receipt of this charge.');
+      return reject('not_found', 'There is no receipt for this charge.');
     return sendPdf('comprovante.pdf', await renderReceipt(withoutPayer(facts)));
   },
 });
 
 const statusSchema = exactly({
-  status: described('Where the charge stands.', string()),
-  expires_at: orNull(described('Until when it can be paid; null: it can’t be paid yet.', timestamp)),
+  status: described('The status of the charge.', string()),
+  expires_at: orNull(described('When the charge expires; null until it can be paid.', timestamp)),
   now: described('Account time.', timestamp),
 });
 
@@ -323,8 +323,8 @@ const statusRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/status',
   operationId: 'getCheckoutStatus',
-  summary: 'The status of the charge, for pages that can’t keep a stream open',
-  responses: { 200: { kind: 'json', description: 'The status now.', schema: statusSchema } },
+  summary: 'Get the status of the charge, for pages that can’t keep a stream open',
+  responses: { 200: { kind: 'json', description: 'The current status.', schema: statusSchema } },
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment ? { status: 200, body: await statusOf(payment, context.services) } : noSuch('charge');
@@ -336,10 +336,10 @@ const eventsRoute = route({
   ...NOT_FOUND,
   path: '/pay/{id}/events',
   operationId: 'streamCheckoutStatus',
-  summary: 'The status of the charge whenever it changes, as server-sent events',
+  summary: 'Stream changes of the charge’s status as server-sent events',
   responses: {
-    200: { kind: 'eventStream', description: 'Events `status`, from now on.', schema: statusSchema },
-    204: { kind: 'empty', description: 'Nothing can change any more.' },
+    200: { kind: 'eventStream', description: 'Events `status`, beginning with the current one.', schema: statusSchema },
+    204: { kind: 'empty', description: 'The status is final.' },
   },
   handle: async (context) => {
     const { address, services } = context;
@@ -350,7 +350,7 @@ const eventsRoute = route({
 });
 
 export const CHECKOUT_ROUTES: readonly Route[] = [
-  assetRoute, // before those whose {id} it would be
+  assetRoute, // before the routes whose {id} would match its path
   colorRoute,
   logoRoute,
   checkoutRoute,

@@ -1,5 +1,5 @@
-// What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked
-// for or nothing else is to be done, and kept in memory: no start waits for it.
+// The public pages: /, /docs and /openapi.json. Each is rendered once, on its first request or while the process is idle, and kept in
+// memory, so that the start doesn't wait for them.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Pages and document change only with a start: a browser may keep them so long. */
+/** Pages and document change only when the program restarts, so browsers may cache them for minutes. */
 const FOR_MINUTES = 'public, max-age=300';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const PAGE_HEADERS = { 'Cache-Control': FOR_MINUTES, 'Content-Security-Policy': docsContentSecurityPolicy };
@@ -42,7 +42,7 @@ const once = <T>(make: () => T): (() => T) => {
   };
 };
 
-/** A page is made once for each language, and once more for readers who chose the language. */
+/** Renders a page once for each language, and once more for readers who chose the language. */
 const onceEach = (make: (chosen: ChosenLanguage) => string): ((chosen: ChosenLanguage) => string) => {
   const made = new Map<string, string>();
   return (chosen) => {
@@ -52,7 +52,7 @@ const onceEach = (make: (chosen: ChosenLanguage) => string): ((chosen: ChosenLan
     return page;
   };
 };
-/** What most readers get. */
+/** The variants that most readers get. */
 const UNCHOSEN: readonly ChosenLanguage[] = LANGUAGES.map((language) => ({ language, keep: '' }));
 
 const forAll = { method: 'GET', tag: OPERATIONS, principal: 'public', errors: [] } as const;
@@ -65,12 +65,12 @@ const homeRoute = (facts: HomeFacts): Route => {
     path: '/',
     prepare: () => void [...UNCHOSEN.map(pageOf), json()],
     operationId: 'showHome',
-    summary: 'What this server is: a page for people, JSON for programs',
+    summary: 'Show the home page, or its links as JSON',
     query: languageQuery,
     responses: {
       200: {
         kind: 'bytes',
-        description: 'As the Accept header wishes.',
+        description: 'HTML or JSON, depending on the Accept header.',
         contentTypes: ['application/json', 'text/html'],
       },
     },
@@ -90,32 +90,32 @@ const homeRoute = (facts: HomeFacts): Route => {
   });
 };
 
-/** Of an answer that is kept in memory: as it is, and compressed where the client takes that. */
-interface Kept {
+/** A document kept in memory, plain and compressed. */
+interface CachedDocument {
   readonly plain: Buffer;
   readonly gzipped: Buffer;
-  /** Of the plain one; in quotes. */
+  /** ETag of the plain document, in quotes. */
   readonly etag: string;
 }
 
-const kept = async (text: string): Promise<Kept> => {
+const cachedDocument = async (text: string): Promise<CachedDocument> => {
   const plain = Buffer.from(text);
   const version = createHash('sha256').update(plain).digest('hex').slice(0, 16);
   return { plain, gzipped: await gzip(plain), etag: `"${version}"` };
 };
 
 const documentRoute = (make: () => object): Route => {
-  const document = once(() => kept(JSON.stringify(make())));
-  // It is the same for everybody and holds no secret: tools on other sites may read it.
+  const document = once(() => cachedDocument(JSON.stringify(make())));
+  // The document is public, so tools on other sites may read it.
   const headers = { 'Cache-Control': FOR_MINUTES, 'Access-Control-Allow-Origin': '*', Vary: 'Accept-Encoding' };
   return route({
     ...forAll,
     path: '/openapi.json',
     operationId: 'getOpenApiDocument',
-    prepare: () => void document().catch(() => undefined), // the request that comes next reports it
-    summary: 'The OpenAPI document of this server',
+    prepare: () => void document().catch(() => undefined), // the next request reports the error
+    summary: 'Get the OpenAPI document of this server',
     responses: {
-      200: { kind: 'bytes', description: 'OpenAPI 3.1.', contentTypes: ['application/json'] },
+      200: { kind: 'bytes', description: 'The OpenAPI 3.1 document.', contentTypes: ['application/json'] },
       304: NOT_MODIFIED,
     },
     handle: async ({ prefers }) => {
@@ -137,7 +137,7 @@ const pageRoute = (path: string, make: () => string): Route => {
     ...forAll,
     path,
     operationId: operationIdOf(path),
-    summary: 'A page of the documentation',
+    summary: 'Show a page of the documentation',
     prepare: page,
     responses: { 200: { kind: 'page', description: 'The page.' } },
     handle: async () => ({ status: 200, headers: PAGE_HEADERS, page: page() }),
@@ -150,10 +150,10 @@ const guideRoute = (path: string, make: GuidePage): Route => {
     ...forAll,
     path,
     operationId: operationIdOf(path),
-    summary: 'A guide of the documentation, in English or Portuguese',
+    summary: 'Show a guide in English or Portuguese',
     query: languageQuery,
     prepare: () => void UNCHOSEN.map(pageOf),
-    responses: { 200: { kind: 'page', description: 'The page, in the language chosen.' } },
+    responses: { 200: { kind: 'page', description: 'The page in the chosen language.' } },
     handle: async ({ prefers, query }) => {
       const chosen = chooseLanguage(query.lang, prefers);
       const headers = { ...PAGE_HEADERS, ...languageHeaders(chosen.language) };
@@ -166,7 +166,7 @@ const assetRoute = route({
   ...forAll,
   path: '/docs/assets/{name}',
   operationId: 'getDocsAsset',
-  summary: 'A file of the documentation',
+  summary: 'Get a file of the documentation pages',
   params: {
     name: {
       description: 'The name of the file.',
@@ -177,7 +177,7 @@ const assetRoute = route({
   responses: {
     200: {
       kind: 'bytes',
-      description: 'The file. Its URL in the pages changes with it.',
+      description: 'The file. Its URL in the pages changes with its content.',
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
     304: NOT_MODIFIED,
@@ -204,7 +204,7 @@ const operationRoute = (groups: () => readonly Group[], publicUrl: string): Rout
     ...forAll,
     path: '/docs/operations/{operationId}',
     operationId: 'showDocsOperation',
-    summary: 'The page of one operation; the reference shows it where the operation is opened',
+    summary: 'Show the page of one operation; the reference loads it when the operation is opened',
     params: {
       operationId: {
         description: 'The operationId.',
@@ -218,7 +218,7 @@ const operationRoute = (groups: () => readonly Group[], publicUrl: string): Rout
   });
 };
 
-/** `routes`: those that the document describes. */
+/** `routes` are the routes that the OpenAPI document describes. */
 export const docsRoutes = (routes: readonly Route[], site: Omit<HomeFacts, 'version'>): readonly Route[] => {
   const { publicUrl } = site;
   const document = once(() => openApiDocument(routes, publicUrl));

@@ -1,4 +1,4 @@
-// What a browser shows where a program gets an error body: unknown addresses, expired links, /login.
+// The error page for browsers, instead of an error body: unknown addresses, expired links, /login.
 import type { Language } from '../../domain/presentation/amount.ts';
 import type { ErrorPage, ShownError } from '../kernel/send.ts';
 import { docsContentSecurityPolicy, layout } from './docs/layout.ts';
@@ -24,7 +24,7 @@ interface Texts {
 
 const TEXTS: { readonly [L in Language]: Texts } = {
   pt: {
-    skip: 'Ir para o texto',
+    skip: 'Ir para o conteúdo',
     home: 'Página inicial',
     docs: 'Documentação',
     request: 'Identificador da requisição',
@@ -49,7 +49,7 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     },
   },
   en: {
-    skip: 'Skip to the text',
+    skip: 'Skip to content',
     home: 'Home page',
     docs: 'Documentation',
     request: 'Request id',
@@ -83,7 +83,7 @@ const textOf = ({ path, code, status }: ShownError, texts: Texts): Text => {
   return status >= 500 ? texts.fault : texts.other;
 };
 
-/** Returns the page of an error. It repeats nothing of the request. */
+/** Returns the page of an error. It contains nothing of the request. */
 export const errorPage: ErrorPage = (error) => {
   const { language } = chooseLanguage(undefined, error.prefers);
   const texts = TEXTS[language];

@@ -1,18 +1,18 @@
-// GET /: what this server is. A page for people, in Portuguese and English; JSON for programs.
+// GET /: the home page, in Portuguese and English, or JSON for programs.
 import { formatAmount, type Language } from '../../domain/presentation/amount.ts';
 import { codeBlock, type GuideFacts } from './docs/guides.ts';
 import { layout, links } from './docs/layout.ts';
 import { html, type Markup } from './html.ts';
 import { type ChosenLanguage, LANGUAGE_TAG, languageSwitch } from './language.ts';
 
-/** Centavos of the charge in the demo. */
+/** Amount of the demo charge in centavos. */
 const AMOUNT = 12_345;
 
 export interface HomeFacts extends GuideFacts {
   readonly version: string;
 }
 
-/** For programs. */
+/** Returns the home page's JSON form. */
 export const homeJson = ({ version, publicUrl }: HomeFacts): object => ({
   name: 'Quita',
   version,
@@ -52,7 +52,7 @@ const TEXTS: { readonly [L in Language]: Texts } = {
   pt: {
     title: 'Quita · Pix em que cada centavo se explica',
     description: 'Gateway de pagamentos para o Brasil: cobranças Pix, carteira, estornos e webhooks assinados.',
-    skip: 'Ir para o texto',
+    skip: 'Ir para o conteúdo',
     site: 'Site',
     language: 'Idioma',
     docs: 'Documentação',
@@ -66,10 +66,13 @@ const TEXTS: { readonly [L in Language]: Texts } = {
         'Repetir é seguro',
         'A mesma chave de idempotência nunca cobra nem devolve duas vezes, nem depois de uma queda.',
       ],
-      ['Webhooks assinados', 'A confirmação chega assim que o Pix cai, e de novo por quatro dias até você responder.'],
       [
-        'O tempo é seu',
-        'No sandbox você paga, expira e devolve em segundos: o relógio de teste avança quando você manda.',
+        'Webhooks assinados',
+        'A confirmação chega assim que o Pix cai e é reenviada por até quatro dias, até você responder.',
+      ],
+      [
+        'Você controla o tempo',
+        'No sandbox, pagamentos, expirações e devoluções levam segundos: é você quem avança o relógio de teste.',
       ],
     ],
     demo: 'Experimente agora',
@@ -88,27 +91,27 @@ const TEXTS: { readonly [L in Language]: Texts } = {
   en: {
     title: 'Quita · Pix with every cent explained',
     description: 'A payment gateway for Brazil: Pix charges, wallet, refunds and signed webhooks.',
-    skip: 'Skip to the text',
+    skip: 'Skip to content',
     site: 'Site',
     language: 'Language',
     docs: 'Documentation',
     reference: 'API reference',
     headline: 'Pix with every cent explained.',
-    lead: 'Quita creates the charge, takes the Pix, moves the wallet and tells your shop. Everything that happens to the money is on record, event by event, and can be checked at any time.',
+    lead: 'Quita creates the charge, receives the Pix, updates the wallet and notifies your shop. Every movement of money is recorded, event by event, and can be checked at any time.',
     begin: 'First charge',
     points: [
-      ['One request, one Pix', 'The code to copy, the QR image and a page for the payer come with the same answer.'],
-      ['Safe to repeat', 'The same idempotency key never charges or refunds twice, not even after a crash.'],
-      ['Signed webhooks', 'The confirmation arrives as the Pix settles, and again for four days until you answer.'],
-      ['Time is yours', 'In the sandbox you pay, expire and refund in seconds: the test clock moves when you say so.'],
+      ['One request, one Pix', 'The same response contains the pay code, the QR image and the payment page.'],
+      ['Safe to retry', 'The same idempotency key never charges or refunds twice, not even after a crash.'],
+      ['Signed webhooks', 'The confirmation arrives when the Pix settles, and is retried for up to four days.'],
+      ['You control time', 'In the sandbox you pay, expire and refund charges in seconds: you advance the test clock.'],
     ],
     demo: 'Try it now',
     demoLead: 'This server has a demo account. In a terminal on this machine:',
     steps: [
-      'Take the test key',
+      'Get the test key',
       `Create a charge of ${formatAmount(AMOUNT, 'BRL', 'en')}`,
       'Pay it as the payer',
-      'See the balance',
+      'Check the balance',
     ],
     more: 'The guide to the first charge explains each step.',
     copy: 'Copy',

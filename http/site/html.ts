@@ -1,11 +1,11 @@
-// HTML that can't be injected into: whatever a template interpolates is escaped unless `html` itself made it.
+// HTML templates that are safe against injection: interpolated values are escaped unless `html` made them.
 
-/** A piece of HTML that is safe to put into a page. Made only by `html`. */
+/** A fragment of HTML that is safe to put into a page. */
 export interface Markup {
   readonly markup: string;
 }
 
-/** What a template may interpolate: text and numbers (escaped), markup, a list of markup, or null for nothing. */
+/** The values that a template may interpolate: text and numbers (escaped), markup, a list of markup, or null for nothing. */
 type Piece = string | number | Markup | readonly Markup[] | null;
 
 const ENTITY: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const ENTITY: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand between tags and inside a quoted attribute. */
+/** Escapes text for use between tags and in quoted attributes. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITY[character]!);
 
 const isList = (piece: Piece): piece is readonly Markup[] => Array.isArray(piece);
@@ -27,7 +27,7 @@ const render = (piece: Piece): string => {
   return isList(piece) ? piece.map((part) => part.markup).join('') : piece.markup;
 };
 
-/** Template tag. Attributes must be quoted in the template, since only quoted values are safe once escaped. */
+/** Template tag. Templates must quote attributes, because escaping is safe only in quoted values. */
 export const html = (strings: TemplateStringsArray, ...pieces: readonly Piece[]): Markup => ({
   markup: strings.reduce((text, string, index) => text + render(pieces[index - 1]!) + string),
 });

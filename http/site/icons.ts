@@ -1,4 +1,4 @@
-// Line icons on a 24 × 24 grid; stroke and size come from the style sheet. All are decoration: the text beside them speaks.
+// Line icons on a 24 × 24 grid; stroke and size come from the style sheet. All are decorative and hidden from screen readers.
 import { html, type Markup } from './html.ts';
 
 const icon = (shape: Markup): Markup => html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${shape}</svg>`;

@@ -1,4 +1,4 @@
-// The language of a page: the one that its address names, otherwise the one that the browser prefers, otherwise English.
+// The language of a page: the one in its address, or else the browser's preferred one, or else English.
 import { LANGUAGES, type Language } from '../../domain/presentation/amount.ts';
 import { matching } from '../kernel/query.ts';
 import type { Preferences } from '../kernel/route.ts';
@@ -7,18 +7,18 @@ import { html, type Markup } from './html.ts';
 /** Values of the attribute `lang` and of the header Content-Language. */
 export const LANGUAGE_TAG = { pt: 'pt-BR', en: 'en' } as const satisfies { readonly [L in Language]: string };
 
-/** Ignores a value that names no language of ours instead of refusing it, because the page is for people. */
+/** Ignores unknown languages instead of rejecting them, because the page is for people. */
 export const languageQuery = {
   lang: matching('The language of the page, `pt` or `en`.', 'a language', (text) => text),
 } as const;
 
 export interface ChosenLanguage {
   readonly language: Language;
-  /** Query of the page's links to other pages: keeps a language that the reader chose, and is empty if the browser chose. */
+  /** Query for links to other pages. It keeps a language that the reader chose, and is empty if the browser chose. */
   readonly keep: string;
 }
 
-/** `pt-BR` stands beside `pt`, so that `pt-BR,en;q=0.9,pt;q=0.8` means Portuguese. */
+/** Contains `pt-BR` in addition to `pt`, so that `pt-BR,en;q=0.9,pt;q=0.8` selects Portuguese. */
 const OFFERED = ['en', 'pt-BR', 'pt'] as const;
 
 export const chooseLanguage = (asked: string | undefined, prefers: Preferences): ChosenLanguage => {

@@ -1,4 +1,4 @@
-// Payment methods by the names that payers know.
+// The names of payment methods for payers.
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 
 export const METHOD_NAME: { readonly [Method in PaymentMethod]: string } = {
@@ -12,6 +12,6 @@ export const METHOD_NAME: { readonly [Method in PaymentMethod]: string } = {
 
 const BRANDS: readonly PaymentMethod[] = ['PIX', 'MBWAY', 'MULTIBANCO'];
 
-/** As it stands within a sentence: `boleto`, but `Pix`. */
+/** Returns a method's name for use within a sentence: `boleto`, but `Pix`. */
 export const methodInSentence = (method: PaymentMethod): string =>
   BRANDS.includes(method) ? METHOD_NAME[method] : METHOD_NAME[method].toLowerCase();

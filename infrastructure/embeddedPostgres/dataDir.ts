@@ -1,4 +1,4 @@
-// What lies in the data directory, how files there are written whole or not at all, and postgres.json.
+// The files of the data directory, atomic writes of files there, and postgres.json.
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -7,27 +7,27 @@ import { codeOf, dataDirUnreachable, EmbeddedPostgresError } from './error.ts';
 export interface Layout {
   /** Absolute, symbolic links resolved. */
   readonly dataDir: string;
-  /** PostgreSQL's own directory: absent or complete, never half made. */
+  /** PostgreSQL's own directory: absent or complete, never partial. */
   readonly clusterDir: string;
   /** Password, guard: 0600. */
   readonly settingsFile: string;
   readonly logFile: string;
-  /** Its operating system lock is the ownership of the data directory. */
+  /** The process that holds the operating system lock on this file owns the data directory. */
   readonly lockFile: string;
 }
 
-/** Unfinished work carries this prefix; whoever owns the directory may remove all of it. */
+/** Prefix of unfinished files and folders. The owner of the directory may remove all of them. */
 const UNFINISHED = 'postgres.unfinished-';
 
 /**
- * Makes the data directory when missing, 0755 so that the user PostgreSQL runs as can pass. An empty folder of root's
- * (`DATA_DIR=$(mktemp -d)`) is taken as made for us; one that holds anything keeps its permissions.
+ * Creates the data directory if it is missing, with mode 0755 so that PostgreSQL's user can enter it. An empty folder owned by root
+ * (`DATA_DIR=$(mktemp -d)`) is treated as created for Quita; a folder with contents keeps its permissions.
  */
 export const openDataDir = async (path: string): Promise<Layout> => {
   const wanted = resolve(path);
   try {
     const firstMade = await mkdir(wanted, { recursive: true });
-    // Explicit, because the umask would take from mkdir's mode.
+    // Set explicitly, because the umask restricts mkdir's mode.
     for (let made = wanted; firstMade !== undefined; made = dirname(made)) {
       await chmod(made, 0o755);
       if (made === firstMade) break;
@@ -53,8 +53,8 @@ export const unfinishedPath = (layout: Layout): string =>
   join(layout.dataDir, UNFINISHED + randomBytes(6).toString('hex'));
 
 /**
- * Removes what a killed predecessor left half made. Answers what could not be removed: an initdb that outlived its
- * program may still be writing for a second, under a name nobody uses; the next start takes that away.
+ * Removes unfinished files of a killed program. Returns the paths that could not be removed: an initdb that outlived its
+ * program may still write there for a second. The next start removes them.
  */
 export const removeUnfinished = async (layout: Layout): Promise<string[]> => {
   const kept: string[] = [];
@@ -66,7 +66,7 @@ export const removeUnfinished = async (layout: Layout): Promise<string[]> => {
   return kept;
 };
 
-/** Root writes on behalf of the directory's owner, so that this one can start the program too. */
+/** If root runs the program, gives `path` to the directory's owner, so that the owner can start the program too. */
 export const giveToOwner = async (layout: Layout, path: string): Promise<void> => {
   if (process.getuid?.() !== 0) return;
   const owner = await stat(layout.dataDir);
@@ -78,13 +78,13 @@ const syncDirectory = async (path: string): Promise<void> => {
   await directory.sync().finally(() => directory.close());
 };
 
-/** Durable when it resolves: a rename that a power cut can't take back. */
+/** Renames a file or folder. The rename survives a power cut once the promise resolves. */
 export const renameDurably = async (from: string, to: string): Promise<void> => {
   await rename(from, to);
   await syncDirectory(dirname(to));
 };
 
-/** Replaces the file at once, mode 0600. */
+/** Replaces the file atomically, with mode 0600. */
 const writePrivateFile = async (layout: Layout, path: string, content: string): Promise<void> => {
   const unfinished = unfinishedPath(layout);
   const file = await open(unfinished, 'wx', 0o600);
@@ -98,25 +98,25 @@ const writePrivateFile = async (layout: Layout, path: string, content: string): 
   await renameDurably(unfinished, path);
 };
 
-// postgres.json: the password of the database, and what a start must know of the one before it.
+// postgres.json: the database's password, and what a start must know about the previous one.
 
-/** The program's role and its database, which it owns. Nobody can log in as any other role, or to any other database. */
+/** The program's role, and the database that it owns. No other role can log in, and no other database accepts logins. */
 export const ROLE = 'quita';
 export const DATABASE = 'quita';
 
 export interface Settings {
   /** Of the program's role: 256 random bits, hex. */
   readonly password: string;
-  /** The folder outside the data directory that was made for the socket last, absolute; null: none. */
+  /** Absolute path of the last socket folder created outside the data directory, or null. */
   readonly socketDir: string | null;
-  /** The guard spawned last; null before the first. */
+  /** Process id of the last guard, or null before the first. */
   readonly guardPid: number | null;
 }
 
 export const storeSettings = (layout: Layout, settings: Settings): Promise<void> =>
   writePrivateFile(layout, layout.settingsFile, `${JSON.stringify(settings, null, 2)}\n`);
 
-/** Reads postgres.json; makes it, durably, when neither it nor a database exists. */
+/** Reads postgres.json. Creates it durably if neither the file nor a database exists. */
 export const loadSettings = async (layout: Layout): Promise<Settings> => {
   let content: string;
   try {
@@ -124,7 +124,7 @@ export const loadSettings = async (layout: Layout): Promise<Settings> => {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT')
       throw dataDirUnreachable(layout.dataDir, `${layout.settingsFile} can't be read (${codeOf(error)})`, error);
-    if (await exists(layout.clusterDir)) throw unusable(layout, 'is missing, and with it the password of the database');
+    if (await exists(layout.clusterDir)) throw unusable(layout, "is missing, and it holds the database's password");
     const settings: Settings = {
       password: randomBytes(32).toString('hex'),
       socketDir: null,
@@ -156,23 +156,23 @@ const parse = (layout: Layout, content: string): Settings | null => {
 const isPid = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 2 ** 31;
 
-/** In its database the program is the superuser, which can't be taken back. */
+/** In such a database the program's role is a superuser, which can't be revoked. */
 const madeBeforeSockets = ({ dataDir }: Layout): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'settings_unusable',
-    `The data directory ${dataDir} was made by a version before the first release, whose database every user of this machine could reach: remove it, or set DATA_DIR to another folder.`,
+    `The data directory ${dataDir} was created by a version before the first release, whose database every user of this machine could reach. Remove it, or set DATA_DIR to another folder.`,
   );
 
 const unusable = (layout: Layout, what: string): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'settings_unusable',
-    `${layout.settingsFile} ${what}: restore it from a backup of ${layout.dataDir}, or set DATA_DIR to another folder.`,
+    `${layout.settingsFile} ${what}. Restore it from a backup of ${layout.dataDir}, or set DATA_DIR to another folder.`,
   );
 const unusableNow = (layout: Layout): never => {
-  throw unusable(layout, 'is not what Quita wrote');
+  throw unusable(layout, 'is damaged: Quita did not write it in this form');
 };
 export const wrongPassword = (layout: Layout): EmbeddedPostgresError =>
-  unusable(layout, 'does not have the password of the database beside it');
+  unusable(layout, 'holds the password of another database');
 
 export const exists = async (path: string): Promise<boolean> =>
   stat(path).then(

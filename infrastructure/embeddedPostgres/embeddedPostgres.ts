@@ -32,18 +32,18 @@ const WATCH_EVERY_MS = 1_000;
 export interface EmbeddedPostgres {
   /** postgres://quita:password@%2Ffolder%2Fof%2Fthe%2Fsocket:5432/quita, an ordinary role that owns this database. Secret. */
   readonly connectionString: string;
-  /** It was running already: the orphan of a killed program. */
+  /** Whether the server was already running: the orphan of a killed program. */
   readonly adopted: boolean;
-  /** Fast shutdown, at most 20 s, then an immediate one. A second call answers the same promise. */
+  /** Requests a fast shutdown, and after 20 s an immediate one. A second call returns the same promise. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the database in `dataDir` (made when missing, together with the database in it: about a second), or adopts the
- * one that a killed program left running. When it resolves, this program alone owns the directory, the server accepts,
- * and should this program die by any means, the server shuts down by itself.
- * `instead`: settings of PostgreSQL that replace the usual ones, when the data may be lost (tests).
- * @throws EmbeddedPostgresError: nothing is left running that was not running before
+ * Starts the database in `dataDir`, or adopts a server that a killed program left running. Creates the directory and the
+ * database if they are missing (about one second). When the promise resolves, this program is the only owner of the directory
+ * and the server accepts connections. If this program dies in any way, the server shuts down by itself.
+ * `instead`: PostgreSQL settings that replace the defaults when the data may be lost (tests).
+ * Throws EmbeddedPostgresError; then no process runs that was not running before.
  */
 export async function startEmbeddedPostgres(options: {
   dataDir: string;
@@ -70,7 +70,7 @@ export async function startEmbeddedPostgres(options: {
   }
 }
 
-/** The rest of the start, by the owner of the directory. */
+/** Continues the start once this program owns the directory. */
 const startOwned = async (
   layout: Layout,
   log: (line: string) => void,
@@ -78,7 +78,7 @@ const startOwned = async (
 ): Promise<EmbeddedPostgres> => {
   const osUser = await serverUser(layout);
   await assertReachable(layout, osUser);
-  for (const path of await removeUnfinished(layout)) log(`could not remove ${path}: the next start tries again`);
+  for (const path of await removeUnfinished(layout)) log(`could not remove ${path}; the next start tries again`);
   const settings = await loadSettings(layout);
   const binaries = await locateBinaries(osUser);
   const context: ServerContext = { layout, binaries, osUser, log, instead };
@@ -101,7 +101,7 @@ const startGuarded = async (
   const { layout, osUser } = context;
   const guard = await spawnGuard(layout.clusterDir, osUser);
   try {
-    // Recorded before it watches anything: whoever adopts what it watches knows whom to retire.
+    // Stored before the guard watches a server, so that a program that adopts the server knows which guard to retire.
     const socketDir = adopted?.socketDir ?? (await openSocketDir(layout, osUser, known.socketDir));
     const isInside = socketDir === layout.clusterDir;
     const settings: Settings = { ...known, socketDir: isInside ? null : socketDir, guardPid: guard.pid };
@@ -146,7 +146,7 @@ const supervise = (
   log(`PostgreSQL (process ${postmaster.pid}) ${adopted ? 'adopted' : 'started'}, socket in ${socketDir}, ${done}`);
   const watching = whenGone(postmaster, () => {
     log(`PostgreSQL (process ${postmaster.pid}) ended unexpectedly: see ${layout.logFile}`);
-    void guard.dismiss(); // its pid may soon be somebody else's
+    void guard.dismiss(); // another process may soon have the server's pid
   });
   return {
     connectionString: connectionStringOf(settings, socketDir),
@@ -160,7 +160,7 @@ const supervise = (
   };
 };
 
-/** Calls `act` once when the server is gone, unless it is stopped before. */
+/** Calls `act` once when the server has ended, unless the watch was stopped before. */
 const whenGone = (postmaster: Postmaster, act: () => void): Repeating => {
   const watching = repeating(WATCH_EVERY_MS, async () => {
     if (!(await postmaster.isGone())) return;
@@ -170,16 +170,16 @@ const whenGone = (postmaster: Postmaster, act: () => void): Repeating => {
   return watching;
 };
 
-// Reaching the embedded database of a running program from another one on the same machine: the command line tools.
+// Command line tools connect to the embedded database of a running program on the same machine.
 
 const notRunning = (dataDir: string, cause?: unknown): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'cannot_start',
-    `no program is running on ${dataDir}: start it with npm start, or set DATA_DIR or DATABASE_URL`,
+    `No program is running on ${dataDir}. Start it with npm start, or set DATA_DIR or DATABASE_URL.`,
     cause,
   );
 
-/** Starts nothing and changes nothing. Throws EmbeddedPostgresError when nothing runs there. */
+/** Returns the connection string of the running database. Starts and changes nothing. Throws EmbeddedPostgresError if none is running. */
 export const attachToEmbeddedPostgres = async (dataDir: string): Promise<string> => {
   const path = resolve(dataDir);
   await stat(`${path}/postgres.json`).catch((error: unknown) => {

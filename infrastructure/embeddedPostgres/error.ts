@@ -1,9 +1,9 @@
 /**
- * - `data_dir_unreachable`: the folder can't be made, read or written by us, or entered by the user PostgreSQL runs as
- * - `data_dir_in_use`: another live program owns it; nothing was touched
- * - `settings_unusable`: postgres.json is missing beside a database, malformed, or holds another password
- * - `binaries_unusable`: no PostgreSQL for this platform, or it can't be executed
- * - `cannot_start`: PostgreSQL itself refused or did not answer; the message has its own last word
+ * - `data_dir_unreachable`: this program can't create, read or write the folder, or PostgreSQL's user can't enter it
+ * - `data_dir_in_use`: another live program owns it; nothing was changed
+ * - `settings_unusable`: postgres.json is missing although a database exists, is malformed, or holds another password
+ * - `binaries_unusable`: there is no PostgreSQL for this platform, or it can't be executed
+ * - `cannot_start`: PostgreSQL failed or did not answer; the message quotes its last error
  */
 export type EmbeddedPostgresErrorCode =
   | 'data_dir_unreachable'
@@ -12,7 +12,7 @@ export type EmbeddedPostgresErrorCode =
   | 'binaries_unusable'
   | 'cannot_start';
 
-/** `message` is one line for the operator: what, where, what to do (rule S4: exit code 2, nothing changed). */
+/** `message` is one line for the operator: the problem, the place and the remedy (rule S4: exit code 2, nothing changed). */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
   readonly code: EmbeddedPostgresErrorCode;
@@ -22,7 +22,7 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** The `code` of a system, SQLite or PostgreSQL error (`ENOENT`, `57P03`), or ''. */
+/** Returns the `code` of a system, SQLite or PostgreSQL error (`ENOENT`, `57P03`), or ''. */
 export const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -31,12 +31,12 @@ export const codeOf = (error: unknown): string => {
 export const dataDirInUse = (dataDir: string): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'data_dir_in_use',
-    `The data directory ${dataDir} is in use by another running program: stop that one, or set DATA_DIR to another folder.`,
+    `The data directory ${dataDir} is in use by another running program. Stop that program, or set DATA_DIR to another folder.`,
   );
 
 export const dataDirUnreachable = (dataDir: string, why: string, cause?: unknown): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     'data_dir_unreachable',
-    `The data directory ${dataDir} can't be used: ${why}; correct its permissions, or set DATA_DIR to another folder.`,
+    `The data directory ${dataDir} can't be used: ${why}. Correct its permissions, or set DATA_DIR to another folder.`,
     cause,
   );

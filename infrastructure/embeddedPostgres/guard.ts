@@ -1,7 +1,7 @@
-// "When the program is gone for good, the database goes too": a shell of a few kilobytes that reads a pipe whose only
-// other end we hold. However we die, the kernel closes that end, the guard reads end-of-file and asks the postmaster for
-// a fast shutdown. It sits in a session of its own, so that signals to our group pass it by, and runs as PostgreSQL's
-// user, so that it could never hit a process of anybody else.
+// The guard shuts the database down after the program dies. It is a shell of a few kilobytes that reads a pipe, whose other
+// end only this program holds. When the program dies in any way, the kernel closes that end. The guard then reads
+// end-of-file and requests a fast shutdown from the postmaster. It runs in its own session, so signals to the program's
+// process group don't reach it. It runs as PostgreSQL's user, so it can't signal processes of other users.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
 import { becomesTrue, inspectProcess, signal } from './postmaster.ts';
 
 const MARK = 'quita-postgres-guard';
-/** A line is the pid to watch, '' to watch none, or 'done'. `kill` and `read` are built in: nothing else is started. */
+/** Each input line is the pid to watch, '' for none, or 'done'. `kill` and `read` are built in, so no other process is started. */
 const SCRIPT = `trap '' HUP INT TERM
 pid=
 while read -r word; do
@@ -19,14 +19,14 @@ done
 
 export interface Guard {
   readonly pid: number;
-  /** From now on the death of this program shuts that postmaster down; null: nothing to shut down. */
+  /** Sets the postmaster to shut down when this program dies; null for none. */
   watch(postmasterPid: number | null): void;
-  /** Ends the guard without any other effect; resolves when it is gone. A second call answers the same promise. */
+  /** Ends the guard without any other effect. Resolves when it has ended. A second call returns the same promise. */
   dismiss(): Promise<void>;
 }
 
 export const spawnGuard = async (clusterDir: string, osUser: OsUser | null): Promise<Guard> => {
-  // The write end is close-on-exec: no child started later inherits it.
+  // The write end is close-on-exec, so children started later don't inherit it.
   const child = spawn('/bin/sh', ['-c', SCRIPT, MARK, clusterDir], {
     ...spawnAs(osUser),
     env: CHILD_ENV,
@@ -36,7 +36,7 @@ export const spawnGuard = async (clusterDir: string, osUser: OsUser | null): Pro
   });
   await once(child, 'spawn');
   const pipe = child.stdin as Socket;
-  pipe.on('error', () => undefined); // somebody killed the guard: the next start adopts what it leaves
+  pipe.on('error', () => undefined); // the guard was killed: the next start adopts the server
   child.unref();
   pipe.unref();
   let dismissed: Promise<void> | undefined;
@@ -58,11 +58,11 @@ export const spawnGuard = async (clusterDir: string, osUser: OsUser | null): Pro
 const ended = async (child: ChildProcess): Promise<void> => {
   const isEnded = async (): Promise<boolean> => child.exitCode !== null || child.signalCode !== null;
   if (await becomesTrue(isEnded, 2_000)) return;
-  child.kill('SIGKILL'); // stopped by somebody: it must not wake up later
+  child.kill('SIGKILL'); // the guard may have been stopped (SIGSTOP) and must not wake up later
   await becomesTrue(isEnded, 2_000);
 };
 
-/** Ends the guard of a former program, and nothing else that may have its pid by now. It sends no signal afterwards. */
+/** Ends the guard of a previous program, so that it sends no signal afterwards. Another process that now has its pid is left alone. */
 export const retireGuard = async (pid: number | null, clusterDir: string): Promise<void> => {
   if (pid === null) return;
   const isThere = async (): Promise<boolean> => {

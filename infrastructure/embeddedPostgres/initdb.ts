@@ -1,4 +1,4 @@
-// Makes the cluster, with the program's role and database in it: complete under its name, or not at all.
+// Creates the cluster with the program's role and database, completely or not at all.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -8,21 +8,21 @@ import { DATABASE, type Layout, ROLE, renameDurably, type Settings, unfinishedPa
 import { EmbeddedPostgresError } from './error.ts';
 import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
 
-/** Owns what PostgreSQL itself needs. Nobody logs in as it: there is no password, and ACCESS has no line for it. */
+/** Owns PostgreSQL's system objects. No one can log in as this role: it has no password, and ACCESS has no line for it. */
 const SUPERUSER = 'postgres';
 
-const ACCESS = `# The program's role on its own database, over the socket, and nobody else.
+const ACCESS = `# Only the program's role may log in, to its own database, over the socket.
 local ${DATABASE} ${ROLE} scram-sha-256
 `;
 
-/** For a server without sessions, which takes one statement a line and runs it as the superuser. */
+/** Statements for the single-user server, which reads one statement per line and runs it as the superuser. */
 const rolesAndDatabase = ({ password }: Settings): string => `CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'
 CREATE DATABASE ${DATABASE} OWNER ${ROLE}
 `;
 
 /**
- * A kill at any moment leaves a folder of an unfinished name, which the next start removes. The tools have a session of their
- * own: a Ctrl-C during the first start is the program's to answer, after a clean start or a clean failure.
+ * A kill at any moment leaves a folder with an unfinished name, which the next start removes. The tools run in their own
+ * session, so Ctrl-C during the first start reaches only the program, which then ends cleanly.
  * The builtin provider sorts by code point as C.UTF-8 does, without depending on the C library's version.
  */
 export const initialiseCluster = async (
@@ -74,7 +74,7 @@ const run = async ({ name, file, args, input, osUser }: Tool, { clusterDir }: La
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errorOutput += text;
   });
-  child.stdin.on('error', () => undefined); // it ended without reading: its exit code says so
+  child.stdin.on('error', () => undefined); // the tool ended without reading its input: its exit code reports the failure
   child.stdin.end(input);
   const [code, ended] = await once(child, 'close').then(
     (values) => values as [number | null, NodeJS.Signals | null],
@@ -89,6 +89,6 @@ const run = async ({ name, file, args, input, osUser }: Tool, { clusterDir }: La
   if (code === 0) return;
   throw new EmbeddedPostgresError(
     'cannot_start',
-    `${name} could not make ${clusterDir} (${ended ?? `exit ${code}`}): ${errorOutput.trim() || 'no reason given'}`,
+    `${name} could not create ${clusterDir} (${ended ?? `exit ${code}`}): ${errorOutput.trim() || 'no reason given'}`,
   );
 };

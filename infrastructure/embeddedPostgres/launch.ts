@@ -1,4 +1,4 @@
-// A server of our own: its configuration, how it is launched and known to be ready, and its log.
+// Launches a server: its configuration, its readiness and its log.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,17 +21,17 @@ export interface ServerContext {
   readonly binaries: Binaries;
   readonly osUser: OsUser | null;
   readonly log: (line: string) => void;
-  /** Settings of a server to be launched that replace the usual ones. */
+  /** PostgreSQL settings that replace the defaults when a server is launched. */
   readonly instead: Readonly<Record<string, string>>;
 }
 
 export interface RunningServer {
   readonly postmaster: Postmaster;
-  /** The folder of the socket that it listens on. */
+  /** Folder of the socket that the server listens on. */
   readonly socketDir: string;
 }
 
-/** Proves that a new session is accepted with our password. @throws the error of pg */
+/** Opens a session with the connection string's password and closes it. Throws pg's error. */
 export const ping = async (connectionString: string): Promise<void> => {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => undefined); // the query below rejects as well
@@ -43,17 +43,17 @@ export const ping = async (connectionString: string): Promise<void> => {
   }
 };
 
-/** SQLSTATE class 28: the server is there, and our password is not its own. */
+/** Whether the SQLSTATE is of class 28: the server answers but rejects the password. */
 export const isWrongPassword = (code: string): boolean => code.startsWith('28');
 
-/** How long children of a killed server may hold its shared memory. */
+/** Children of a killed server may hold its shared memory for this long. */
 const RETRY_FOR_MS = 15_000;
 const RETRY_EVERY_MS = 100;
-/** How long a starting or recovering server may say nothing; while it recovers, it reports every 10 s. */
+/** A starting or recovering server may log nothing for this long; while it recovers, it reports every 10 s. */
 export const SILENCE_MS = 60_000;
 const STILL_HELD = /pre-existing shared memory block|lock file "[^"]*" (already exists|is empty)/;
 
-/** `guard` watches the new server from the moment it exists. @throws EmbeddedPostgresError cannot_start */
+/** Launches a server, which `guard` watches from the beginning. Throws EmbeddedPostgresError cannot_start. */
 export const launchServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<RunningServer> => {
   const { layout } = context;
   const deadline = performance.now() + RETRY_FOR_MS;
@@ -76,15 +76,15 @@ const cannotStart = ({ layout }: ServerContext, outcome: 'gone' | 'silent', said
     'cannot_start',
     outcome === 'gone'
       ? `PostgreSQL could not start in ${layout.clusterDir}: ${reasonIn(said)} (more in ${layout.logFile}).`
-      : `PostgreSQL in ${layout.clusterDir} was not ready and silent for ${SILENCE_MS / 1000} s: see ${layout.logFile}.`,
+      : `PostgreSQL in ${layout.clusterDir} did not become ready and logged nothing for ${SILENCE_MS / 1000} s. See ${layout.logFile}.`,
   );
 
 const spawnServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<Postmaster> => {
   const { layout, osUser, binaries, instead } = context;
   const occupant = await findOccupant(layout.clusterDir);
-  // PostgreSQL takes a postmaster.pid for stale when no process of its user has that pid. After a reboot or in a
-  // container another one often has it, and so has a zombie. This variable, made for pg_ctl, names one more pid that
-  // can't be a rival; the server still checks that nobody uses the old shared memory, and replaces the file itself.
+  // PostgreSQL treats postmaster.pid as stale if its user has no process with that pid. After a reboot or in a container,
+  // another process or a zombie often has it. This variable, intended for pg_ctl, names one more pid that is no rival.
+  // The server still checks that the old shared memory is not in use, and replaces the file itself.
   const env = occupant.kind === 'stale' ? { ...CHILD_ENV, PG_GRANDPARENT_PID: String(occupant.pid) } : CHILD_ENV;
   const logFile = await openServerLog(layout.logFile, osUser);
   try {
@@ -92,10 +92,10 @@ const spawnServer = async (context: ServerContext, socketDir: string, guard: Gua
       ...spawnAs(osUser),
       env,
       cwd: '/',
-      detached: true, // Ctrl-C and signals to our group are for us: the database is stopped last
+      detached: true, // Ctrl-C and signals to the process group reach only the program, which stops the database last
       stdio: ['ignore', logFile.fd, logFile.fd],
     });
-    if (child.pid !== undefined) guard.watch(child.pid); // in the same breath: a kill -9 finds the guard informed
+    if (child.pid !== undefined) guard.watch(child.pid); // in the same tick, so that a kill -9 can't come in between
     await once(child, 'spawn');
     child.unref();
     return asPostmaster(child);
@@ -133,43 +133,43 @@ const waitUntilReady = async (
   return 'silent';
 };
 
-// The configuration of the embedded server. On the command line, so that a newer program brings its own with the next
-// start, and no file in the data directory has to be migrated.
+// The configuration is passed on the command line. A newer program thus brings its own with the next start, and no file in
+// the data directory needs migration.
 
 const CONFIGURATION: Readonly<Record<string, string>> = {
-  // Only the socket in its closed folder: whoever can't enter that can't even ask.
+  // Only the socket in its closed folder; no TCP port.
   listen_addresses: '',
   unix_socket_permissions: '0700',
 
-  // Facts that were acknowledged survive a power cut. These are the defaults; said aloud because money depends on them.
+  // Acknowledged data survives a power cut. These are the defaults, stated explicitly because money depends on them.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
 
-  // Hot part of a gateway's tables; the rest is the file cache's. Small enough beside Node on a machine of 1 GB.
+  // The hot part of a gateway's tables; the file cache holds the rest. Small enough beside Node on a machine with 1 GB.
   shared_buffers: '256MB',
-  // 20 a process for a few processes, plus the sessions of an operator.
+  // 20 per process for a few processes, plus an operator's sessions.
   max_connections: '60',
-  // Nobody can log in as superuser (initdb.ts): a place kept for one would be lost.
+  // No one can log in as superuser (initdb.ts), so a reserved connection would be wasted.
   superuser_reserved_connections: '0',
-  // Every commit carries full pages after a checkpoint: rare checkpoints and compression halve what is written.
-  // 2 GB is also the bound of what a crash recovery has to read again (seconds).
+  // After a checkpoint, every commit writes full pages. Rare checkpoints and compression halve the amount written.
+  // 2 GB also bounds what crash recovery has to read again (seconds).
   wal_compression: 'on',
   checkpoint_timeout: '15min',
   max_wal_size: '2GB',
-  // Queries are short and prepared; compiling one costs more than it ever saves.
+  // Queries are short and prepared; compiling one costs more than it saves.
   jit: 'off',
-  // Two cores are shared with Node; a list query that takes both would be felt by every payment.
+  // Node and PostgreSQL share two cores; a list query that used both would delay every payment.
   max_parallel_workers_per_gather: '0',
-  // Solid-state disks: an index scan costs what it reads.
+  // On solid-state disks, random reads cost about as much as sequential ones.
   random_page_cost: '1.1',
 
-  // Queue tables, leases and timers turn over all the time: visit them often, after 5 % instead of 20 % has changed. Their indexes keep
-  // what was filled between two visits: of a burst of 1,200 charges 1,470 bytes each at 15 s, 460 at these 3 s, for 0.6 % of a core.
+  // Queue tables, leases and timers change constantly: vacuum them often, after 5 % instead of 20 % has changed. Indexes keep the space
+  // filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
   autovacuum_naptime: '3s',
   autovacuum_vacuum_scale_factor: '0.05',
-  // Statistics do not wear out so fast, and each look reads 30,000 rows of a table: while a log was short, a sixth of all that the database
-  // did for webhooks.
+  // Statistics age more slowly, and each analysis reads 30,000 rows of a table. While a log was short, that was a sixth of the
+  // database's work for webhooks.
   autovacuum_analyze_scale_factor: '0.5',
 
   // Sessions of a killed program end within a second, even in the middle of a long statement.
@@ -181,16 +181,16 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   logging_collector: 'off',
   log_line_prefix: '%m [%p] ',
   log_checkpoints: 'off',
-  // Details quote rows, and rows hold personal data. The client gets the whole error all the same.
+  // Details quote rows, and rows hold personal data. The client still gets the whole error.
   log_error_verbosity: 'terse',
-  // A recovery says every ten seconds how far it is: the start waits as long as it hears that.
+  // A recovery reports its progress every ten seconds; the start waits as long as such reports arrive.
   log_startup_progress_interval: '10s',
 };
 
-/** In a list that is parted at commas. */
+/** Quotes a name for a comma-separated list. */
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** `instead`: settings that replace those above. */
+/** Returns the server's command line. `instead`: settings that replace those above. */
 export const serverArguments = (
   clusterDir: string,
   socketDir: string,
@@ -205,7 +205,7 @@ export const serverArguments = (
   ),
 ];
 
-// postgres.log: what the server says, and how large it is, and why the server did not start.
+// postgres.log: the server's output, its size, and the reason for a failed start.
 
 const ROTATE_AT_BYTES = 16 * 1024 * 1024;
 
@@ -218,7 +218,7 @@ export const logSize = async (logFile: string): Promise<number> =>
     },
   );
 
-/** Opened for the server to append to. A log above 16 MB makes room first; one former log is kept. */
+/** Opens the log for the server to append to. Rotates a log above 16 MB first; one previous log is kept. */
 const openServerLog = async (logFile: string, osUser: OsUser | null): Promise<FileHandle> => {
   if ((await logSize(logFile)) > ROTATE_AT_BYTES) await rename(logFile, `${logFile}.1`);
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -227,7 +227,7 @@ const openServerLog = async (logFile: string, osUser: OsUser | null): Promise<Fi
   return file;
 };
 
-/** What was written since the log had `offset` bytes, at most the last 64 kB. */
+/** Returns the text logged after the first `offset` bytes, at most the last 64 kB. */
 const readServerLog = async (logFile: string, offset: number): Promise<string> => {
   const end = await logSize(logFile);
   const start = Math.max(offset, end - 65_536);
@@ -241,9 +241,9 @@ const readServerLog = async (logFile: string, offset: number): Promise<string> =
   }
 };
 
-/** The last reason given for not starting, without its time stamp. */
+/** Returns the last reason for a failed start, without its timestamp. */
 const reasonIn = (text: string): string => {
   const lines = text.trim().split('\n');
   const fatal = lines.findLast((line) => /\b(FATAL|PANIC):/.test(line));
-  return (fatal ?? lines.at(-1) ?? '').replace(/^.*?\b(?=(FATAL|PANIC):)/, '') || 'it gave no reason';
+  return (fatal ?? lines.at(-1) ?? '').replace(/^.*?\b(?=(FATAL|PANIC):)/, '') || 'no reason was logged';
 };

@@ -1,10 +1,9 @@
-// One program a data directory, from before initdb until after the last shutdown.
+// One program per data directory, from before initdb until after the last shutdown.
 //
-// The advisory lock inside the database (below) can't cover the time before there is a database, nor the
-// moment in which a guard is replaced. An operating system lock can, and it goes with its process, however that dies.
-// Node has no flock(); SQLite, which Node carries, takes the very same kind of lock on an empty file and shields us from
-// the traps of POSIX locks (another descriptor of this process being closed drops them: so nothing else here may ever
-// open that file). Nothing is written into it.
+// The advisory lock inside the database (below) can't cover the time before the database exists, nor the moment when a guard
+// is replaced. An operating system lock can, and the system releases it when its process dies in any way. Node has no flock();
+// SQLite, which is part of Node, takes the same kind of lock on an empty file. POSIX locks are dropped when the process closes
+// any descriptor of the file. SQLite handles that, so no other code may open the file. Nothing is written to it.
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +12,7 @@ import { giveToOwner, type Layout } from './dataDir.ts';
 import { codeOf, dataDirInUse, dataDirUnreachable } from './error.ts';
 
 const SQLITE_BUSY = 5;
-/** A program killed a moment ago may still be dying, and holds its locks until it is dead. */
+/** A program that was just killed holds its locks until the system has ended it. */
 const DYING_MS_MAX = 1_000;
 const RETRY_MS = 50;
 
@@ -21,7 +20,7 @@ interface DirectoryLock {
   release(): void;
 }
 
-/** @throws EmbeddedPostgresError data_dir_in_use after 1 s, data_dir_unreachable when the file can't be locked at all */
+/** Locks the data directory. Throws EmbeddedPostgresError: data_dir_in_use after 1 s, data_dir_unreachable if locking is impossible. */
 export const lockDirectory = async (layout: Layout): Promise<DirectoryLock> => {
   const deadline = performance.now() + DYING_MS_MAX;
   for (;;) {
@@ -40,7 +39,7 @@ const tryLock = (layout: Layout): DatabaseSync | null => {
   try {
     database = new DatabaseSync(layout.lockFile, { timeout: 0 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    chmodSync(layout.lockFile, 0o600); // whoever could read it could keep it locked
+    chmodSync(layout.lockFile, 0o600); // any user who can read the file could keep it locked
     return database;
   } catch (error) {
     database?.close();
@@ -49,25 +48,25 @@ const tryLock = (layout: Layout): DatabaseSync | null => {
   }
 };
 
-// The lock inside the database: at most one live program works on it (architecture §9).
+// The lock inside the database: at most one live program uses it (architecture §9).
 
-/** Key of the session advisory lock, in the space of two integers: 'QUIT', 'A'. Nobody else uses the first one. */
+/** Key of the session advisory lock, two integers: 'QUIT', 'A'. The first integer is reserved for this lock. */
 const KEY = [0x51554954, 0x41] as const;
-/** A session of a program killed a moment ago may linger until its backend sees the closed socket. */
+/** The session of a program that was just killed may linger until its backend sees the closed socket. */
 const LINGERING_MS_MAX = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface InstanceLock {
-  /** Gives it back. A second call answers the same promise. */
+  /** Releases the lock. A second call returns the same promise. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the instance lock on a connection of its own and holds it as long as that connection lives.
- * null when another live program still holds it after 2 s.
- * `onLost` is called at most once, when the connection breaks before `release`: from then on another may have the lock.
- * @throws the error of pg when the database can't be reached
+ * Takes the instance lock on its own connection and holds it as long as the connection lives.
+ * Returns null if another live program still holds the lock after 2 s.
+ * `onLost` is called at most once, if the connection breaks before `release`; from then on another program may hold the lock.
+ * Throws pg's error if the database can't be reached.
  */
 export async function acquireInstanceLock(
   connectionString: string,

@@ -1,4 +1,4 @@
-// PostgreSQL refuses to run as root. Then it runs as another user, who must be able to reach what it needs.
+// PostgreSQL refuses to run as root. If root starts Quita, PostgreSQL runs as another user, who needs access to its files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
@@ -12,14 +12,14 @@ export interface OsUser {
   readonly gid: number;
 }
 
-/** No locale of the system is needed, and no secret of ours is handed on. */
+/** Independent of the system's locales, and without secrets from the program's environment. */
 export const CHILD_ENV: NodeJS.ProcessEnv = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
 
-/** For spawn(): libuv drops the supplementary groups together with root. */
+/** Options for spawn(). libuv drops the supplementary groups together with root. */
 export const spawnAs = (osUser: OsUser | null): { uid?: number; gid?: number } =>
   osUser === null ? {} : { uid: osUser.uid, gid: osUser.gid };
 
-/** Who runs the server: null for ourselves; for root the owner of the database, else `postgres`, else `nobody`. */
+/** Returns the user that runs the server: null for the current user; for root, the database's owner, `postgres` or `nobody`. */
 export const serverUser = async (layout: Layout): Promise<OsUser | null> => {
   if (process.getuid?.() !== 0) return null;
   const owner = await stat(layout.clusterDir).catch((error: unknown) => {
@@ -37,7 +37,7 @@ export const serverUser = async (layout: Layout): Promise<OsUser | null> => {
   }
   throw new EmbeddedPostgresError(
     'cannot_start',
-    'PostgreSQL does not run as root, and /etc/passwd has neither "postgres" nor "nobody": start as an ordinary user.',
+    'PostgreSQL does not run as root, and /etc/passwd has neither "postgres" nor "nobody". Start as an ordinary user.',
   );
 };
 
@@ -51,15 +51,15 @@ const readUsers = async (): Promise<OsUser[]> => {
   });
 };
 
-/** The folders from `/` down to `path` itself. */
+/** Returns the folders from `/` down to `path` itself. */
 export const withAncestors = (path: string): string[] => {
   const parent = dirname(path);
   return parent === path ? [path] : [...withAncestors(parent), path];
 };
 
-/** The first of the absolute paths that the user can't enter (a folder) or execute (a file); null when it can all. */
+/** Returns the first absolute path that the user can't enter (folder) or execute (file), or null if there is none. */
 export const firstUnreachable = async (osUser: OsUser, paths: readonly string[]): Promise<string | null> => {
-  // Asked as that user, because mode bits alone miss access lists, mount options and security modules.
+  // Tested as that user, because mode bits alone miss access lists, mount options and security modules.
   const ask = 'for path do [ -x "$path" ] || { printf %s "$path"; exit 1; }; done';
   const child = spawn('/bin/sh', ['-c', ask, 'sh', ...paths], {
     ...spawnAs(osUser),
@@ -75,13 +75,13 @@ export const firstUnreachable = async (osUser: OsUser, paths: readonly string[])
   return code === 0 ? null : barred;
 };
 
-/** @throws EmbeddedPostgresError data_dir_unreachable, naming the folder that bars the way */
+/** Throws EmbeddedPostgresError data_dir_unreachable, with the first folder that the user can't enter. */
 export const assertReachable = async (layout: Layout, osUser: OsUser | null): Promise<void> => {
   if (osUser === null) return;
   const barred = await firstUnreachable(osUser, withAncestors(layout.dataDir));
   if (barred === null) return;
   throw dataDirUnreachable(
     layout.dataDir,
-    `started by root, PostgreSQL runs as the user ${osUser.name}, who can't enter ${barred}`,
+    `when root starts Quita, PostgreSQL runs as the user ${osUser.name}, who can't enter ${barred}`,
   );
 };

@@ -1,4 +1,4 @@
-// A postmaster, our child or an orphan of a former program: who holds the cluster, and how to end it.
+// A postmaster, a child of this program or an orphan of a previous one: which process holds the cluster, and how to stop it.
 
 import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
@@ -15,13 +15,13 @@ const IMMEDIATE_SHUTDOWN_MS = 10_000;
 
 export interface PidFile {
   readonly pid: number;
-  /** Where it listens; '' before it does. */
+  /** Folder of the socket; '' before the server listens. */
   readonly socketDir: string;
   /** 'starting', 'ready' or 'stopping'; '' while the file is being written. */
   readonly status: string;
 }
 
-/** Who is in postmaster.pid: nobody, a process that is dead or not the server of this cluster, or a live one. */
+/** The process in postmaster.pid: none, stale (dead, or not this cluster's server), or live. */
 type Occupant = { kind: 'none' } | { kind: 'stale'; pid: number } | ({ kind: 'live' } & PidFile);
 
 export interface Postmaster {
@@ -41,13 +41,13 @@ export const findOccupant = async (clusterDir: string): Promise<Occupant> => {
   const file = await readPidFile(clusterDir);
   if (file === null) return { kind: 'none' };
   if (await isServerOf(file.pid, clusterDir)) return { kind: 'live', ...file };
-  // It may have ended between the two looks: then its file went with it.
+  // The server may have ended after the file was read; then it removed the file.
   const again = await readPidFile(clusterDir);
   if (again === null) return { kind: 'none' };
   return again.pid === file.pid ? { kind: 'stale', pid: file.pid } : findOccupant(clusterDir);
 };
 
-/** The server works in its cluster's folder, whatever path leads there; its arguments name it where that can't be seen. */
+/** Whether the process is the cluster's server: its working directory is the cluster; if that is hidden, its arguments name it. */
 const isServerOf = async (pid: number, clusterDir: string): Promise<boolean> => {
   const { state, commandLine } = await inspectProcess(pid);
   if (state !== 'live') return false;
@@ -59,15 +59,15 @@ const isServerOf = async (pid: number, clusterDir: string): Promise<boolean> => 
   }
 };
 
-/** A server that is not our child, as findOccupant saw it. */
+/** Returns a server that is not a child of this program, as findOccupant reported it. */
 export const orphan = (pid: number, clusterDir: string): Postmaster => ({
   pid,
   isGone: async () => !(await isServerOf(pid, clusterDir)),
 });
 
 /**
- * Fast shutdown (sessions are cut, everything committed is kept); after 20 s an immediate one, which the next start
- * recovers from.
+ * Stops the server with a fast shutdown (sessions end, committed data is kept). After 20 s, requests an immediate shutdown,
+ * from which the next start recovers.
  */
 export const stopPostmaster = async (postmaster: Postmaster): Promise<void> => {
   const steps = [
@@ -79,12 +79,15 @@ export const stopPostmaster = async (postmaster: Postmaster): Promise<void> => {
     signal(postmaster.pid, name);
     if (await becomesTrue(() => postmaster.isGone(), patienceMs)) return;
   }
-  throw new EmbeddedPostgresError('cannot_start', `PostgreSQL (process ${postmaster.pid}) does not stop: end it.`);
+  throw new EmbeddedPostgresError(
+    'cannot_start',
+    `PostgreSQL (process ${postmaster.pid}) does not stop. End that process.`,
+  );
 };
 
-// What the operating system says about a process that need not be our child.
+// Process information from the operating system, for any process.
 
-/** A zombie has ended (no memory, no files, no locks) and waits for its parent to ask. Slow or missing inits leave them. */
+/** A zombie has ended (no memory, files or locks), but its parent has not reaped it. Slow or missing init processes leave zombies. */
 type ProcessState = 'absent' | 'zombie' | 'live';
 interface ProcessInfo {
   readonly state: ProcessState;
@@ -101,7 +104,7 @@ const inspectByProc = async (pid: number): Promise<ProcessInfo> => {
   try {
     status = await readFile(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    return ABSENT; // ENOENT, or ESRCH when it goes between open and read
+    return ABSENT; // ENOENT, or ESRCH if the process ends between open and read
   }
   const letter = status.charAt(status.lastIndexOf(')') + 2); // the name in parentheses may hold anything
   if (letter === 'Z' || letter === 'X') return { state: 'zombie', commandLine: '' };
@@ -119,7 +122,7 @@ const inspectByPs = (pid: number): Promise<ProcessInfo> =>
     });
   });
 
-/** Sends a signal; a process already gone is as good. */
+/** Sends a signal. Does nothing if the process has already ended. */
 export const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name);
@@ -128,7 +131,7 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 };
 
-/** Asks every 20 ms, for at most `timeoutMs`; answers whether it came true. */
+/** Asks every 20 ms, for at most `timeoutMs`. Returns whether the answer became true. */
 export const becomesTrue = async (question: () => Promise<boolean>, timeoutMs: number): Promise<boolean> => {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

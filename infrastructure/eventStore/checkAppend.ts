@@ -46,7 +46,7 @@ const checkJson = (field: 'data' | 'metadata', json: string): number => {
 export const checkAppend = (stream: string, expected: number, events: readonly NewEvent[]): CheckedAppend => {
   if (!Number.isSafeInteger(expected) || expected < -1) throw new InvalidAppend(`bad expected revision ${expected}`);
   checkStream(stream);
-  if (events.length === 0) throw new InvalidAppend('an append holds at least one event');
+  if (events.length === 0) throw new InvalidAppend('an append needs at least one event');
   const seen = new Set<string>();
   let dataBytes = 0;
   let metadataBytes = 0;
@@ -58,10 +58,10 @@ export const checkAppend = (stream: string, expected: number, events: readonly N
     seen.add(id);
     const bytesOfData = checkJson('data', event.data);
     const bytesOfMetadata = checkJson('metadata', event.metadata);
-    if (bytesOfData + bytesOfMetadata > EVENT_BYTES_MAX) throw new InvalidAppend('event above 500,000 bytes');
+    if (bytesOfData + bytesOfMetadata > EVENT_BYTES_MAX) throw new InvalidAppend('event exceeds 500,000 bytes');
     dataBytes += bytesOfData;
     metadataBytes += bytesOfMetadata;
-    if (dataBytes + metadataBytes > APPEND_BYTES_MAX) throw new InvalidAppend('append above 1,000,000 bytes');
+    if (dataBytes + metadataBytes > APPEND_BYTES_MAX) throw new InvalidAppend('append exceeds 1,000,000 bytes');
     return { id, type: event.type, data: event.data, metadata: event.metadata };
   });
   return { stream, expected, events: checked, dataBytes, metadataBytes };

@@ -45,7 +45,7 @@ const FIELDS = ['stream', 'revision', 'id', 'type', 'data', 'metadata', 'recorde
 const assertSame = (number: number, source: RecordedEvent, target: RecordedEvent): void => {
   const field = FIELDS.find((each) => source[each] !== target[each]);
   if (field !== undefined)
-    throw new LogsDiffer(`event ${number} (${source.stream}@${source.revision}) has another ${field} in the copy`);
+    throw new LogsDiffer(`event ${number} (${source.stream}@${source.revision}) has a different ${field} in the copy`);
 };
 
 /** Events one by one out of batches. */
@@ -102,7 +102,10 @@ export const compareLogs = async ({ source, target, asked, signal, onCompared }:
     for await (const copy of copies) {
       const { value: original, done } = next;
       if ((done || original.id !== copy.id) && (await deleted.has(copy))) continue;
-      if (done) throw new LogsDiffer(`the copy holds more than the source: ${copy.stream}@${copy.revision} is its own`);
+      if (done)
+        throw new LogsDiffer(
+          `the copy holds more than the source: ${copy.stream}@${copy.revision} is only in the copy`,
+        );
       assertSame(events + 1, original, copy);
       while (waiting[0] !== undefined && waiting[0] < original.position)
         positions.set(waiting.shift() as Position, last?.target ?? null);

@@ -67,6 +67,6 @@ export const restoredLog = (
   cause?: unknown,
 ): UnknownPosition =>
   new UnknownPosition(
-    `the event store has ${found} at position ${at}, up to which it was followed: was a backup restored? Restore both stores, the event store last`,
+    `the event store has ${found} at position ${at}, up to which it was already processed: was a backup restored? Restore both stores, the event store last`,
     { cause },
   );

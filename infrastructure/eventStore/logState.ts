@@ -34,7 +34,7 @@ const says = (state: Exclude<LogState, { kind: 'inUse' }>): string => {
     case 'moved':
       return `this event log has moved to ${address}: ${startThere(address)}`;
     case 'sealed':
-      return `this event log is sealed, it is being copied to ${address}: finish that with npm run migrate-events, or give it up with its --unseal`;
+      return `this event log is sealed while it is copied to ${address}: finish with npm run migrate-events, or cancel with npm run migrate-events -- --unseal`;
     case 'copy':
       return `this event log is an unfinished copy of ${address}: finish it with npm run migrate-events, or ${startThere(address)}`;
   }

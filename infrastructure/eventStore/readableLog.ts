@@ -19,7 +19,7 @@ export const assertReadable = async ({ store, codec }: EventLog): Promise<void> 
       const [first] = await codec.decode(batch.events);
       if (!(first instanceof UnreadableEvent)) return;
       throw new ForeignLog(
-        `the event store holds a log of another version: its first event can't be read (${first.reason.message}); start the version ` +
+        `the event store holds a log of another version: its first event can't be read (${first.reason.message}). Start the version ` +
           'that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database',
       );
     }

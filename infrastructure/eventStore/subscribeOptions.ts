@@ -15,6 +15,6 @@ export const checkBatchSize = (batchSize: number): number => {
 export const checkCategories = (categories: readonly string[]): readonly string[] => {
   const names = [...new Set(categories)].sort();
   for (const name of names) if (!CATEGORY.test(name)) throw new RangeError(`not a category: ${JSON.stringify(name)}`);
-  if (names.length === 0) throw new RangeError('a subscription to no category gives nothing');
+  if (names.length === 0) throw new RangeError('a subscription needs at least one category');
   return names;
 };

@@ -18,23 +18,23 @@ const FRAME_OF: { readonly [type: string]: (bytes: Buffer) => ImageFrame | null 
 /** null: the bytes are a file of this type and nothing else. Otherwise `invalid_evidence`. */
 export const evidenceProblem = async (bytes: Buffer, contentType: string): Promise<Rejection | null> => {
   const type = await fileTypeFromBuffer(bytes).catch(() => undefined);
-  if (type?.mime !== contentType) return refuse(`is not of the declared type ${contentType}`);
+  if (type?.mime !== contentType) return refuse(`does not have the declared type ${contentType}`);
   const frameOf = FRAME_OF[contentType];
   return frameOf === undefined ? pdfProblem(bytes) : imageProblem(bytes, frameOf(bytes));
 };
 
 const refuse = (what: string): Rejection =>
-  reject('invalid_evidence', `The file ${what}. Request a new grant for another one.`);
+  reject('invalid_evidence', `The file ${what}. Request a new grant and upload another file.`);
 
-const NOT_WHOLE = 'is damaged, not a whole image, or made of too many parts';
-const SEVERAL = 'is several files in one';
+const NOT_WHOLE = 'is damaged, incomplete, or made of too many parts';
+const SEVERAL = 'contains several files';
 
 const imageProblem = async (bytes: Buffer, frame: ImageFrame | null): Promise<Rejection | null> => {
   if (frame === null) return refuse(NOT_WHOLE);
   const { width, height } = frame;
   if (width < 1 || height < 1) return refuse(NOT_WHOLE);
-  if (width * height > PIXELS_MAX) return refuse(`has ${width} × ${height} pixels: at most 50 megapixels are taken`);
-  if (frame.end !== bytes.length) return refuse('goes on after the end of the image');
+  if (width * height > PIXELS_MAX) return refuse(`has ${width} × ${height} pixels; the maximum is 50 megapixels`);
+  if (frame.end !== bytes.length) return refuse('has data after the end of the image');
   return holdsOther(bytes) || isMarkup(bytes) ? refuse(SEVERAL) : null;
 };
 

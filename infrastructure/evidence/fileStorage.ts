@@ -38,7 +38,7 @@ const onDisk = async <T>(work: () => Promise<T>, expected?: string): Promise<T> 
     return await work();
   } catch (error) {
     if (expected !== undefined && codeOf(error) === expected) throw error;
-    throw new EvidenceStorageUnavailable('the folder of evidence can not be used', { cause: error });
+    throw new EvidenceStorageUnavailable('the evidence folder is not usable', { cause: error });
   }
 };
 

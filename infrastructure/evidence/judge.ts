@@ -10,7 +10,10 @@ import { reject } from '../../domain/kernel/rejection.ts';
 const FILES_MAX = 2;
 /** The worst file takes a second. */
 const JUDGING_MS_MAX = 20_000;
-const TOO_LONG = reject('invalid_evidence', 'The file takes too long to examine. Request a new grant for another one.');
+const TOO_LONG = reject(
+  'invalid_evidence',
+  'The file takes too long to examine. Request a new grant and upload another file.',
+);
 
 export interface JudgedFile {
   readonly bytes: Uint8Array;
@@ -51,7 +54,7 @@ const judgeThread = () => {
       };
       const onExit = (): void => {
         settle();
-        reject(new EvidenceStorageUnavailable('the thread that judges files ended'));
+        reject(new EvidenceStorageUnavailable('the thread that examines files ended'));
       };
       // A verdict, too: another try would take as long, while others wait.
       const timer = setTimeout(() => {

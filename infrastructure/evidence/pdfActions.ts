@@ -28,8 +28,8 @@ const DEFLATE_FACTOR_MAX = 1_032;
 /** Bytes of all such streams of a file, before and after they are inflated. */
 const EXAMINED_MAX = 50_331_648;
 
-const UNSAFE = 'has JavaScript or launch actions';
-const UNREADABLE = 'has compressed objects that cannot be examined';
+const UNSAFE = 'contains JavaScript or launch actions';
+const UNREADABLE = 'contains compressed objects that cannot be examined';
 
 /** Returns why the PDF is refused, or null. */
 export const actionProblem = (bytes: Buffer): string | null => {

@@ -129,4 +129,4 @@ export class S3EvidenceStorage implements EvidenceStorage {
 }
 
 const away = (cause: unknown): EvidenceStorageUnavailable =>
-  new EvidenceStorageUnavailable('the storage of evidence does not answer as it should', { cause });
+  new EvidenceStorageUnavailable('the evidence storage gave an unexpected answer', { cause });

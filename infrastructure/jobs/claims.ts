@@ -1,4 +1,4 @@
-// Claims of one queue and lane, in pg-boss's tables: taken, ended, given back, and what went wrong written down.
+// Claims of one queue and lane in pg-boss's tables: claims jobs, ends them, releases them, and records failures.
 import { type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
@@ -7,10 +7,10 @@ import { laneBounds } from './lanes.ts';
 import { type KnownQueue, MalformedPayload } from './payloads.ts';
 import * as statements from './statements.ts';
 
-/** What a failure says is kept up to this length. */
+/** Longest stored error message, in characters. */
 const MESSAGE_MAX = 500;
 
-/** As it is stored in a job. */
+/** A failure as it is stored in a job. */
 export interface PayloadFailure {
   readonly payload: JobPayload;
   readonly error: string;
@@ -18,9 +18,9 @@ export interface PayloadFailure {
 
 export interface JobFailure {
   readonly queue: string;
-  /** Whose work failed, and why; empty when it was not the work of a job that failed. */
+  /** The payloads whose work failed, and why; empty if something other than a job's work failed. */
   readonly failures: readonly PayloadFailure[];
-  /** No attempt follows by itself. */
+  /** Whether the job is not retried automatically. */
   readonly isFinal: boolean;
 }
 
@@ -54,7 +54,7 @@ export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, 
 };
 
 interface ClaimedRow extends Claim {
-  /** null: claimed by another worker meanwhile. */
+  /** null: another worker claimed the job in the meantime. */
   readonly payloads: readonly JobPayload[] | null;
   readonly tenant: string;
   readonly target: string;
@@ -98,7 +98,7 @@ const failuresOf = (job: ClaimedJob, error: Error): Failures =>
 
 const stored = ({ payload, error }: Failures[number]): PayloadFailure => ({ payload, error: said(error) });
 
-/** Whether no attempt follows. A claim that was lost meanwhile is nobody's failure any more. */
+/** Records a failed attempt. Returns whether the job failed permanently. A claim lost in the meantime is left unchanged. */
 const recordFailure = async (
   db: Sql,
   { name, isOwedByRow }: KnownQueue,

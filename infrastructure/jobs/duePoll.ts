@@ -1,15 +1,15 @@
-// The safety net under notices: which lanes have work that is due, asked for all lanes of this process at once.
+// The safety net for lost notices: polls for lanes with due work, for all lanes of this process at once.
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { type Lane, laneBounds, lanePartsOf } from './lanes.ts';
 import { DUE_LANES } from './statements.ts';
 
-/** A lost notice costs at most this. */
+/** Interval of the poll in milliseconds: the longest delay that a lost notice causes. */
 const POLL_MS = 2_000;
 
 interface DuePollOptions {
   readonly pool: SqlPool;
-  /** Those whose jobs run here. */
+  /** Lanes whose jobs run in this process. */
   readonly lanes: () => Iterable<Lane>;
   readonly onDue: (lane: Lane) => void;
   readonly onError: (error: Error) => void;

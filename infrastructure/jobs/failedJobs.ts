@@ -1,4 +1,4 @@
-// Jobs that failed, for an operator beside the running program: listed, and opened again. Doing again what is done changes nothing.
+// Lists failed jobs and retries them, for an operator beside the running program. Jobs are idempotent.
 import type { FailedJobs, FailedJob as ListedJob } from '../../application/ports/failedJobs.ts';
 import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -11,7 +11,7 @@ export interface FailedJob extends ListedJob {
   /** '' for none. */
   readonly target: string;
   readonly payloads: readonly JobPayload[];
-  /** Whose work failed, and why. */
+  /** The payloads whose work failed, and why. */
   readonly failures: readonly PayloadFailure[];
 }
 
@@ -22,7 +22,7 @@ interface Row extends Omit<FailedJob, 'tenant' | 'failedAt' | 'nextAttemptAt'> {
   readonly total: number;
 }
 
-/** Of one queue, or all; those that failed for good first, then the newest failure. `total` counts all there are. */
+/** Lists failed jobs of one queue, or of all: permanently failed ones first, then by newest failure. `total` counts all of them. */
 export const listFailedJobs = async (
   db: Sql,
   queue: string | null,
@@ -41,7 +41,7 @@ export const listFailedJobs = async (
   return { jobs, total: rows[0]?.total ?? 0 };
 };
 
-/** Those that failed for good, by id, by queue, or all: they begin at once, with as many attempts as a new job. */
+/** Retries permanently failed jobs, by id, by queue, or all. They start at once, with as many attempts as a new job. */
 export const redriveJobs = async (
   db: Sql,
   which: { readonly id: string | null; readonly queue: string | null },
@@ -53,7 +53,7 @@ export const redriveJobs = async (
   return rows.map(({ id, queue, payloads }) => ({ id, queue, payloads }));
 };
 
-/** `reads`: where they are listed. */
+/** `reads` is the connection for lists. */
 export const failedJobs = (reads: Sql, operations: Sql): FailedJobs => ({
   list: (queue, limit) => listFailedJobs(reads, queue, limit),
   redrive: (which) => redriveJobs(operations, which),

@@ -1,11 +1,11 @@
-// pg-boss's tables as this program needs them: of the version its statements are written for, with an index of its own.
+// Checks that pg-boss's tables have the version that this program's statements need, and adds this program's index.
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { LOCK_CLASS } from '../postgres/leases.ts';
 import { JOBS_SCHEMA_VERSION, OtherJobsSchema } from './schema.ts';
 import { CREATE_LINES_INDEX, FIND_INSTALLED, SCHEMA_VERSION } from './statements.ts';
 
 interface Found {
-  /** null: nothing is installed. */
+  /** Schema version of pg-boss; null if it is not installed. */
   readonly version: number | null;
   readonly isIndexed: boolean;
 }
@@ -17,24 +17,24 @@ const find = async (db: Sql): Promise<Found> => {
   return { version: versions.rows[0]?.version ?? null, isIndexed: rows[0].indexed };
 };
 
-/** Before pg-boss starts: it brings older tables to its version, and would work on newer ones without a word. */
+/** Call it before pg-boss starts, which migrates older tables and silently accepts newer ones. Throws OtherJobsSchema. */
 export const refuseNewerTables = async (db: Sql): Promise<void> => {
   const { version } = await find(db);
   if (version !== null && version > JOBS_SCHEMA_VERSION) throw new OtherJobsSchema(version);
 };
 
-/** After pg-boss has started. */
+/** Call it after pg-boss has started. Throws OtherJobsSchema. */
 export const completeTables = async (db: SqlPool): Promise<void> => {
   const { version, isIndexed } = await find(db);
   if (version !== JOBS_SCHEMA_VERSION) throw new OtherJobsSchema(version ?? 0);
-  if (isIndexed) return; // asked first: even where it exists, making it would wait for all who write
+  if (isIndexed) return; // checked first, because CREATE INDEX waits for all writers even if the index exists
   await db.transaction(async (tx) => {
     await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext('jobs index'))`, [LOCK_CLASS]);
     await tx.query(CREATE_LINES_INDEX);
   });
 };
 
-/** For tools beside the running program. Throws OtherJobsSchema; false: there are no tables yet, and no jobs. */
+/** For tools beside the running program. Returns false if there are no tables yet, and so no jobs. Throws OtherJobsSchema. */
 export const hasTables = async (db: Sql): Promise<boolean> => {
   const { version } = await find(db);
   if (version !== null && version !== JOBS_SCHEMA_VERSION) throw new OtherJobsSchema(version);

@@ -1,8 +1,7 @@
-// Claims jobs of one queue and lane and runs them: as many at once as there are places, shared out between tenants and bounded by
-// target, whenever it is woken.
+// Claims jobs of one queue and lane whenever it is woken, and runs them. Its places are shared between tenants and limited per target.
 import type { JobHandler, JobPayload, Places } from '../../application/ports/jobs.ts';
 
-/** The attempt fences the claim: the next claim of the same job has another. */
+/** The attempt identifies the claim: the next claim of the same job has another attempt number. */
 export interface Claim {
   readonly id: string;
   readonly attempt: number;
@@ -13,22 +12,22 @@ export interface ClaimedJob extends Claim {
   /** '' for none. */
   readonly target: string;
 }
-/** How many jobs may be claimed, and of whom. */
+/** Limits of a claim: in total, per tenant and per target. */
 export interface Room {
   readonly free: number;
-  /** Of a tenant that holds no place. */
+  /** Limit for a tenant that holds no place. */
   readonly perTenant: number;
   readonly perTarget: number;
-  /** Tenants and targets that hold places: how many, and how many more. */
+  /** Tenants and targets that hold places: the number held, and the number that they may still claim. */
   readonly tenants: readonly { readonly tenant: string; readonly held: number; readonly room: number }[];
   readonly targets: readonly { readonly tenant: string; readonly target: string; readonly room: number }[];
 }
 export interface Claims {
-  /** Ends those that are `done`, and claims others. `lost`: some were claimed by another worker meanwhile, there may be more. */
+  /** Ends the claims in `done` and claims other jobs. `lost` counts jobs that another worker claimed in the meantime. */
   claim(room: Room, done: readonly Claim[]): Promise<{ readonly jobs: readonly ClaimedJob[]; readonly lost: number }>;
   done(claims: readonly Claim[]): Promise<void>;
   failed(job: ClaimedJob, error: Error): Promise<void>;
-  /** Claimed and not begun: open again, as if nobody had claimed them. */
+  /** Releases claims that have not begun, as if they had never been claimed. */
   release(claims: readonly Claim[]): Promise<void>;
 }
 interface Listeners {
@@ -40,21 +39,20 @@ interface Run {
   readonly sinceMs: number;
   readonly giveUp: (error: Error) => void;
 }
-/** A claim whose work is done, while the database is told. */
+/** A claim whose work is done, until the database has recorded that. */
 interface Ended {
   readonly claim: Claim;
   readonly settle: () => void;
 }
 
 /**
- * How many more places a tenant that holds `held` of them may take while `free` are left: as long as it has no more than half of what is
- * then still free. So places are left for whoever comes, however many tenants do their worst. One is never refused to a tenant
- * that holds none.
+ * Returns how many more places a tenant that holds `held` may take while `free` are left: as long as it holds at most half of the places
+ * that are then still free. This way no set of busy tenants can starve a new one. A tenant that holds none may always take one.
  */
 export const roomOf = (held: number, free: number): number =>
   Math.max(Math.floor((free - 2 * held) / 3), held === 0 ? 1 : 0);
 
-/** Whether a claim left none behind that could run but for its bounds: there was room for more of all, of each tenant and each target. */
+/** Whether a claim took all due jobs: no limit (total, tenant or target) was reached, so none can have held a job back. */
 export const isAll = (jobs: readonly ClaimedJob[], { free, perTenant, perTarget, tenants, targets }: Room): boolean => {
   const isFull = ({ room }: { readonly room: number }): boolean => room === 0;
   if (jobs.length >= free || tenants.some(isFull) || targets.some(isFull)) return false;
@@ -74,13 +72,13 @@ export class JobLoop {
   readonly #listeners: Listeners;
   readonly #runs = new Set<Run>();
   readonly #ending = new Set<Promise<void>>();
-  /** Those that are done and of which the database has yet to be told. */
+  /** Done claims that are not recorded in the database yet. */
   #ended: Ended[] = [];
-  /** Whether jobs may wait for which there is room now. */
+  /** Whether jobs may be waiting that could be claimed now. */
   #mayWait = true;
-  /** Whether jobs may wait for which there was none. While there are no such, a job that ends need not ask for others. */
+  /** Whether the last claim may have left jobs behind because of a limit. If not, the end of a job need not cause another claim. */
   #isSomeLeft = false;
-  /** Places that were given back so far. */
+  /** Number of places released so far. */
   #givenBack = 0;
   #isTurning = false;
   #turns: Promise<void> = Promise.resolve();
@@ -93,7 +91,7 @@ export class JobLoop {
     this.#listeners = listeners;
   }
 
-  /** The claims that run. */
+  /** The running claims. */
   get claims(): readonly Claim[] {
     return [...this.#runs].map(({ job }) => job);
   }
@@ -103,11 +101,11 @@ export class JobLoop {
     this.#turn();
   }
 
-  /** What has run for longer hangs: it fails, and its place is free. What it still comes to is nobody's any more. */
+  /** Fails jobs that have run longer than this and frees their places; late results are discarded. */
   giveUp(longerThanMs: number): void {
     const beforeMs = performance.now() - longerThanMs;
     for (const { sinceMs, giveUp } of this.#runs)
-      if (sinceMs < beforeMs) giveUp(new Error(`not over after ${longerThanMs / 1_000} s`));
+      if (sinceMs < beforeMs) giveUp(new Error(`timed out after ${longerThanMs / 1_000} s`));
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -117,7 +115,7 @@ export class JobLoop {
       timer = setTimeout(resolve, graceMs);
     });
     const atRest = (async () => {
-      await this.#turns; // gives back what it claims from now on
+      await this.#turns; // from now on, newly claimed jobs are released
       await Promise.all(this.#ending);
     })();
     await Promise.race([atRest, grace]);
@@ -129,7 +127,7 @@ export class JobLoop {
     if (!this.#isTurning) this.#turns = this.#takeTurns();
   }
 
-  /** One statement at a time: jobs that end meanwhile are told of by the next, which claims others where some may wait. */
+  /** Runs one statement at a time. The next statement records the jobs that ended meanwhile, and claims others if some may be waiting. */
   async #takeTurns(): Promise<void> {
     this.#isTurning = true;
     const mayClaim = (): boolean => this.#mayWait && !this.#stopped && this.#runs.size < this.#limits.places;
@@ -141,7 +139,7 @@ export class JobLoop {
         else await this.#claims.done(done);
       } catch (error) {
         this.#isSomeLeft = true;
-        this.#listeners.onError(error as Error); // claims that may not be over go cold and run again: that changes nothing
+        this.#listeners.onError(error as Error); // claims that were not recorded expire and run again; jobs are idempotent
       }
       for (const { settle } of ended) settle();
     }
@@ -159,7 +157,7 @@ export class JobLoop {
     }
     for (const job of claimed.jobs) this.#begin(job);
     this.#isSomeLeft = !isAll(claimed.jobs, room);
-    // A place that was given back meanwhile was none yet for this claim.
+    // A place that was released in the meantime did not count for this claim.
     if (claimed.lost > 0 || (this.#isSomeLeft && givenBack < this.#givenBack)) this.#mayWait = true;
   }
 
@@ -216,7 +214,7 @@ export class JobLoop {
     if (this.#isSomeLeft) this.#mayWait = true;
   }
 
-  /** Resolves when the database was told that the claim is done, or could not be. */
+  /** Resolves when the database has recorded that the claim is done, or the attempt to record it failed. */
   #tell(claim: Claim): Promise<void> {
     return new Promise((settle) => {
       this.#ended.push({ claim, settle });

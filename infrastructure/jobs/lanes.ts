@@ -1,4 +1,4 @@
-// How tenants and lanes are written in pg-boss's tables and in notices.
+// The notation of tenants and lanes in pg-boss's tables and in notices.
 
 import type { JobPlace } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
@@ -6,7 +6,7 @@ import type { Mode } from '../../domain/kernel/ids.ts';
 
 export const LANES = ['live', 'test'] as const satisfies readonly Mode[];
 
-/** The mode first, so that the tenants of a lane stand together in an index: `live/<account>`. */
+/** Returns `live/<account>`: the mode comes first, so that an index keeps the tenants of a lane together. */
 export const tenantKey = ({ accountId, mode }: Tenant): string => `${mode}/${accountId}`;
 
 export const tenantOf = (key: string): Tenant => {
@@ -14,7 +14,7 @@ export const tenantOf = (key: string): Tenant => {
   return { accountId, mode } as Tenant;
 };
 
-/** Every key of a tenant of the lane is at least the first and below the second. */
+/** Returns bounds for the keys of the lane's tenants: at least the first, below the second. */
 export const laneBounds = (mode: Mode): readonly [string, string] => [`${mode}/`, `${mode}0`];
 
 /** A queue and one of its lanes: `settle/live`. */
@@ -25,7 +25,7 @@ export const lanePartsOf = (lane: Lane): { readonly queue: string; readonly mode
   return { queue, mode };
 };
 
-// --- What wakes workers of other processes: who says it, and which lanes have work ---
+// --- Notices that wake the workers of other processes: the sender, and the lanes with work ---
 
 export const JOBS_CHANNEL = 'quita_jobs';
 

@@ -1,12 +1,12 @@
-// Keeps the claims of this worker alive, and opens those of workers that died: one statement for all running claims and one look, each
-// heartbeat. A job that is over within a heartbeat is never touched, so that the hot path pays nothing. pg-boss has heartbeats of its own;
-// they need 10 s at least, a scan for its statistics with every look, and a delay before the job may be claimed again.
+// Keeps the claims of this worker alive, and reopens those of dead workers. Each heartbeat runs one statement for all running claims and
+// one check. A job that ends within a heartbeat is never touched, so short jobs cost nothing. pg-boss has its own heartbeats, but they
+// need at least 10 s, a scan for statistics with every check, and a delay before the job may be claimed again.
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Claim } from './jobLoop.ts';
 import { REOPEN_EXPIRED, TOUCH } from './statements.ts';
 
-/** A worker that has not touched a claim for so many heartbeats is dead. */
+/** A worker that has not touched a claim for this many heartbeats counts as dead. */
 const HEARTBEATS_MISSED_MAX = 4;
 
 export interface OpenedClaim {
@@ -15,12 +15,12 @@ export interface OpenedClaim {
 }
 interface LeaseKeeperOptions {
   readonly pool: SqlPool;
-  /** Of this program. */
+  /** The queues of this program. */
   readonly queues: readonly string[];
   readonly heartbeatMs: number;
-  /** The claims that run here. */
+  /** Returns the claims that run in this process. */
   readonly running: () => readonly Claim[];
-  /** Claims of dead workers are open again. */
+  /** Called when claims of dead workers were reopened. */
   readonly onOpened: (opened: readonly OpenedClaim[]) => Promise<void>;
   readonly onError: (error: Error) => void;
 }
@@ -28,9 +28,9 @@ interface LeaseKeeperOptions {
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   #heartbeats: Repeating | null = null;
-  /** What ran at the heartbeat before. */
+  /** The claims that ran at the previous heartbeat. */
   #known: ReadonlySet<string> = new Set();
-  /** Heartbeats in time without a failure. */
+  /** Number of successive heartbeats that were in time and did not fail. */
   #inTime = 0;
   #lastAtMs = 0;
 
@@ -56,19 +56,19 @@ export class LeaseKeeper {
 
   async #run(): Promise<void> {
     const touchedAt = await this.#touch();
-    // While the database was away (or we were), the others could not touch theirs either: they come first.
+    // After an outage of the database, or a pause of this process, other workers first get time to touch their claims.
     const nowMs = performance.now();
     this.#inTime = nowMs - this.#lastAtMs < 2 * this.#options.heartbeatMs ? this.#inTime + 1 : 0;
     this.#lastAtMs = nowMs;
     if (this.#inTime >= HEARTBEATS_MISSED_MAX) await this.#reopenExpired(touchedAt);
   }
 
-  /** Returns when that was, by the database's clock. */
+  /** Touches the running claims. Returns the time of that by the database's clock. */
   async #touch(): Promise<string> {
     const running = this.#options.running();
     const long = running.filter((claim) => this.#known.has(keyOf(claim)));
     this.#known = new Set(running.map(keyOf));
-    // With none it asks whether the database is there.
+    // Without claims, the statement still checks that the database answers.
     const { rows } = await this.#options.pool.query<{ at: string }>(TOUCH, [
       long.map(({ id }) => id),
       long.map(({ attempt }) => attempt),
@@ -77,7 +77,7 @@ export class LeaseKeeper {
     return (rows[0] as { at: string }).at;
   }
 
-  /** As of the touch: whoever stands still between the two must not find its own claims cold. */
+  /** Expiry counts up to the touch, so that a pause of this process between the two statements does not expire its own claims. */
   async #reopenExpired(touchedAt: string): Promise<void> {
     const { pool, queues, heartbeatMs, onOpened } = this.#options;
     const coldMs = HEARTBEATS_MISSED_MAX * heartbeatMs;

@@ -1,4 +1,4 @@
-// The job queue of a process, which says in its log what failed.
+// Opens the job queue of a process. Failed jobs are logged.
 import type { Log } from '../log/log.ts';
 import { PgBossJobs } from './pgBossJobs.ts';
 
@@ -22,8 +22,8 @@ export const openJobs = async (
     mayClaim: () => clockFault() === null,
     onError: (err, { queue, failures, isFinal }) =>
       isFinal
-        ? log.error({ err, queue, failures }, 'a job failed for good: npm run cli -- jobs list')
-        : log.warn({ err, queue, failures }, 'a job failed and will be tried again'),
+        ? log.error({ err, queue, failures }, 'job failed permanently: run npm run cli -- jobs list')
+        : log.warn({ err, queue, failures }, 'job failed; it will be retried'),
   });
   if (isAlone) await jobs.releaseClaims();
   return jobs;

@@ -1,22 +1,22 @@
-// What is stored in a job is checked where it is read: another version of the program, or somebody's hand, may have written it.
+// Stored payloads are validated when they are read, because another version of the program, or a person, may have written them.
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type JobHandler, type JobKind, type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
 
-/** Schemas are compiled with the first payload: no start pays for them, and of the same schema it is done once. */
+/** Schemas are compiled with their first payload, so that a start does not wait for it. Each schema is compiled once. */
 const ajv = new Ajv();
 
-/** Payloads that a job carries at most, where its kind does not say. */
+/** Most payloads per job, unless its kind sets another limit. */
 const PAYLOADS_PER_JOB = 20;
 
-/** A stored payload does not fit the schema of its kind: another attempt would be in vain. */
+/** A stored payload does not match the schema of its kind. A retry would fail too. */
 export class MalformedPayload extends Error {
   override name = 'MalformedPayload';
 }
 
-/** A kind, with what must be known of it where jobs are stored. */
+/** A kind of job, with what its storage needs to know. */
 export interface QueueKind {
   readonly kind: JobKind;
-  /** Whether a row is stored with each job until its work is done, because nothing else shows what is owed. */
+  /** Whether a row is stored with each job until its work is done, because nothing else shows that the work is owed. */
   readonly isOwedByRow: boolean;
 }
 
@@ -34,12 +34,12 @@ export class KnownQueue {
     this.#kind = kind;
   }
 
-  /** null: it is none of this kind, and about nothing. */
+  /** Returns the subject of the payload, or null if the payload does not match this kind. */
   subjectOf(payload: JobPayload): string | null {
     return this.#fits(payload) ? this.#kind.subjectOf(payload) : null;
   }
 
-  /** The handler, for payloads that fit. Others fail, beside those whose work fails. */
+  /** Returns the handler, limited to valid payloads. Invalid payloads fail; the others still run. */
   checked(handler: JobHandler): JobHandler {
     return {
       run: async (payloads, target, mayBeRepeat) => {
@@ -61,7 +61,7 @@ export class KnownQueue {
     if (this.#fits(payload)) return null;
     const [first] = this.#validate?.errors ?? [];
     const where = first?.instancePath === '' ? 'it' : first?.instancePath.slice(1);
-    return { payload, error: new MalformedPayload(`no payload of ${this.name}: ${where} ${first?.message}`) };
+    return { payload, error: new MalformedPayload(`invalid payload for ${this.name}: ${where} ${first?.message}`) };
   }
 }
 

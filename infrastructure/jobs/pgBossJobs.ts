@@ -1,6 +1,6 @@
-// The work queue on pg-boss. pg-boss makes its tables, keeps the options of the queues and sweeps what is old; the statements on them are
-// ours (statements.ts), and so is the loop that claims jobs: places are shared out between tenants, a worker goes on claiming
-// while one slow endpoint is still being waited for, and one wake-up a batch wakes one claim.
+// The job queue on pg-boss. pg-boss creates its tables, keeps the queues' options and deletes old jobs. The statements on the tables are
+// Quita's (statements.ts), and so is the loop that claims jobs. It shares places between tenants, keeps claiming while a slow endpoint
+// is waited for, and one wake-up per batch causes one claim.
 
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
@@ -27,25 +27,25 @@ import { type KnownQueue, knownQueues, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
 
-/** Claims of a worker that is dead, frozen or cut off are open again after five of these at most: 9.5 s. */
+/** Claims of a worker that is dead, frozen or cut off are reopened after at most five of these: 9.5 s. */
 const HEARTBEAT_MS = 1_900;
 
 /**
- * A job that hangs in a live worker fails after this, and comes again: far longer than the longest work (a drained test clock may have a
- * year's timers to handle), because what only seems to hang then runs twice.
+ * A job that hangs in a live worker fails after this and is retried. It is far longer than the longest work (draining a test clock may
+ * handle a year's timers), because a job that only seems to hang then runs twice.
  */
 const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
 const QUEUE_OPTIONS = {
-  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last heartbeat (HEARTBEAT_MS) and from
-  // HANGS_MS; this must be beyond both.
+  // pg-boss counts from the claim, even if the job is alive. Claims end by HEARTBEAT_MS and HANGS_MS instead, so this must be longer
+  // than both.
   expireInSeconds: DAY_SECONDS,
   retryLimit: 30,
   retryDelay: 1,
   retryBackoff: true,
   retryDelayMax: 120,
-  // What waits or failed for good stays visible for 30 days, for an operator to see and re-drive.
+  // Waiting and permanently failed jobs stay visible for 30 days, so that an operator can inspect and retry them.
   retentionSeconds: 30 * DAY_SECONDS,
   deleteAfterSeconds: 30 * DAY_SECONDS,
 };
@@ -53,17 +53,17 @@ const QUEUE_OPTIONS = {
 export interface PgBossJobsOptions {
   /** Every kind of job that this program knows. */
   readonly queues: readonly QueueKind[];
-  /** Jobs are derived data: its sessions need not wait for the disk. */
+  /** Jobs are derived data, so the pool's sessions need not wait for the disk. */
   readonly pool: SqlPool;
   readonly notices: NotificationListener;
-  /** Whether this process may take work, asked before each claim; default: always. What waits is found by the next poll. */
+  /** Whether this process may take work; called before each claim. Default: always. The next poll finds waiting jobs. */
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;
-  /** How often pg-boss sweeps what is old, in seconds; default 30. */
+  /** How often pg-boss deletes old jobs, in seconds. Default 30. */
   readonly superviseSeconds?: number;
-  /** How often a worker says that it is alive, and looks for claims of those that died (LeaseKeeper); default 1,900. */
+  /** Interval of the heartbeats (LeaseKeeper), in milliseconds. Default 1,900. */
   readonly heartbeatMs?: number;
-  /** How long a job may run; default 15 minutes. Looked at with each heartbeat. */
+  /** How long a job may run, in milliseconds. Default 15 minutes. Checked with each heartbeat. */
   readonly hangsMs?: number;
 }
 
@@ -76,7 +76,7 @@ export class PgBossJobs implements JobQueue {
   readonly #leases: LeaseKeeper;
   readonly #poll: DuePoll;
   readonly #settled = new Set<() => void>();
-  /** Our own notices come back to us; we have woken our loops by then. */
+  /** Identifies this process's own notices, which also come back to it; its loops are already awake by then. */
   readonly #self = randomUUID();
 
   private constructor(options: PgBossJobsOptions) {
@@ -133,12 +133,12 @@ export class PgBossJobs implements JobQueue {
     return jobs;
   }
 
-  /** Names of all. */
+  /** Names of all queues. */
   get queues(): readonly string[] {
     return [...this.#queues.keys()];
   }
 
-  /** Options reach queues that are there already; jobs keep those they were written with. */
+  /** Creates or updates the queues. Existing jobs keep the options that they were written with. */
   async #setQueues(): Promise<void> {
     const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
     for (const name of this.#queues.keys()) {
@@ -149,7 +149,7 @@ export class PgBossJobs implements JobQueue {
     }
   }
 
-  /** Only while no other worker is alive: claims of killed ones are open again at once. */
+  /** Reopens all claims at once. Call it only while no other worker is alive. */
   async releaseClaims(): Promise<void> {
     await this.#options.pool.query(statements.RELEASE_ALL, [[...this.#queues.keys()]]);
   }
@@ -191,7 +191,7 @@ export class PgBossJobs implements JobQueue {
     return taken;
   }
 
-  /** null: of a stored payload that does not fit. */
+  /** Returns null for a stored payload that does not match its kind. */
   #subjectOf(queue: string, payload: JobPayload): string | null {
     return this.#queues.get(queue)?.subjectOf(payload) ?? null;
   }
@@ -201,7 +201,7 @@ export class PgBossJobs implements JobQueue {
     return new Set(rows.map(({ payload }) => this.#subjectOf(queue, payload)));
   }
 
-  /** What failed has its attempts again; what was lost is written anew. */
+  /** Retries failed jobs with all their attempts, and writes lost jobs again. */
   async #reopen(queue: string, lost: readonly JobRequest[]): Promise<void> {
     const { pool } = this.#options;
     const wanted = new Set(lost.map(({ payload }) => this.#subjectOf(queue, payload)));
@@ -263,7 +263,7 @@ export class PgBossJobs implements JobQueue {
 
   #known(queue: string): KnownQueue {
     const known = this.#queues.get(queue);
-    if (known === undefined) throw new Error(`there is no queue ${queue}`);
+    if (known === undefined) throw new Error(`unknown queue ${queue}`);
     return known;
   }
 
@@ -290,10 +290,10 @@ export class PgBossJobs implements JobQueue {
     return () => void this.#settled.delete(listener);
   }
 
-  /** What runs is finished, within `graceMs`; what was claimed and not begun is open again. */
+  /** Finishes running jobs within `graceMs`, and reopens claimed jobs that have not begun. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([this.#poll.stop(), ...[...this.#loops.values()].map((loop) => loop.stop(graceMs))]);
-    await this.#leases.stop(); // until here: what is finished is ours
+    await this.#leases.stop(); // only now, so that jobs that just finished still hold their claims
     await this.#boss.stop({ graceful: false, close: false });
   }
 }
@@ -306,7 +306,7 @@ interface Row {
   readonly payloads: readonly string[];
 }
 
-/** Jobs of one queue, tenant and target each. `payloadsPerJob`: what one of a queue carries at most. */
+/** Returns jobs with one queue, tenant and target each. `payloadsPerJob` returns a queue's most payloads per job. */
 const rowsOf = (requests: readonly JobRequest[], payloadsPerJob: (queue: string) => number): readonly Row[] => {
   const groups = Map.groupBy(
     requests,

@@ -1,23 +1,23 @@
-// Every statement of ours on pg-boss's tables: each is run against the installed schema in a test. pg-boss makes the tables, keeps
-// the queues' options and sweeps what is old; writing, claiming and ending jobs is ours, because a claim must share out places between
-// tenants, and one round trip must write the jobs of a batch, what is owed, and the notice.
+// All of Quita's statements on pg-boss's tables; a test runs each of them against the installed schema. pg-boss creates the tables, keeps
+// the queues' options and deletes old jobs. Quita writes, claims and ends jobs itself, because a claim must share places between tenants,
+// and one round trip must write a batch's jobs, what is owed, and the notice.
 //
-// Of pg-boss's columns: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"payloads": [object, …]},
-// `retry_count` is the attempt, which every claim of a job raises, so that it names the claim. Both texts compare by bytes.
+// Columns of pg-boss: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"payloads": [object, …]},
+// `retry_count` is the attempt. Every claim of a job increments it, so it identifies the claim. Both texts compare by bytes.
 import { JOBS_SCHEMA } from './schema.ts';
 
 const JOB = `${JOBS_SCHEMA}.job`;
 const TENANT = 'j.group_id COLLATE "C"';
 const TARGET = 'j.group_tier COLLATE "C"';
 
-/** Waiting jobs by tenant and target, those that may run longest first. What is deferred stands behind what is due. */
+/** Waiting jobs by tenant, target and due time: due jobs come before deferred ones. */
 export const LINES_INDEX = 'quita_lines';
 export const CREATE_LINES_INDEX = `CREATE INDEX IF NOT EXISTS ${LINES_INDEX} ON ${JOB}
   (name, group_id COLLATE "C", group_tier COLLATE "C", start_after) WHERE state < 'active'`;
 
 /**
- * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice, $7 queues whose work nothing else tells of: what is
- * owed stands in operations.owed until it is done.
+ * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice, $7 queues whose owed work is recorded only in
+ * operations.owed, until it is done.
  */
 export const INSERT = {
   name: 'jobs_insert',
@@ -41,7 +41,7 @@ const claimed = (ids: string, attempts: string): string =>
   `unnest(${ids}::uuid[], ${attempts}::int[]) AS c (id, attempt) WHERE j.name = $1 AND j.id = c.id AND j.retry_count = c.attempt AND j.state = 'active'`;
 const CLAIMED = claimed('$2', '$3');
 
-/** Finds what is owed of the queue $1 by its index of hashes; the payload decides. `payloads` selects them as the text of their jsonb. */
+/** Finds the owed payloads of queue $1 by the index of hashes, then by their text. `payloads` selects them as the text of their jsonb. */
 const isOwed = (payloads: string): string =>
   `hashtextextended(o.queue || o.payload, 0) = ANY (ARRAY(SELECT hashtextextended($1::text || p.payload, 0) FROM (${payloads}) p))
    AND o.queue = $1 AND o.payload = ANY (ARRAY(${payloads}))`;
@@ -50,7 +50,7 @@ const deleted = (which: string): string => `DELETE FROM ${JOB} j USING ${which}`
 const notOwedByDone = `DELETE FROM operations.owed o WHERE ${isOwed(`
       SELECT i.payload::text AS payload FROM done d CROSS JOIN LATERAL jsonb_array_elements(d.data->'payloads') AS i (payload)`)}`;
 
-/** $1 queue, $2 ids, $3 attempts: those claims that still hold are over. A worker that lost its claim ends nobody else's. */
+/** $1 queue, $2 ids, $3 attempts: ends these claims if they still hold. A worker that lost its claim can't end another worker's. */
 export const DONE = { name: 'jobs_done', text: deleted(CLAIMED) };
 export const DONE_OWED = {
   name: 'jobs_done_owed',
@@ -58,7 +58,7 @@ export const DONE_OWED = {
     ${notOwedByDone}`,
 };
 
-/** `before`: what is done first, in the same statement. */
+/** `before`: common table expressions that run first, in the same statement. */
 const claim = (before: string): string => `WITH RECURSIVE${before}
     tenant_room AS (SELECT * FROM unnest($6::text[], $7::int[], $8::int[]) AS t (tenant, held, room)),
     target_room AS (SELECT * FROM unnest($10::text[], $11::text[], $12::int[]) AS t (tenant, target, room)),
@@ -98,13 +98,13 @@ const claim = (before: string): string => `WITH RECURSIVE${before}
     FROM chosen h LEFT JOIN claimed c ON c.id = h.id ORDER BY c.start_after`;
 
 /**
- * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3): of each tenant at most its room ($6 tenants, $7 places they hold,
- * $8 rooms; $5 of tenants that hold none), of each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
- * goes to the tenant that holds the fewest, then to the job that waits longest; within a tenant the oldest come first. What a
- * tenant or target without room has waiting is not looked at. A row without payloads was claimed by another worker meanwhile.
+ * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3). Each tenant gets at most its room ($6 tenants, $7 places they hold,
+ * $8 rooms; $5 for tenants that hold none), each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
+ * goes to the tenant that holds the fewest, then to the job that has waited longest; within a tenant the oldest come first. Jobs of a
+ * tenant or target without room are not read. A row without payloads was claimed by another worker in the meantime.
  */
 export const CLAIM = { name: 'jobs_claim', text: claim('') };
-/** The same, and the claims $13, with the attempts $14, are over: one round trip and one transaction for both. */
+/** Also ends the claims $13 with the attempts $14: one round trip and one transaction for both. */
 export const CLAIM_AFTER_DONE = {
   name: 'jobs_claim_after_done',
   text: claim(` done AS (${deleted(claimed('$13', '$14'))}),`),
@@ -114,7 +114,7 @@ export const CLAIM_AFTER_DONE_OWED = {
   text: claim(` done AS (${deleted(claimed('$13', '$14'))} RETURNING j.data), not_owed AS (${notOwedByDone}),`),
 };
 
-/** $1 lanes, and of each its queue $2 and the bounds $3 and $4 of its tenants: those in which a job is due. */
+/** $1 lanes, with each lane's queue $2 and the bounds $3 and $4 of its tenants: returns the lanes in which a job is due. */
 export const DUE_LANES = {
   name: 'jobs_due_lanes',
   text: `SELECT l.lane FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS l (lane, queue, first, below)
@@ -122,10 +122,10 @@ export const DUE_LANES = {
       AND j.start_after <= now())`,
 };
 
-/** Claimed and not begun: open again, as if nobody had claimed them. */
+/** Reopens claims that have not begun, as if they had never been claimed. */
 export const RELEASE = `UPDATE ${JOB} j SET state = CASE WHEN j.retry_count > 0 THEN 'retry' ELSE 'created' END::${JOBS_SCHEMA}.job_state, started_on = NULL FROM ${CLAIMED}`;
 
-/** $1 queue, $2 id, $3 attempt, $4 JSON array of the payloads that are left, $5 what went wrong, $6 whether another attempt is in vain. */
+/** $1 queue, $2 id, $3 attempt, $4 JSON array of the remaining payloads, $5 failures, $6 whether a retry would be pointless. */
 export const FAIL = {
   name: 'jobs_fail',
   text: `UPDATE ${JOB} j SET
@@ -135,24 +135,25 @@ export const FAIL = {
       data = jsonb_build_object('payloads', $4::jsonb), output = $5::jsonb
     WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active' RETURNING j.state`,
 };
-/** $1 queue, $2 payloads: of a job that failed, those that were done. */
+/** $1 queue, $2 payloads of a failed job that were done. */
 export const NOT_OWED = `DELETE FROM operations.owed o WHERE ${isOwed('SELECT q::jsonb::text AS payload FROM unnest($2::text[]) AS q')}`;
 
-/** $1 queue, $2 age in milliseconds, $3 and $4 where the page before ended, $5 as many at most: the oldest first. */
+/** $1 queue, $2 age in milliseconds, $3 and $4 end of the previous page, $5 limit; the oldest first. */
 export const OWED_PAGE = `SELECT payload, tenant, since::text AS since FROM operations.owed
   WHERE queue = $1 AND since < now() - $2 * interval '1 ms' AND (since, payload) > ($3::timestamptz, $4) ORDER BY since, payload LIMIT $5`;
 
-/** $1 queues: only while no other worker is alive. */
+/** $1 queues. Only for use while no other worker is alive. */
 export const RELEASE_ALL = `UPDATE ${JOB} SET state = 'retry', start_after = now() WHERE state = 'active' AND name = ANY ($1::text[])`;
 
-// Whoever holds a row is about to end its job: nobody waits, so nobody deadlocks.
-/** $1 ids, $2 attempts, $3 queues: those claims are alive. Returns when that was said. */
+/** $1 ids, $2 attempts, $3 queues: marks these claims as alive and returns the time. A locked row is skipped: its job is about to end. */
 export const TOUCH = `WITH touched AS (UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN (
   SELECT j.name, j.id FROM ${JOB} j JOIN unnest($1::uuid[], $2::int[]) AS c (id, attempt) ON c.id = j.id AND c.attempt = j.retry_count
   WHERE j.name = ANY ($3::text[]) AND j.state = 'active' FOR UPDATE OF j SKIP LOCKED)) SELECT now()::text AS at`;
 
-// At once the first time; a job that kills its workers comes back later and later, and fails for good like one that throws.
-/** $1 queues, $2 milliseconds without a touch, up to $3, after which a worker is dead: its claims are open again. */
+/**
+ * $1 queues, $2 milliseconds without a touch, up to $3, after which a worker is dead: reopens its claims. The first retry is immediate.
+ * A job that kills its workers is retried with growing delays, and fails permanently like one that throws.
+ */
 export const REOPEN_EXPIRED = `UPDATE ${JOB} SET
     state = CASE WHEN retry_count < retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
     start_after = now() + least(retry_delay_max, 2 ^ least(retry_count, 16) - 1) * interval '1 s',
@@ -171,7 +172,7 @@ export const COUNT_UNDER_WAY = `${COUNT_PAYLOADS} WHERE name = ANY ($1::text[]) 
 /** $1 queue. */
 export const OPEN_PAYLOADS = `SELECT i.payload FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements(j.data->'payloads') AS i (payload) WHERE j.name = $1 AND j.state < 'completed'`;
 
-/** $1 queue: of jobs that run now, in any process. */
+/** $1 queue: payloads of jobs that run now, in any process. */
 export const RUNNING_PAYLOADS = {
   name: 'jobs_running_payloads',
   text: `SELECT i.payload FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements(j.data->'payloads') AS i (payload) WHERE j.name = $1 AND j.state = 'active'`,
@@ -181,13 +182,13 @@ const REOPENED = `state = 'retry', start_after = now(), completed_on = NULL, kee
   retry_limit = j.retry_count + q.retry_limit FROM ${JOBS_SCHEMA}.queue q WHERE q.name = j.name AND j.state = 'failed'`;
 /** $1 queue. */
 export const FAILED_PAYLOADS = `SELECT id, data->'payloads' AS payloads FROM ${JOB} WHERE name = $1 AND state = 'failed'`;
-/** $1 ids or null, $2 queue or null: failed jobs have as many attempts again as a new one. */
+/** $1 ids or null, $2 queue or null: failed jobs get as many attempts as a new one. */
 export const REOPEN = `UPDATE ${JOB} j SET ${REOPENED} AND ($1::uuid[] IS NULL OR j.id = ANY ($1)) AND ($2::text IS NULL OR j.name = $2)
   RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'payloads' AS payloads`;
 
 const iso = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** $1 queue or null, $2 as many at most: jobs that failed for good or wait for another attempt, the newest failure first. */
+/** $1 queue or null, $2 limit: jobs that failed permanently or wait for a retry, the newest failure first. */
 export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + 1 AS attempts,
     coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, state::text AS state,
     ${iso('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${iso('start_after')} END AS next_attempt_at,

@@ -26,7 +26,7 @@ export const checkedLogo = async (sent: Uint8Array): Promise<CheckedLogo | Rejec
 
 const refuse = (message: string): Rejection => reject('invalid_request', `The logo ${message}.`, { param: 'logo' });
 
-const DAMAGED = 'is damaged, or more than an image';
+const DAMAGED = 'is damaged, or has data after the image';
 
 const sideProblem = (width: number, height: number): string | null =>
   [width, height].every((side) => side >= SIDE.min && side <= SIDE.max)
@@ -52,7 +52,7 @@ const pngProblem = (bytes: Buffer): string | null => {
   if (frame?.end !== bytes.length || bytes.readUInt32BE(PNG_HEAD.length) !== PNG_HEAD_BYTES) return DAMAGED;
   const problem = sideProblem(frame.width, frame.height);
   if (problem !== null) return problem;
-  if (bytes[PNG_HEAD.bitDepth] === 16) return 'must have 8 bits a channel, not 16';
+  if (bytes[PNG_HEAD.bitDepth] === 16) return 'must have 8 bits per channel, not 16';
   // A decoder can't bound what it inflates of an interlaced one.
   if (bytes[PNG_HEAD.interlace] !== 0) return 'must not be interlaced';
   return decodeProblem(() => PNG.sync.read(bytes, { checkCRC: true }));

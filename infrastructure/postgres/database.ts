@@ -20,7 +20,7 @@ export const openDatabase = async (config: Config, log: Log, onLost: (error: Err
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) });
   const { connectionString } = postgres;
   const lock = await acquireInstanceLock(connectionString, {
-    onLost: (reason) => onLost(new Error(`the embedded database is gone: ${reason.message}`)),
+    onLost: (reason) => onLost(new Error(`the embedded database was lost: ${reason.message}`)),
   });
   if (lock === null) {
     await postgres.stop();
@@ -36,14 +36,14 @@ export const openDatabase = async (config: Config, log: Log, onLost: (error: Err
   };
 };
 
-// --- Whether the database of DATABASE_URL answers, asked before anything is done with it: a wrong setting is reported in seconds ---
+// --- Checks that the database of DATABASE_URL answers before anything else uses it, so that a wrong setting is reported in seconds ---
 
-/** Nobody answers there, or nobody who lets us in. One line; the password is not in it. */
+/** The database does not answer, or rejects the login. The message is one line without the password. */
 export class DatabaseUnreachable extends Error {
   override name = 'DatabaseUnreachable';
 }
 
-/** Over DNS, connecting, TLS, logging in and a first answer. */
+/** Covers DNS, connecting, TLS, login and the first answer. */
 const PATIENCE_MS = 4_000;
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -52,18 +52,18 @@ const codeOf = (error: unknown): string => String((error as { code?: unknown }).
 
 const reasonOf = (error: unknown, where: string): string => {
   const code = codeOf(error);
-  if (code === 'ECONNREFUSED') return `nobody listens at ${where}`;
+  if (code === 'ECONNREFUSED') return `nothing listens at ${where}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of ${where} has no address (${code})`;
   if (code === 'ENOENT') return `there is no socket at ${where}`;
   return `the database at ${where} can't be used: ${oneLine((error as Error).message) || code || 'unknown error'}`;
 };
 
-/** Throws DatabaseUnreachable after at most `patienceMs`. */
+/** Resolves when the database answers. Throws DatabaseUnreachable after at most `patienceMs`. */
 export const reachDatabase = async (connectionString: string, patienceMs = PATIENCE_MS): Promise<void> => {
-  // The client's own bound lets go of the socket. It comes after ours, which says what is wrong.
+  // The client's own timeout closes the socket. It comes after the one below, which has the better message.
   const connectionTimeoutMillis = patienceMs + 1_000;
   const client = new pg.Client({ connectionString, application_name: 'quita', connectionTimeoutMillis });
-  client.on('error', () => undefined); // what is asked below rejects as well
+  client.on('error', () => undefined); // the calls below reject as well
   const where = `${client.host}:${client.port}`;
   const late = () => new DatabaseUnreachable(`DATABASE_URL: no answer from ${where} within ${patienceMs / 1_000} s`);
   try {
@@ -78,6 +78,6 @@ export const reachDatabase = async (connectionString: string, patienceMs = PATIE
     const said = `DATABASE_URL: ${reasonOf(error, where)}`;
     throw new DatabaseUnreachable(client.password ? said.replaceAll(client.password, '…') : said);
   } finally {
-    client.end().catch(() => undefined); // does not wait for who does not answer
+    client.end().catch(() => undefined); // not awaited, because the server may not answer
   }
 };

@@ -1,5 +1,5 @@
-// The one clock of a deployment: the database's. Two hosts never agree to the second for long, and what one of them finds due must not
-// be early for the other (timers, expiry, attempts).
+// All processes of a deployment use the database's clock. The clocks of two hosts never agree to the second for long, and work that is
+// due for one host must not be early for another (timers, expiry, attempts).
 import type { Clock } from '../../application/ports/clock.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -7,31 +7,31 @@ import type { Log } from '../log/log.ts';
 
 interface DatabaseClockOptions {
   readonly db: Sql;
-  /** Of this host: what its owner may set, milliseconds since 1970. */
+  /** Returns this host's wall clock, which its owner may set: milliseconds since 1970. */
   readonly wallNow: () => number;
-  /** Of this host: what nobody sets, milliseconds since whenever. */
+  /** Returns this host's monotonic clock: milliseconds since an arbitrary instant. */
   readonly steadyNow: () => number;
-  /** This host's clock is off, or back within bounds (null). Called at each change. */
+  /** Called when this host's clock leaves its bounds, and with null when it is back within them. */
   readonly onFault: (fault: string | null) => void;
-  /** The database could not be asked: the last offset stands. */
+  /** Called when the database did not answer. The last offset stays in use. */
   readonly onError: (error: Error) => void;
-  /** How often the database is asked. Default 2,000. */
+  /** Interval of the measurements in milliseconds. Default 2,000. */
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 2_000;
-/** Farther from the database's clock a host is not fit for work. */
+/** A host whose clock differs from the database's by more than this takes no work. */
 export const SKEW_MS_MAX = 2_000;
-/** The wall clock and the steady one part by drift only; by more, somebody has set the former. */
+/** Drift between the wall clock and the steady clock stays below this. If they differ by more, the wall clock was set. */
 const JUMP_MS = 100;
-/** Steps back up to this are waited out, so that time never runs backwards within a process; the database's own steps are followed. */
+/** For steps back up to this, `now()` stands still, so that time never runs backwards in a process. Larger steps are followed. */
 const STEP_BACK_MS_MAX = 1_000;
 
 const ASK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
 
 export class DatabaseClock implements Clock {
   readonly #options: DatabaseClockOptions;
-  /** To be added to the wall clock, as far as its agreement with the steady one goes. */
+  /** Database clock minus wall clock, while the wall clock agrees with the steady one. */
   #offsetMs = 0;
   /** Wall clock minus steady clock when the offset was measured. */
   #wallAheadMs: number;
@@ -44,7 +44,7 @@ export class DatabaseClock implements Clock {
     this.#wallAheadMs = options.wallNow() - options.steadyNow();
   }
 
-  /** Measured once, and again every few seconds until it is closed. Rejects when the database can't be asked. */
+  /** Measures once, then every few seconds until the clock is closed. Rejects if the database does not answer. */
   static async open(options: DatabaseClockOptions): Promise<DatabaseClock> {
     const clock = new DatabaseClock(options);
     await clock.measure();
@@ -60,7 +60,7 @@ export class DatabaseClock implements Clock {
     return nowMs;
   }
 
-  /** Why this process must not work; null: its own clock is within 2 s of the database's. */
+  /** Returns why this process must not work, or null if its clock is within 2 s of the database's. */
   fault(): string | null {
     return this.#fault;
   }
@@ -69,7 +69,7 @@ export class DatabaseClock implements Clock {
     await this.#measuring?.stop();
   }
 
-  /** Asks the database now. Rejects when it does not answer: the last offset stands. */
+  /** Measures the offset now. Rejects if the database does not answer; the last offset then stays in use. */
   async measure(): Promise<void> {
     const { db, wallNow, steadyNow } = this.#options;
     const askedMs = steadyNow();
@@ -78,30 +78,30 @@ export class DatabaseClock implements Clock {
     const wallMs = wallNow();
     const readMs = steadyNow();
     const wallAheadMs = wallMs - (heardMs + readMs) / 2;
-    // The database read its clock between asking and hearing, we ours between hearing and reading: half of each is unknown.
+    // The database read its clock between `asked` and `heard`, and this host its own between `heard` and `read`: half of each is uncertain.
     const uncertainMs = (readMs - askedMs) / 2;
     const skewMs = (rows[0] as { now: number }).now - (askedMs + heardMs) / 2 - wallAheadMs;
     const setMs = wallAheadMs - this.#wallAheadMs;
-    // As it was, where the answer can be true with it: a host whose clock is right is not moved by the network's whims.
+    // Keeps the old offset if the measurement allows it, so that network delays don't move a correct clock.
     const knownMs = Math.abs(setMs) > JUMP_MS ? this.#offsetMs - setMs : this.#offsetMs;
     this.#offsetMs = Math.min(Math.max(knownMs, skewMs - uncertainMs), skewMs + uncertainMs);
     this.#wallAheadMs = wallAheadMs;
     this.#judge(skewMs, uncertainMs);
   }
 
-  /** The wall clock, unless it was set since the last measurement: then what it would have come to. */
+  /** Returns the wall clock. If it was set since the last measurement, returns the time it would show otherwise. */
   #wallMs(): number {
     const wallMs = this.#options.wallNow();
     const expectedMs = this.#options.steadyNow() + this.#wallAheadMs;
     return Math.abs(wallMs - expectedMs) > JUMP_MS ? expectedMs : wallMs;
   }
 
-  /** Only what is off for certain: a slow answer proves nothing. */
+  /** Reports only a skew that is certain: a slow answer proves nothing. */
   #judge(skewMs: number, uncertainMs: number): void {
     const leastMs = Math.abs(skewMs) - uncertainMs;
     const fault =
       leastMs > SKEW_MS_MAX
-        ? `the clock of this machine is ${(Math.abs(skewMs) / 1000).toFixed(1)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the database's: run NTP on both`
+        ? `this machine's clock is ${(Math.abs(skewMs) / 1000).toFixed(1)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the database's; run NTP on both`
         : null;
     const isNew = (fault === null) !== (this.#fault === null);
     this.#fault = fault;
@@ -110,9 +110,8 @@ export class DatabaseClock implements Clock {
 }
 
 /**
- * Opens the clock of a process. A process whose own clock is off goes on by the database's where it must answer (the API says that it
- * is not ready), and takes no work meanwhile: what it does not do by our clock (certificates, deadlines of other libraries, logs)
- * would be wrong.
+ * Opens the clock of a process. If the process's own clock is off, the API keeps answering by the database's clock (and reports that it
+ * is not ready), but the process takes no work: certificates, deadlines of other libraries and logs still use the wrong clock.
  */
 export const openClock = (db: Sql, log: Log): Promise<DatabaseClock> =>
   DatabaseClock.open({
@@ -121,7 +120,7 @@ export const openClock = (db: Sql, log: Log): Promise<DatabaseClock> =>
     steadyNow: () => performance.now(),
     onFault: (fault) =>
       fault === null
-        ? log.info('the clock of this machine is right again: work goes on')
-        : log.error(`${fault}; this process takes no work until then`),
-    onError: (err) => log.warn({ err }, 'the clock of the database could not be read'),
+        ? log.info("this machine's clock is correct again; work resumes")
+        : log.error(`${fault}; this process takes no work until the clocks agree`),
+    onError: (err) => log.warn({ err }, "the database's clock could not be read"),
   });

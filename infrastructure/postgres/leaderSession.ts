@@ -1,12 +1,12 @@
-// Leadership by a session's advisory lock and a lease: the lock ends with the connection, however the process ended, and the lease with
-// a process that is frozen or out of reach, whose session is then ended by the next leader.
+// Leadership by a session's advisory lock and a lease. The lock ends with the connection, in whatever way the process ended. The lease
+// ends when the process is frozen or unreachable; the next leader then terminates its session.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { Sql, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
 import { endStaleLeader, LEASE_TIMINGS, type Lease, LeaseKeeper, type LeaseTimings, takeLease } from './leases.ts';
 import { PgSession, type SessionConfig } from './session.ts';
 
-/** A session that was ended lets go of its lock within milliseconds; looks for that, and how far apart. */
+/** A terminated session releases its lock within milliseconds: number of attempts to take it, and their interval. */
 const LOOKS_MAX = 20;
 const LOOK_EVERY_MS = 50;
 
@@ -63,8 +63,8 @@ export const leaderSessions = (config: SessionConfig, timings: LeaseTimings = LE
     const lost = new Promise<never>((_, reject) => {
       lose = reject;
     });
-    lost.catch(() => undefined); // whoever leads awaits it; a session that is only opened must not end the process
-    // No statement timeout: a rebuild or a verify may take long, and a leader that hangs is seen by its lag.
+    lost.catch(() => undefined); // leaders await it; for other sessions, an unhandled rejection must not end the process
+    // No statement timeout: a rebuild or a verification may take long, and a leader that hangs shows by its lag.
     const session = await PgSession.open({ ...config, application_name: `quita ${role}`, statement_timeout: 0 }, lose);
     session.client.on('end', () => lose(new Error(`the ${role}'s connection ended`)));
     await session.query("SET synchronous_commit = off; SET timezone = 'UTC'");

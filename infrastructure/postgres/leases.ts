@@ -1,32 +1,32 @@
-// Leadership as a lease: the row of the role says until when its leader was known to be alive. The advisory lock alone would be held by
-// a frozen process, or by one that the network has cut off, for as long as its session seems to live.
+// Leadership as a lease: the role's row holds when its leader last reported to be alive. The advisory lock alone would stay with a
+// frozen process, or one that the network has cut off, for as long as its session seems to live.
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { PgPool, type SessionConfig } from './session.ts';
 
-/** First key of all of Quita's advisory locks ("quit" in ASCII). */
+/** First key of all Quita advisory locks ("quit" in ASCII). */
 export const LOCK_CLASS = 0x71756974;
 
 export interface LeaseTimings {
   /** How often a leader renews. */
   readonly renewMs: number;
-  /** Without a renewal for so long, by the database's clock, a leader is held to be gone. */
+  /** Without a renewal for this long, by the database's clock, a leader counts as dead. */
   readonly leaseMs: number;
-  /** How often a standby looks for that. */
+  /** How often a standby checks for that. */
   readonly lookMs: number;
 }
 
-/** A standby leads within 7 s of the leader's last sign of life: architecture §6 asks for 10. */
+/** A standby takes over within 7 s of the leader's last renewal; architecture §6 requires 10 s. */
 export const LEASE_TIMINGS: LeaseTimings = { renewMs: 1_000, leaseMs: 5_000, lookMs: 500 };
 
-/** Lock and lease in one statement: no process can be frozen between them. */
+/** Takes the lock and the lease in one statement, so that no process can freeze between them. */
 const TAKE = `INSERT INTO subscriptions.leaderships AS l (role, pid, started_at, renewed_at)
   SELECT $2::text, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), clock_timestamp()
   WHERE pg_try_advisory_lock($1, hashtext($2::text))
   ON CONFLICT (role) DO UPDATE SET pid = excluded.pid, started_at = excluded.started_at, renewed_at = excluded.renewed_at
   RETURNING pid, started_at::text AS "startedAt"`;
 
-/** Only of whoever holds the lock now, and by the row is the one that did not renew: both may have changed hands a moment ago. */
+/** Terminates only the session that holds the lock now and whose row was not renewed: both may just have changed. */
 const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM subscriptions.leaderships l
   JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
   JOIN pg_locks k ON k.pid = l.pid AND k.database = a.datid AND k.locktype = 'advisory' AND k.granted
@@ -43,22 +43,22 @@ export interface Lease {
   readonly startedAt: string;
 }
 
-/** null: somebody holds the role. */
+/** Returns the lease, or null if another session holds the role. */
 export const takeLease = async (session: Sql, role: string): Promise<Lease | null> => {
   const values = [LOCK_CLASS, role];
   const { rows } = await session.query<Omit<Lease, 'role'>>({ name: 'take_lease', text: TAKE, values });
   return rows[0] ? { role, ...rows[0] } : null;
 };
 
-/** Ends the session of a leader that did not renew. False: there is none. */
+/** Terminates the session of a leader that did not renew. Returns whether there was one. */
 export const endStaleLeader = async (session: Sql, role: string, leaseMs: number): Promise<boolean> =>
   (await session.query({ name: 'end_stale_leader', text: END_STALE, values: [LOCK_CLASS, role, leaseMs] })).rowCount >
   0;
 
-/** A second connection renews when the first one is silent: the lease must not end with it. */
+/** A second connection renews if the first one is silent, so that the lease survives. */
 const CONNECTIONS_MAX = 2;
 
-/** Renews the leases of this process, apart from the leaders' own sessions, which may be busy in long transactions. */
+/** Renews the leases of this process. It does not use the leaders' own sessions, which may be busy in long transactions. */
 export class LeaseKeeper {
   readonly #config: SessionConfig;
   readonly #renewMs: number;
@@ -76,11 +76,11 @@ export class LeaseKeeper {
   hold(lease: Lease): void {
     this.#held.add(lease);
     this.#pool ??= new PgPool(this.#config, CONNECTIONS_MAX, () => undefined); // the next renewal connects again
-    // A beat does not wait for the renewal before it, which may have fallen silent.
+    // A renewal does not wait for the previous one, which may hang.
     this.#renewals ??= repeating(this.#renewMs, () => void this.#renew());
   }
 
-  /** Resolves when no connection is left, if these were the last ones. */
+  /** Stops renewing these leases. If they were the last ones, resolves when all connections are closed. */
   async release(leases: Iterable<Lease>): Promise<void> {
     for (const lease of leases) this.#held.delete(lease);
     if (this.#held.size > 0) return;
@@ -90,7 +90,7 @@ export class LeaseKeeper {
     await pool?.close();
   }
 
-  /** Never rejects: the lease has a few renewals to spare. */
+  /** Never rejects: a lease survives a few failed renewals. */
   async #renew(): Promise<void> {
     if (this.#pool === null || this.#renewing >= CONNECTIONS_MAX) return;
     const held = [...this.#held];

@@ -1,4 +1,4 @@
-// Brings the database to this version's schema, or says that it is of another one, newer or too old (rule S4).
+// Migrates the database to this version's schema, or reports that its schema is newer or too old (rule S4).
 import { readdirSync } from 'node:fs';
 import type { Knex } from 'knex';
 import type pg from 'pg';
@@ -6,20 +6,20 @@ import { connectionConfig, PgSession } from './session.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
-/** Names of the migrations, in the order of their numbers. */
+/** Names of the migrations in numerical order. */
 export const MIGRATIONS: readonly string[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace(/\.ts$/, ''))
   .sort();
 if (MIGRATIONS.some((name, i) => !name.startsWith(`${String(i + 1).padStart(4, '0')}_`)))
-  throw new Error(`the numbers of the migrations must begin with 0001 and have no gap: ${MIGRATIONS.join(', ')}`);
+  throw new Error(`migration numbers must start at 0001 and have no gaps: ${MIGRATIONS.join(', ')}`);
 
 export const loadMigration = async (name: string): Promise<Knex.Migration> =>
   import(new URL(`${name}.ts`, FOLDER).href);
 
 /**
- * Migrations of builds before the first release whose tables or events this version does not read. Until that release, whoever changes a
- * migration or the stored form of an event outright gives the last migration another name and adds the old one here.
+ * Migrations of builds before the first release whose tables or events this version does not read. Until that release, a change to an
+ * existing migration or to an event's stored form must rename the last migration and add its old name here.
  */
 export const BEFORE_RELEASE: readonly string[] = [
   '0001_events',
@@ -35,22 +35,22 @@ const source: Knex.MigrationSource<string> = {
   getMigration: loadMigration,
 };
 
-/** The database was used by a version whose schema is not an earlier one of this version's. Nothing was changed. */
+/** The database has the schema of a newer version, or of a build before the first release. Nothing was changed. */
 export class ForeignSchema extends Error {
   override name = 'ForeignSchema';
 }
 
-/** No program of this version has run on the database yet. Nothing was changed. */
+/** This version has not migrated the database yet. Nothing was changed. */
 export class OlderSchema extends Error {
   override name = 'OlderSchema';
 }
 
-/** Throws ForeignSchema: of a newer version, or of a build before the first release, whose events and tables are not read any more. */
+/** Throws ForeignSchema if a newer version, or a build before the first release, ran on the database. */
 const refuseForeign = (done: readonly string[]): void => {
   if (done.some((name) => BEFORE_RELEASE.includes(name)))
     throw new ForeignSchema(
-      'the database was made by a build before the first release, whose events this version does not read: of the embedded database, ' +
-        'remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database',
+      'the database was created by a build before the first release, whose events this version does not read. Embedded database: ' +
+        'remove the data directory, or set DATA_DIR to another folder. Otherwise: set DATABASE_URL to an empty database',
     );
   const unknown = done.filter((name) => !MIGRATIONS.includes(name));
   if (unknown.length > 0)
@@ -61,10 +61,10 @@ const refuseForeign = (done: readonly string[]): void => {
 
 const TABLE = 'schema_migrations';
 
-/** Serialised over processes by an advisory lock; a process killed in the middle leaves nothing half done. */
+/** An advisory lock serialises migrations across processes. A process killed during a migration leaves nothing half done. */
 const LOCK = 'SELECT pg_advisory_lock(1903520116, 1)';
 
-/** The migrations that ran; none on an empty database. */
+/** Returns the names of the migrations that ran; empty for an empty database. */
 const migrationsDone = async (connectionString: string): Promise<readonly string[]> => {
   const session = await PgSession.open(connectionConfig(connectionString, 'quita'));
   try {
@@ -83,10 +83,10 @@ const missingOf = (done: readonly string[]): readonly string[] => MIGRATIONS.fil
 export const migrate = async (connectionString: string): Promise<void> => {
   const done = await migrationsDone(connectionString);
   refuseForeign(done);
-  // Most starts: what migrates is not even loaded, which takes 64 ms of CPU.
+  // Most starts have nothing to migrate; not loading knex saves 64 ms of CPU.
   if (missingOf(done).length === 0) return;
   const { watch, ...config } = connectionConfig(connectionString, 'quita migrate');
-  // A migration takes what it takes, and waits for that of another process; who holds the lock is idle meanwhile.
+  // A migration may take long, or wait for another process's migration; the session that holds the lock is idle meanwhile.
   const connection = {
     ...config,
     statement_timeout: 0,
@@ -120,8 +120,8 @@ export const migrate = async (connectionString: string): Promise<void> => {
 };
 
 /**
- * For tools beside the running program: the database has the schema of this version, and is left as it is. Throws ForeignSchema, or
- * OlderSchema, of an empty one, too.
+ * Checks, for tools beside the running program, that the database has this version's schema, and changes nothing. Throws
+ * ForeignSchema, or OlderSchema (also for an empty database).
  */
 export const assertSchema = async (connectionString: string): Promise<void> => {
   const done = await migrationsDone(connectionString);
@@ -130,8 +130,8 @@ export const assertSchema = async (connectionString: string): Promise<void> => {
   if (missing.length > 0)
     throw new OlderSchema(
       done.length === 0
-        ? 'the database has no schema of Quita yet: start the program on it first, which makes it'
-        : `the database has the schema of an older version (${missing.join(', ')} missing): use the command line of the version that runs, or start this one, which migrates it`,
+        ? 'the database has no Quita schema yet: start the program first, which creates it'
+        : `the database has the schema of an older version (${missing.join(', ')} missing): use the command line of the running version, or start this version, which migrates it`,
     );
 };
 
@@ -139,7 +139,7 @@ const run = async (db: Knex): Promise<void> => {
   if (await db.schema.hasTable(TABLE)) {
     const done = await db<{ name: string }>(TABLE).select('name');
     refuseForeign(done.map(({ name }) => name));
-    // A process killed while it migrated leaves knex's own lock behind; we hold ours, so nobody is migrating.
+    // A process killed during a migration leaves knex's own lock behind. This process holds Quita's lock, so no migration is running.
     await db.migrate.forceFreeMigrationsLock({ tableName: TABLE, migrationSource: source });
   }
   await db.migrate.latest({ tableName: TABLE, migrationSource: source });

@@ -1,4 +1,4 @@
-// LISTEN on one connection for all that want to be woken. A notice is a wake-up only: whoever missed one finds the work by polling.
+// LISTEN on one connection for all listeners of this process. A notice only wakes: after a missed notice, polling finds the work.
 
 import { PgSession, type SessionConfig } from './session.ts';
 
@@ -29,11 +29,11 @@ export class NotificationListener {
     }
     if (this.#closed) return session.close();
     this.#session = session;
-    // What was said while nobody listened is unknown: everybody looks once.
+    // Notices may have been missed before the connection was open, so every listener is called once.
     for (const channel of this.#listeners.keys()) this.#notify(channel, '');
   }
 
-  /** `channel` is a plain identifier. The payload is empty when notices may have been missed. Before `open`, or later. */
+  /** Adds a listener, before or after `open`. `channel` is a plain identifier. The payload is empty if notices may have been missed. */
   async on(channel: string, listener: Listener): Promise<() => void> {
     const known = this.#listeners.get(channel);
     const listeners = known ?? new Set();
@@ -56,7 +56,7 @@ export class NotificationListener {
 
   #lost(): void {
     this.#session = null;
-    if (this.#closed || this.#reconnect) return; // one attempt at a time, or one connection would become many
+    if (this.#closed || this.#reconnect) return; // one attempt at a time, so that only one connection is opened
     this.#reconnect = setTimeout(() => {
       this.#reconnect = null;
       this.#reopening = this.open().catch(() => this.#lost());

@@ -1,4 +1,4 @@
-// Postgres through `pg`, as the Sql ports want it.
+// PostgreSQL through `pg`, behind the Sql ports.
 import pg from 'pg';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
@@ -6,26 +6,26 @@ import { whenLate } from '../waiting.ts';
 import { nullableTextArray } from './binaryArrays.ts';
 import { cutSession, endSession, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
 
-/** Times come back as the text they are; the wire format of the interface never goes through a Date. */
+/** Timestamps are returned as text, because the API's wire format must not pass through a Date. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8
-      ? (text: string) => Number(text) // sums of money are checked against the safe range where they are written
+      ? (text: string) => Number(text) // amounts are checked against the safe integer range when they are written
       : pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** A statement may take this long before the server ends it, unless the session says otherwise. */
+/** The server cancels a statement after this, unless the session sets another timeout. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/** A transaction may stand idle this long: its client is frozen or gone, and others wait for its locks. */
+/** The server ends a session that is idle in a transaction for this long: its client is frozen or gone, and others wait for its locks. */
 const IDLE_IN_TRANSACTION_MS_MAX = 9_000;
-/** How long one may wait for a free connection of a pool. */
+/** Longest wait for a free connection of a pool. */
 const FREE_CONNECTION_MS_MAX = 10_000;
 
 /**
- * By which the server finds that a client is gone: in seconds by TCP (ignored on a Unix socket, and on systems that have no such thing),
- * and by its silence where something between the two goes on answering for it: pools let go of idle connections long before, and
- * sessions that are held beat every second.
+ * The timeouts by which the server detects a lost client. TCP detects it within seconds (ignored on Unix sockets and on systems without
+ * these options). `idle_session_timeout` detects it if a proxy keeps answering for the client: pools close idle connections much
+ * earlier, and held sessions send a statement every second.
  */
 const SERVER_TIMERS = {
   tcp_keepalives_idle: 5,
@@ -41,7 +41,7 @@ export const SERVER_SETTINGS = Object.entries(SERVER_TIMERS)
   .map(([name, value]) => `SET ${name} = ${value}`)
   .join('; ');
 
-/** For whoever opens sessions. Those that share a watch learn of each other's silence. */
+/** Configuration of sessions. Sessions with the same watch share its findings about silent connections. */
 export interface SessionConfig extends pg.ClientConfig {
   readonly watch: SessionWatch;
 }
@@ -67,7 +67,7 @@ export const connectionConfig = (
 
 const encoded = (value: unknown): unknown => (value instanceof TextArray ? nullableTextArray(value.texts) : value);
 
-/** pg answers a text of several statements (pg-boss sends such) with a list, which its types do not tell. */
+/** For a text of several statements (pg-boss sends such texts), pg returns a list, which its types omit. */
 const resultOfMany = <Row>(results: readonly pg.QueryResult[]): SqlResult<Row> => ({
   rows: results.flatMap(({ rows }) => rows as Row[]),
   rowCount: results.at(-1)?.rowCount ?? 0,
@@ -88,15 +88,15 @@ const run = async <Row>(
     : { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
 };
 
-/** COMMIT of a transaction in which a statement failed rolls back and is no error to the server: to whoever counts on it, it is one. */
+/** Commits. If a statement had failed, the server rolls back without an error; this function throws. */
 const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
   const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it had failed');
+  if (command !== 'COMMIT') throw new Error('the transaction was rolled back because a statement in it failed');
 };
 
 /**
- * One connection, held. It is idle by nature, or in the hand of somebody who is busy elsewhere: an empty statement every second finds
- * out when it is silent, and tells the server that whoever stands idle in a transaction is alive.
+ * One connection that stays open, mostly idle. An empty statement every second detects a silent connection, and tells the server that a
+ * client that is idle in a transaction is alive.
  */
 export class PgSession implements Sql {
   readonly client: pg.Client;
@@ -110,7 +110,7 @@ export class PgSession implements Sql {
     client.once('end', () => this.#beat.stop());
   }
 
-  /** `onLost`: the connection broke while it was held. Called once, though pg tells of a cut twice. */
+  /** `onLost` is called once if the connection breaks, although pg reports a cut twice. */
   static async open(
     { watch, ...config }: SessionConfig,
     onLost: (error: Error) => void = () => undefined,
@@ -142,7 +142,7 @@ export class PgSession implements Sql {
     }
   }
 
-  /** Within a second, also when the server is silent. */
+  /** Closes the connection within a second, even if the server is silent. */
   async close(): Promise<void> {
     await this.#beat.stop();
     await endSession(this.client);
@@ -172,40 +172,40 @@ export class PgPool implements SqlPool {
   async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
-    // The pool listens to idle connections only, and an error that nobody hears ends the process. The statements reject anyway.
+    // The pool handles errors of idle connections only, and an unhandled error event ends the process. The statements reject anyway.
     const onBroken = (error: Error) => {
-      broken ??= error; // the first one says why
+      broken ??= error; // the first error is the cause
     };
     client.on('error', onBroken);
     try {
       await client.query(begin);
       const result = await work({ query: (statement, values) => run(client, statement, values) });
-      if (broken) throw broken; // says why; COMMIT would only say that it can't be sent
+      if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
       await commit(client);
       return result;
     } catch (error) {
       await client.query('ROLLBACK').catch(onBroken);
       throw error;
     } finally {
-      client.release(broken); // listens again from here on
+      client.release(broken); // the pool handles errors again from here on
       client.off('error', onBroken);
     }
   }
 
-  /** Resolves when the server has let go of every connection. */
+  /** Resolves when the server has closed every connection. */
   close(): Promise<void> {
     return this.#connections.end();
   }
 }
 
-// --- The connections of a pool, and its end: pg-pool's own end() resolves when it has said goodbye, not when the server has heard it ---
+// --- Closing a pool's connections: pg-pool's end() resolves when it has sent its goodbyes, not when the server has received them ---
 
 const GOODBYE_MS_MAX = 1_000;
 
-/** A pool's own `connectionTimeoutMillis` is also how long one may wait for a free connection: connecting must not take as long. */
+/** Longest time to connect. It is shorter than the pool's `connectionTimeoutMillis`, which includes the wait for a free connection. */
 export const CONNECT_MS_MAX = 5_000;
 
-/** Clients of a pool, watched from the first byte on. */
+/** Returns a client class for a pool, whose clients are watched from the first byte. */
 export const watchedClient = (watch: SessionWatch): (new () => pg.Client) =>
   class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
@@ -221,7 +221,7 @@ export class PoolConnections {
   readonly #unwatch: () => void;
   #onNone: () => void = () => undefined;
 
-  /** The pool must be new: connections opened before are not known. When one is silent, the idle ones are cut: they are suspect. */
+  /** The pool must be new, because connections opened before are unknown. If one connection is silent, the idle ones are cut as suspect. */
   constructor(pool: pg.Pool, watch: SessionWatch) {
     this.#pool = pool;
     pool.on('connect', (client) => this.#open.add(client));
@@ -235,14 +235,14 @@ export class PoolConnections {
     this.#unwatch = watch.onSilence(() => this.#idle);
   }
 
-  /** Cuts all of them, idle or at work. */
+  /** Cuts all connections, idle or busy. */
   cut(): void {
     for (const client of this.#open) cutSession(client);
   }
 
   /**
-   * Waits for what is at work, then until the server has closed every connection, so that it may be stopped without cutting one
-   * off. A server that does not answer the goodbye within a second is left alone.
+   * Waits for running statements, then until the server has closed every connection, so that the server can stop without cutting one.
+   * Connections that are still open after a second are cut.
    */
   async end(): Promise<void> {
     await this.#pool.end();

@@ -1,38 +1,38 @@
-// Tells a silent connection from a slow statement (no FIN, no RST: a failed host, a NAT that forgot, a proxy that goes on answering
-// TCP keepalive). A connection that owes an answer and gives no byte is asked about over a new one: while its server process is at
-// work it may take as long as its statement takes; otherwise its answer or its question is lost. Then the socket is cut, the server
-// process behind it is ended (it may hold locks), and whoever keeps spare connections cuts them too: they went the same way.
+// Distinguishes a silent connection from a slow statement. A connection can fall silent without FIN or RST: a failed host, a NAT that
+// forgot it, a proxy that keeps answering TCP keepalive. If a connection owes an answer and delivers no byte, a new connection asks the
+// server about it. While its server process is working, the statement may take as long as it needs. Otherwise the question or the
+// answer is lost: the socket is cut, the server process is terminated (it may hold locks), and idle pool connections are cut as well.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { whenLate } from '../waiting.ts';
 
 export interface WatchTimings {
-  /** How often the connections are looked at. A beat of those that are idle by nature comes every other look. */
+  /** Interval of the checks. Held sessions send an empty statement every other check. */
   readonly lookMs: number;
-  /** Looks without a byte after which a connection that owes an answer is asked about. */
+  /** Number of checks without a byte after which the server is asked about a connection that owes an answer. */
   readonly quietLooks: number;
-  /** For connecting, and for each answer, when it is asked about. */
+  /** Timeout for connecting, and for each answer, when the server is asked. */
   readonly askMs: number;
 }
 
-/** Silence is found within 2.5 to 3 s, cut within 4, and within 5.5 when nobody answers new connections either. */
+/** Silence is detected within 2.5 to 3 s. The connection is cut within 4 s, or 5.5 s if the server accepts no new connections. */
 export const WATCH_TIMINGS: WatchTimings = { lookMs: 500, quietLooks: 5, askMs: 2_000 };
 
-/** What a statement rejects with whose connection fell silent: a lost connection (SQLSTATE class 08), its outcome unknown. */
+/** A statement rejects with this if its connection fell silent: a lost connection (SQLSTATE class 08) with an unknown outcome. */
 export class ConnectionSilent extends Error {
   override name = 'ConnectionSilent';
   readonly code = '08006';
 
-  constructor(message = 'the database fell silent: the connection was given up', options?: ErrorOptions) {
+  constructor(message = 'the database stopped answering: the connection was closed', options?: ErrorOptions) {
     super(message, options);
   }
 }
 
-/** The parts of pg's client that it has no names for. */
+/** Parts of pg's client that its types omit. */
 interface Inside {
   readonly connection: { readonly stream: { readonly bytesRead: number; destroy(reason?: Error): void } };
-  /** Of the server's process; null before it is known. */
+  /** Id of the server process; null before it is known. */
   readonly processID: number | null;
   /** Undefined until the session is open. */
   readonly readyForQuery?: boolean;
@@ -46,18 +46,18 @@ export const cutSession = (client: pg.ClientBase, reason?: Error): void => {
 
 export const processIdOf = (client: pg.ClientBase): number | null => inside(client).processID;
 
-/** Whether it owes an answer. */
+/** Whether the connection owes an answer. */
 export const isAsked = (client: pg.ClientBase): boolean => inside(client).readyForQuery === false;
 
 const GOODBYE_MS_MAX = 1_000;
 
-/** Says goodbye, and cuts the socket when the server does not answer within a second. Never rejects. */
+/** Closes the connection, and cuts the socket if the server does not answer within a second. Never rejects. */
 export const endSession = async (client: pg.Client): Promise<void> => {
   const ended = client.end().catch(() => undefined);
   await whenLate(ended, GOODBYE_MS_MAX, () => cutSession(client));
 };
 
-/** Waiting for the client is not work: half of the question never came, or the answer does not go out. */
+/** Waiting for the client does not count as work: part of the question is missing, or the answer can't be sent. */
 const AT_WORK = `state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'`;
 const WHO_WORKS = `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND ${AT_WORK}`;
 const END = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -71,7 +71,7 @@ interface Watched {
 
 const clientsOf = (watched: readonly Watched[]): pg.ClientBase[] => watched.map(({ client }) => client);
 
-/** The server is there and has no place or no time for us: nothing is known of the connection that was asked about. */
+/** Whether the server answered but has no free connection or time: then nothing is known about the suspect connection. */
 const isAnswer = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && !(error.code ?? '').startsWith('57P');
 
@@ -83,13 +83,13 @@ export class SessionWatch {
   #looking: Repeating | null = null;
   #examining: Promise<void> | null = null;
 
-  /** `config`: for the connections over which it asks. */
+  /** `config` is for the connections that ask the server. */
   constructor(config: pg.ClientConfig, timings: WatchTimings = WATCH_TIMINGS) {
     this.#config = config;
     this.timings = timings;
   }
 
-  /** Until it ends. Best before it connects, so that nothing that is sent first goes unwatched. */
+  /** Watches a client until it ends. Call it before the client connects, so that the first statement is watched too. */
   add(client: pg.ClientBase): void {
     const watched = { client, bytesRead: 0, quietLooks: 0 };
     this.#sessions.add(watched);
@@ -102,14 +102,14 @@ export class SessionWatch {
     this.#looking ??= repeating(this.timings.lookMs, () => this.#look());
   }
 
-  /** `spares`: connections that nobody misses, asked for when one was found silent: these went the same way. Returns the undo. */
+  /** `spares` returns idle connections that are cut when another connection is found silent. Returns a function that removes it. */
   onSilence(spares: () => Iterable<pg.ClientBase>): () => void {
     const own = (): Iterable<pg.ClientBase> => spares();
     this.#spares.add(own);
     return () => void this.#spares.delete(own);
   }
 
-  /** Counts looks, not time: a process that was frozen itself has not waited. */
+  /** Counts checks instead of time, because a process that was itself frozen has not waited. */
   #look(): void {
     for (const watched of this.#sessions) {
       const { bytesRead } = inside(watched.client).connection.stream;
@@ -157,11 +157,11 @@ export class SessionWatch {
     return (await whenLate(asking.query<Row>(text, [pids]), this.timings.askMs, () => cutSession(asking))).rows;
   }
 
-  /** Those that are silent still, and with them the spare ones. Returns what was cut. */
+  /** Cuts the connections that are still silent, and the spare ones. Returns the connections that were cut. */
   #cut(suspects: readonly Watched[]): readonly pg.ClientBase[] {
     const silent = clientsOf(suspects.filter(({ quietLooks }) => quietLooks > 0));
     if (silent.length === 0) return [];
-    // First the spare ones: whoever hears of a loss and tries again must not be given the next silent connection.
+    // The spare ones first, so that a caller that retries after a loss does not get another silent connection.
     const lost = [...[...this.#spares].flatMap((spares) => [...spares()]), ...silent];
     for (const client of lost) cutSession(client, new ConnectionSilent());
     return lost;

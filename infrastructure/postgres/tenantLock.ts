@@ -1,11 +1,11 @@
-// A tenant's lock as an advisory lock of a transaction.
+// A tenant's lock, as an advisory lock of a transaction.
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { WithTenantLock } from '../../application/ports/tenantLock.ts';
 import { LOCK_CLASS } from './leases.ts';
 
 export const tenantLock = (db: SqlPool): WithTenantLock => {
-  // One at a time in this process, whoever the tenant: the work may need a connection of the same pool, and those who wait for the
-  // advisory lock would hold them all.
+  // One at a time in this process, for all tenants together: the work may need a connection of the same pool, and transactions that wait
+  // for the advisory lock would otherwise occupy all of them.
   let last: Promise<unknown> = Promise.resolve();
   return (tenant, purpose, work) => {
     const mine = () =>

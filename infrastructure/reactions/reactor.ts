@@ -85,7 +85,7 @@ interface ReactorNeeds {
 const memoryOf = ({ name, remembers }: ProcessManager, { memories }: ReactorNeeds): ProcessMemory | null => {
   if (remembers === null) return null;
   const open = memories.get(remembers);
-  if (open === undefined) throw new Error(`no adapter has the memory ${remembers} of the process ${name}`);
+  if (open === undefined) throw new Error(`no adapter provides the memory ${remembers} for the process ${name}`);
   return open();
 };
 

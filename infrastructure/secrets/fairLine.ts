@@ -1,18 +1,18 @@
-// A fair line for slow work: the caller that was served least recently comes next. Each request stands for an
-// e-mail address and for a network address. Guesses for one user from many addresses wait for each other, and so do guesses for many users
-// from one address; a user's own request, from an address that did not guess, comes before the guesses for the same user.
+// A fair queue for slow work: the caller that was served least recently comes next. Each request counts for an email address and for a
+// network address. Guesses for one user from many addresses wait for each other, and so do guesses for many users from one address. A
+// user's own request, from an address that did not guess, comes before the guesses for the same user.
 import { LRUCache } from 'lru-cache';
 import type { PasswordAsker } from '../../application/ports/credentials.ts';
 
 interface Waiting {
   readonly names: readonly string[];
-  /** How many had been served when it came. */
+  /** Number of requests served before this one arrived. */
   readonly arrived: number;
   readonly begin: () => void;
   readonly refuse: () => void;
 }
 
-/** Names that are remembered: those served last. A forgotten one counts as new. */
+/** Number of names that are remembered: the most recently served. A forgotten name counts as new. */
 const REMEMBERED = 10_000;
 
 const namesOf = ({ email, address }: PasswordAsker): readonly string[] => [
@@ -23,8 +23,8 @@ const namesOf = ({ email, address }: PasswordAsker): readonly string[] => [
 type FairLine = <T>(asker: PasswordAsker, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Returns a function that runs `atOnce` works at a time. Beyond `waitingMax` works in line, the latest one of the name with the most works
- * in line is refused: its promise rejects with what `refusal` returns.
+ * Returns a function that runs at most `atOnce` tasks at a time. If more than `waitingMax` wait, it rejects the latest task of the name
+ * with the most waiting tasks. The task's promise then rejects with the result of `refusal`.
  */
 export const fairLine = (atOnce: number, waitingMax: number, refusal: () => Error): FairLine => {
   /** In the order of arrival. */
@@ -34,7 +34,7 @@ export const fairLine = (atOnce: number, waitingMax: number, refusal: () => Erro
   let served = 0;
 
   const timesOf = ({ names }: Waiting): readonly number[] => names.map((name) => lastServed.get(name) ?? 0);
-  /** Who waits since before the last turn of its names comes before those who had a turn; among equals, whose other name is newer. */
+  /** Orders by the later of its arrival and its names' last turns; on a tie, by the sum of its names' last turns. */
   const isBefore = (a: Waiting, b: Waiting): boolean => {
     const [ofA, ofB] = [timesOf(a), timesOf(b)];
     const byTurn = Math.max(a.arrived, ...ofA) - Math.max(b.arrived, ...ofB);

@@ -1,6 +1,6 @@
-// The keys that seal secrets at rest and sign session tokens (rule S6). What is sealed names the secrets key that sealed it, so that
-// SECRETS_KEY can be rotated while processes run: all keys of a keyring open, the first one seals. Each purpose has a key of its own,
-// derived by HKDF: what is sealed for one purpose can't be opened as another.
+// The keys that seal secrets at rest and sign session tokens (rule S6). Sealed data names the secrets key that sealed it, so that
+// SECRETS_KEY can be rotated while processes run: every key of a keyring opens, the first one seals. HKDF derives a separate key for each
+// purpose, so data sealed for one purpose can't be opened for another.
 import { hkdfSync } from 'node:crypto';
 import { seal, unseal } from './seal.ts';
 
@@ -12,12 +12,12 @@ export type Purpose = 'webhook secrets' | 'second factors' | 'key check' | 'evid
 export type KeyUse = 'session tokens' | 'login failures' | 'password links';
 
 export interface Sealed {
-  /** Of the secrets key, 16 hex characters; says nothing of the key itself. */
+  /** Id of the secrets key: 16 hex characters that reveal nothing about the key. */
   readonly keyId: string;
   readonly sealed: Buffer;
 }
 
-/** What was sealed is of a secrets key that the keyring does not have. */
+/** The data was sealed with a secrets key that the keyring does not have. */
 export class UnknownSecretsKey extends Error {
   override name = 'UnknownSecretsKey';
 }
@@ -26,20 +26,20 @@ const derived = (key: Buffer, use: string, bytes: number): Buffer =>
   Buffer.from(hkdfSync('sha256', key, '', `quita ${use}`, bytes));
 
 export class SecretsKeyring {
-  /** Of the key that seals. */
+  /** Id of the key that seals. */
   readonly sealingId: string;
   /** The secrets keys by their id. */
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #derived = new Map<string, Buffer>();
 
-  /** `keys`: 32 bytes each. The first one seals, all of them open. */
+  /** `keys`: 32 bytes each. The first one seals; all of them open. */
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
     const byId = keys.map((key) => [derived(key, 'key id', KEY_ID_BYTES).toString('hex'), key] as const);
     this.#keys = new Map(byId);
     this.sealingId = (byId[0] as (typeof byId)[number])[0];
   }
 
-  /** Returns whether what this key sealed can be opened. */
+  /** Returns whether the keyring can open data that this key sealed. */
   has(keyId: string): boolean {
     return this.#keys.has(keyId);
   }
@@ -53,7 +53,7 @@ export class SecretsKeyring {
     return { keyId: this.sealingId, sealed: seal(this.#keyOf(this.sealingId, purpose), context, text) };
   }
 
-  /** Throws UnknownSecretsKey; another error when purpose or context is another one, or the bytes were changed. */
+  /** Throws UnknownSecretsKey, or another error if the purpose or context differs or the bytes were changed. */
   unseal(purpose: Purpose, context: string, { keyId, sealed }: Sealed): string {
     return unseal(this.#keyOf(keyId, purpose), context, sealed);
   }
@@ -70,7 +70,7 @@ export class SecretsKeyring {
     const key = this.#keys.get(keyId);
     if (key === undefined)
       throw new UnknownSecretsKey(
-        `sealed under the secrets key ${keyId}, which this process does not have: add it to SECRETS_KEY_FALLBACKS`,
+        `sealed with the secrets key ${keyId}, which this process does not have: add that key to SECRETS_KEY_FALLBACKS`,
       );
     const made = derived(key, purpose, SECRETS_KEY_BYTES);
     this.#derived.set(name, made);

@@ -1,4 +1,4 @@
-// Hashing passwords: argon2id with the parameters that OWASP names first (Password Storage Cheat Sheet, 2025).
+// Hashes passwords with argon2id and OWASP's first choice of parameters (Password Storage Cheat Sheet, 2025).
 import { hash, verify } from '@node-rs/argon2';
 import { type PasswordHasher, PasswordHashingBusy } from '../../application/ports/credentials.ts';
 import { fairLine } from './fairLine.ts';
@@ -11,23 +11,23 @@ export interface HashParameters {
 }
 export const OWASP_PARAMETERS: HashParameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** The library's number for argon2id: its name is a type only. */
+/** The library's number for argon2id; the library exports its name only as a type. */
 const ARGON2ID = 2;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** At once in a process (rule D2): of libuv's four threads two stay free for files and names. */
+/** Concurrent hashes per process (rule D2). Two of libuv's four threads stay free for files and DNS. */
 const AT_ONCE = 2;
-/** Some kilobytes each. */
+/** Most waiting passwords; each takes a few kilobytes. */
 const WAITING_MAX = 1_024;
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64').replaceAll('=', '');
 
-/** A hash that no password has been found for: comparing with it takes as long as with a real one. */
+/** Returns a hash that matches no known password. Comparing with it takes as long as with a real one. */
 const hashOfNobody = ({ memoryCost, timeCost, parallelism }: HashParameters): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${base64(SALT_BYTES)}$${base64(HASH_BYTES)}`;
 
-/** Passwords are compared in Unicode's composed form (NFC): the same text typed on two systems is one password. */
+/** Passwords are compared in Unicode's composed form (NFC), so that the same text typed on two systems matches. */
 const bytesOf = (password: string): string => password.normalize('NFC');
 
 export const passwordHasher = (
@@ -39,7 +39,7 @@ export const passwordHasher = (
     waitingMax,
     () =>
       new PasswordHashingBusy(
-        `${waitingMax} passwords wait to be hashed, most of them for one user or from one address`,
+        `${waitingMax} passwords are waiting to be hashed, most of them for one user or from one address`,
       ),
   );
   const nobody = hashOfNobody(parameters);

@@ -1,13 +1,13 @@
-// Keys that somebody typed instead of having them made (rule S6).
+// Detects keys that were typed instead of generated (rule S6).
 
-/** Repeats of a pattern up to half a key are found. */
+/** Longest repeated pattern that is detected: half a key. */
 const LAG_MAX = 16;
-/** Between bytes of a random key there are hardly ever fewer different steps: one key of 10^20 is refused for it. */
+/** A random key has fewer different steps between its bytes only once in 10^20 keys. */
 const STEPS_MIN = 4;
 
 /**
- * Returns whether the bytes repeat or count: all alike, a pattern over and over, or each a fixed step from the one before it, with a jump
- * or two. `key`: 32 bytes.
+ * Returns whether the bytes repeat or count: all equal, a repeated pattern, or a fixed step from byte to byte with few exceptions.
+ * `key`: 32 bytes.
  */
 export const isPredictable = (key: Uint8Array): boolean => {
   for (let lag = 1; lag <= LAG_MAX; lag++) {

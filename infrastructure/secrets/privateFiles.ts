@@ -1,4 +1,4 @@
-// Small private files: mode 0600, whole or absent.
+// Small private files with mode 0600, written completely or not at all.
 import { open, readFile, rename } from 'node:fs/promises';
 
 export const readIfThere = async (path: string): Promise<string | null> => {
@@ -10,7 +10,7 @@ export const readIfThere = async (path: string): Promise<string | null> => {
   }
 };
 
-/** Written beside and renamed: a crash leaves the old file or the new one. */
+/** Writes a temporary file and renames it, so that a crash leaves the old file or the new one. */
 export const writeWhole = async (path: string, content: string): Promise<void> => {
   const draft = `${path}.${process.pid}.new`;
   const file = await open(draft, 'w', 0o600);

@@ -1,4 +1,4 @@
-// Rotating SECRETS_KEY: which key sealed what, and sealing it under the new one, beside processes that go on (rule S6).
+// Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
@@ -6,14 +6,14 @@ import { secondFactorContext } from './secondFactors.ts';
 import { CHECK_CONTEXT } from './secretsKey.ts';
 import { webhookSecretContext } from './webhookSecrets.ts';
 
-/** Small, so that no request waits for the rows. */
+/** Rows per statement; small, so that no request waits long for the rows. */
 const BATCH = 100;
 
-/** A table of sealed secrets: `key_id` and `sealed` beside the columns that name a row. */
+/** A table of sealed secrets, with the columns `key_id` and `sealed` beside its primary key. */
 interface SealedTable {
   readonly name: string;
   readonly purpose: Purpose;
-  /** The columns of its primary key, with a value before all others of each and its type. */
+  /** The columns of the primary key, each with a value that sorts before all others, and its type. */
   readonly key: { readonly [column: string]: readonly [first: string | number, type: 'text' | 'int'] };
   readonly contextOf: (row: Row) => string;
 }
@@ -37,7 +37,7 @@ const TABLES: readonly SealedTable[] = [
   },
 ];
 
-/** Returns how many secrets each key has sealed, by its id. */
+/** Returns the number of secrets sealed by each key, by key id. */
 export const countSealed = async (db: Sql): Promise<ReadonlyMap<string, number>> => {
   const { rows } = await db.query<{ key_id: string; count: number }>(
     `SELECT key_id, count(*) AS count FROM (${TABLES.map(({ name }) => `SELECT key_id FROM ${name}`).join(' UNION ALL ')}) sealed
@@ -46,14 +46,14 @@ export const countSealed = async (db: Sql): Promise<ReadonlyMap<string, number>>
   return new Map(rows.map(({ key_id: keyId, count }) => [keyId, count]));
 };
 
-/** Returns the id of the key that a start is checked against; null when nothing was sealed yet. */
+/** Returns the id of the key that a start is checked against, or null if nothing was sealed yet. */
 export const checkedKeyId = async (db: Sql): Promise<string | null> =>
   (await db.query<{ key_id: string }>('SELECT key_id FROM operations.secrets_key_check')).rows[0]?.key_id ?? null;
 
 /**
- * Seals what other keys sealed under the keyring's sealing key, in batches; the word that starts are checked against comes last, so that a
- * start without the old key is refused for as long as that key is needed. Returns how many secrets were sealed anew. Killed at any moment,
- * a repeat goes on. Throws UnknownSecretsKey when the keyring lacks the key of a secret.
+ * Reseals, in batches, the secrets of other keys with the keyring's sealing key. The check value for starts comes last, so that a start
+ * without the old key fails for as long as that key is needed. Returns the number of resealed secrets. After a kill, another run
+ * continues. Throws UnknownSecretsKey if the keyring lacks the key of a secret.
  */
 export const resealSecrets = async (db: Sql, keyring: SecretsKeyring, signal?: AbortSignal): Promise<number> => {
   let count = 0;
@@ -86,7 +86,7 @@ const resealTable = async (
   return count;
 };
 
-/** A row that another process sealed anew meanwhile is left as it is. */
+/** A row that another process resealed in the meantime is left unchanged. */
 const resealRows = async (
   db: Sql,
   keyring: SecretsKeyring,

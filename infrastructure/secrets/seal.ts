@@ -1,4 +1,4 @@
-// Sealing of a text: AES-256-GCM under a key of 32 bytes.
+// Seals a text with AES-256-GCM and a key of 32 bytes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const IV_BYTES = 12;
@@ -11,7 +11,7 @@ export const seal = (key: Buffer, context: string, text: string): Buffer => {
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 };
 
-/** Throws when the key or the context is another one, or the bytes were changed. */
+/** Throws if the key or the context differs, or the bytes were changed. */
 export const unseal = (key: Buffer, context: string, sealed: Buffer): string => {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,

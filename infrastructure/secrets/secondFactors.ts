@@ -1,4 +1,4 @@
-// Second factors in Postgres: secrets of TOTP, sealed, and hashes of recovery codes.
+// Second factors in PostgreSQL: sealed TOTP secrets, and hashes of recovery codes.
 import { hash } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -7,31 +7,31 @@ import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { SecondFactorId } from '../../domain/kernel/ids.ts';
 import type { SecretsKeyring } from './keyring.ts';
 
-/** Six digits each 30 seconds, by HMAC-SHA-1: what every authenticator app takes. */
+/** Codes have six digits, a period of 30 seconds and HMAC-SHA-1, which every authenticator app supports. */
 const ISSUER = 'Quita';
 const SECRET_BYTES = 20;
 const CODE = /^\d{6}$/;
-/** Steps by which a code may be early or late. */
+/** Number of steps by which a code may be early or late. */
 const WINDOW = 1;
-/** Used steps are remembered for so many steps: longer than the code of one is right, whichever process's clock is asked. */
+/** Number of steps for which used steps are remembered: longer than any code is valid, on any process's clock. */
 const STEPS_REMEMBERED = 20;
 
 /** Binds a sealed secret to its factor. */
 export const secondFactorContext = (secondFactorId: string): string => `second factor ${secondFactorId}`;
 
-/** People type codes with blanks and dashes between their groups. */
+/** Removes the spaces and dashes that people type between groups. */
 const bare = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 const recoveryHash = (secondFactorId: SecondFactorId, code: string): string =>
   hash('sha256', `${secondFactorId} ${bare(code)}`, 'hex');
 
-/** For one who has no secrets key. */
+/** For callers without a secrets key. */
 export const forgetsSecondFactors = (db: Sql): Pick<SecondFactors, 'forget'> => ({
   forget: async (secondFactorId) => {
     await db.query('DELETE FROM operations.second_factors WHERE id = $1', [secondFactorId]);
   },
 });
 
-/** Enrolment: a factor is pending until its first right code confirms it. */
+/** Enrolment: a factor is pending until its first correct code confirms it. */
 const enrolment = (db: SqlPool, keyring: SecretsKeyring): Pick<SecondFactors, 'begin' | 'pendingOf' | 'confirm'> => ({
   begin: async ({ secondFactorId, userId, label }) => {
     const secret = new Secret({ size: SECRET_BYTES });
@@ -91,7 +91,7 @@ export const secondFactors = (db: SqlPool, keyring: SecretsKeyring, clock: Clock
       const delta = totp.validate({ token, timestamp, window: WINDOW });
       if (delta === null) return false;
       const step = totp.counter({ timestamp }) + delta;
-      // One statement: of two processes that get the same code at once, the second one finds it used.
+      // One statement, so that of two processes that get the same code at once, only one accepts it.
       const { rowCount } = await db.query(
         `UPDATE operations.second_factors
          SET used_steps = array_append(ARRAY(SELECT used FROM unnest(used_steps) used WHERE used > $3), $2)

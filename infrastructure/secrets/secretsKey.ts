@@ -1,4 +1,4 @@
-// The secrets keys of a process: SECRETS_KEY and SECRETS_KEY_FALLBACKS, or one made on the first start in the data directory (rule S6).
+// The secrets keys of a process: SECRETS_KEY and SECRETS_KEY_FALLBACKS, or a key that the first start creates in DATA_DIR (rule S6).
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -8,20 +8,20 @@ import { readIfThere, writeWhole } from './privateFiles.ts';
 
 const fileOf = (dataDir: string): string => join(dataDir, 'secrets.key');
 
-/** Returns the keys that the file holds, one in a line. Throws ConfigError when it holds anything else. */
+/** Returns the file's keys, one per line. Throws ConfigError if the file contains anything else. */
 const keysIn = (text: string, path: string): readonly [Buffer, ...Buffer[]] => {
   const keys = text
     .trim()
     .split('\n')
     .map((line) => Buffer.from(line.trim(), 'base64'));
   if (keys.some(({ length }) => length !== SECRETS_KEY_BYTES))
-    throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
+    throw new ConfigError(`SECRETS_KEY is not set and ${path} does not contain 32 bytes in base64: restore that file`);
   return keys as [Buffer, ...Buffer[]];
 };
 
 /**
- * Returns the keyring for a tool beside the programs; null when it is in the environment of the programs alone, or there is none yet. It
- * makes no key.
+ * Returns the keyring for a tool beside the running programs, or null if only the programs' environment has it or it does not exist yet.
+ * Creates no key.
  */
 export const knownKeyring = async (config: Config): Promise<SecretsKeyring | null> => {
   const { secretsKey, secretsKeyFallbacks, databaseUrl, dataDir } = config;
@@ -32,7 +32,7 @@ export const knownKeyring = async (config: Config): Promise<SecretsKeyring | nul
   return text === null ? null : new SecretsKeyring(keysIn(text, path));
 };
 
-/** Returns the keyring of a program. The first start of the embedded default makes a key. */
+/** Returns the keyring of a program. With the embedded database, the first start creates a key. */
 export const keyringOf = async (config: Config): Promise<SecretsKeyring> => {
   const known = await knownKeyring(config);
   if (known !== null) return known;
@@ -41,11 +41,11 @@ export const keyringOf = async (config: Config): Promise<SecretsKeyring> => {
   return new SecretsKeyring([key]);
 };
 
-// Whether the keyring has the key that sealed what is in this database.
+// Checks that the keyring has the key that sealed this database's secrets.
 
 export const CHECK_CONTEXT = 'secrets key check';
 
-/** Returns whether the keyring opens what was sealed here; null when nothing was sealed yet. Changes nothing. */
+/** Returns whether the keyring opens this database's check value, or null if nothing was sealed yet. Changes nothing. */
 export const opensWhatIsSealed = async (db: Sql, keyring: SecretsKeyring): Promise<boolean | null> => {
   const { rows } = await db.query<{ key_id: string; sealed: Buffer }>(
     'SELECT key_id, sealed FROM operations.secrets_key_check',
@@ -59,7 +59,7 @@ export const opensWhatIsSealed = async (db: Sql, keyring: SecretsKeyring): Promi
   }
 };
 
-/** Returns whether the keyring is one of this database. The first start seals a word; every later one must be able to open it. */
+/** Returns whether the keyring belongs to this database. The first start seals a check value, which every later start must open. */
 export const isRightKeyring = async (db: Sql, keyring: SecretsKeyring): Promise<boolean> => {
   const { keyId, sealed } = keyring.seal('key check', CHECK_CONTEXT, CHECK_CONTEXT);
   await db.query('INSERT INTO operations.secrets_key_check (key_id, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING', [

@@ -1,5 +1,5 @@
-// Session tokens: JWTs signed with HS256 under a key derived from the secrets key that `kid` names, so that SECRETS_KEY can be rotated
-// while tokens live (rules D2, S6). A symmetric key, because whoever issues a token is who reads it.
+// Session tokens are JWTs signed with HS256. Their key is derived from the secrets key that `kid` names, so SECRETS_KEY can be rotated
+// while tokens are valid (rules D2, S6). The key is symmetric, because the issuer of a token is also its only reader.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -12,11 +12,11 @@ import { isSpelledAsIssued } from './tokenSpelling.ts';
 
 const ALGORITHM = 'HS256';
 const AUDIENCE = 'quita dashboard';
-/** By which the clocks of two hosts may differ. */
+/** Accepted difference between the clocks of two hosts. */
 const SKEW_SECONDS = 30;
 const CLAIMS = ['iss', 'aud', 'sub', 'exp', 'nbf', 'iat', 'jti', 'account', 'role'];
 
-/** `issuer`: the deployment's public URL. Tokens are of real time, whatever a test clock says. */
+/** `issuer` is the deployment's public URL. Tokens use real time, independent of test clocks. */
 export const sessionTokens = (keyring: SecretsKeyring, issuer: string, clock: Clock): SessionTokens => {
   const keyOf = (kid: string | undefined): Uint8Array => {
     const key = kid === undefined ? null : keyring.keyFor('session tokens', kid);

@@ -1,11 +1,11 @@
-// Webhook signing secrets in Postgres, sealed.
+// Sealed webhook signing secrets in PostgreSQL.
 
 import { LRUCache } from 'lru-cache';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { SecretsKeyring } from './keyring.ts';
 
-/** Secrets of a version never change, so that remembering them is safe. */
+/** Number of remembered secrets. The secret of a version never changes, so caching it is safe. */
 const REMEMBERED = 10_000;
 
 /** Binds a sealed secret to its endpoint and version. */
@@ -30,7 +30,7 @@ export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets
   };
   return {
     find,
-    /** The database may have been restored, and a version made again. */
+    /** Clears the cache, because after a restore of the database a version may have been created again. */
     forgetAll: () => known.clear(),
     keep: async (endpointId, version, secret, tx = db) => {
       const { keyId, sealed } = keyring.seal('webhook secrets', webhookSecretContext(endpointId, version), secret);

@@ -271,13 +271,13 @@ const bind = (server: Server, host: string, port: number, prefix: string): Promi
       if (error.code === 'EADDRINUSE')
         reject(
           new ConfigError(
-            `${prefix}PORT ${port} on ${host} is in use by another program: stop it, or set ${prefix}PORT to a free one`,
+            `${prefix}PORT ${port} on ${host} is in use by another program: stop that program, or set ${prefix}PORT to a free port`,
           ),
         );
       else if (error.code === 'EACCES')
         reject(
           new ConfigError(
-            `${prefix}PORT ${port} on ${host} may not be used by this user: set ${prefix}PORT to one above 1023`,
+            `this user may not use ${prefix}PORT ${port} on ${host}: set ${prefix}PORT to a port above 1023`,
           ),
         );
       else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')

@@ -15,7 +15,7 @@ interface Watched {
 const progressOf = async <Name extends string>({ storage, log }: Watched, role: string, names: readonly Name[]) => {
   const progress = new LogProgress<Name>(() => performance.now(), names);
   await progress.follow(storage.store, storage.notices, role);
-  const onError = warnings(log)(`how far the ${role} is could not be read`);
+  const onError = warnings(log)(`the progress of the ${role} could not be read`);
   const stop = await watchCheckpoints(storage.reads, progress, onError);
   return { progress, stop };
 };
@@ -24,14 +24,14 @@ const progressOf = async <Name extends string>({ storage, log }: Watched, role: 
 const parkedSetOf = ({ storage, log }: Watched, onChange: () => void): ParkedSet =>
   new ParkedSet({
     db: storage.reads,
-    onFound: (streams) => log.error({ streams }, 'streams are parked: npm run cli -- parked list'),
+    onFound: (streams) => log.error({ streams }, 'streams are parked: run npm run cli -- parked list'),
     onParked: ({ consumer, stream, revision, eventType, error }) =>
       log.error(
         { consumer, stream, revision, eventType, ...(error !== undefined && { reason: error }) },
-        'a stream was parked: an event in it could not be taken, all other streams go on',
+        'stream parked: one of its events could not be processed; all other streams continue',
       ),
     onChange,
-    onError: warnings(log)('parked streams could not be read'),
+    onError: warnings(log)('the parked streams could not be read'),
   });
 
 /** Follows how far the consumers are and what they have parked. `leaders`: called when an operator may want those taken up again. */

@@ -6,7 +6,7 @@ import type { Log } from '../log/log.ts';
 const clockLog = (log: Log, schedule: string): Logger => ({
   info: (message) => log.info({ schedule }, message),
   warn: (message) => log.warn({ schedule }, message),
-  error: (error) => log.warn({ schedule, err: error }, 'the clock of a schedule failed'),
+  error: (error) => log.warn({ schedule, err: error }, 'scheduled work failed'),
   debug: (error) => log.debug({ schedule, err: error }, 'the clock of a schedule'),
 });
 

@@ -40,7 +40,7 @@ export function parseTarget(text: string, policy: TargetPolicy): Target | Refusa
   }
   if (USERINFO.test(text)) return { message: 'url must not contain a user name or password' };
   if (policy.mode === 'live' && url.protocol !== 'https:') {
-    return { message: 'url must be https: live events are sent over https only' };
+    return { message: 'url must use https: live events are sent over https only' };
   }
   if (url.port !== '' && Number(url.port) < LOWEST_FREE_PORT) {
     return { message: `url must use the default port of its scheme or one from ${LOWEST_FREE_PORT} up` };

@@ -1,4 +1,4 @@
-// The checkpoint of each consumer of the log. Moved by compare-and-set in the transaction of the rows (architecture §6).
+// Checkpoints of the consumers of the log, moved by compare-and-set in the transaction that writes the rows (architecture §6).
 
 import type { EventStore, Position, SubscriptionSignal } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -7,19 +7,19 @@ export interface Checkpoint {
   readonly name: string;
   readonly version: number;
   readonly storeId: string;
-  /** null: nothing taken yet. */
+  /** null if the consumer has processed nothing yet. */
   readonly position: Position | null;
-  /** Id of the event at `position`; null: not known, or no event stands there. */
+  /** Id of the event at `position`, or null if unknown or if no event has that position. */
   readonly eventId: string | null;
-  /** How often a rebuilt copy of the read model was swapped in. */
+  /** Number of times a rebuilt copy of the read model was swapped in. */
   readonly swaps: number;
 }
 
-/** The checkpoint is of another log, or of a longer one, so that events would be skipped. An operator must decide. */
+/** The checkpoint belongs to another log, or to a longer one, so that events would be skipped. An operator must decide. */
 export class CheckpointMismatch extends Error {
   override name = 'CheckpointMismatch';
 }
-/** Another process moved the checkpoint, so this one does not lead any more. */
+/** Another process moved the checkpoint, so this process is not the leader. */
 export class LostLeadership extends Error {
   override name = 'LostLeadership';
 }
@@ -49,13 +49,13 @@ export const readCheckpoints = async (db: Sql, names: readonly string[]): Promis
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
-/** Returns the checkpoints of all consumers and of all copies being built. */
+/** Returns the checkpoints of all consumers and of all copies in progress. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.checkpoints ORDER BY name`;
   return (await db.query<Row>(text)).rows.map(fromRow);
 };
 
-/** Creates a checkpoint. Where there is one already, it counts as swapped. */
+/** Creates a checkpoint. Replacing an existing one counts as a swap. */
 export const createCheckpoint = async (
   db: Sql,
   { name, version, storeId, position, eventId }: Omit<Checkpoint, 'swaps'>,
@@ -66,7 +66,7 @@ export const createCheckpoint = async (
   await db.query(text, [name, version, storeId, position, eventId]);
 };
 
-/** Creates the checkpoint of a consumer that has taken nothing yet. */
+/** Creates the checkpoint of a consumer that has processed nothing yet. */
 export const createFirstCheckpoint = (db: Sql, checkpoint: Pick<Checkpoint, 'name' | 'version' | 'storeId'>) =>
   createCheckpoint(db, { ...checkpoint, position: null, eventId: null });
 
@@ -74,10 +74,10 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
 };
 
-/** Where a consumer stands, as far as its leader knows. */
+/** A consumer's position as its leader knows it. */
 export type Standing = Pick<Checkpoint, 'name' | 'position' | 'swaps'>;
 
-/** A position of the log that was reached, and the id of the event there; null as in Checkpoint. */
+/** A position in the log and the id of its event, which may be null as in Checkpoint. */
 export interface Reached {
   readonly position: Position;
   readonly eventId: string | null;
@@ -89,7 +89,7 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
   return { position, eventId: last?.position === position ? last.id : null };
 };
 
-/** Moves all checkpoints, or throws LostLeadership. One NOTIFY with their names reaches other processes with the commit. */
+/** Moves all checkpoints in one statement. Throws LostLeadership if any was moved. Sends one NOTIFY with their names on commit. */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
@@ -113,17 +113,17 @@ export const moveCheckpoints = async (
       eventId,
     ],
   });
-  if (rows[0]?.moved !== names.length) throw new LostLeadership(`${role}: a checkpoint was moved by somebody else`);
+  if (rows[0]?.moved !== names.length) throw new LostLeadership(`${role}: another process moved a checkpoint`);
 };
 
-/** Throws LostLeadership when the checkpoint was moved, or another copy was swapped in. Rejects when the session is gone. */
+/** Throws LostLeadership if the checkpoint was moved or another copy was swapped in. Rejects if the session is lost. */
 export const assertStillThere = async (db: Sql, { name, position, swaps }: Standing): Promise<void> => {
   const known = (await readCheckpoints(db, [name])).get(name);
   if ((known?.position ?? null) !== position || known?.swaps !== swaps)
-    throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
+    throw new LostLeadership(`another process moved the checkpoint of ${name}`);
 };
 
-/** Returns why the checkpoint is not of this log. `eventId`: of the event at its position. */
+/** Returns why the checkpoint doesn't belong to this log, or null. `eventId` is that of the event at its position. */
 const mismatchOf = (
   { name, storeId, position, eventId: remembered }: Checkpoint,
   log: string,
@@ -138,7 +138,7 @@ const mismatchOf = (
     return new CheckpointMismatch(
       `${name} has followed the event store up to ${position}, but it ends at ${head ?? 'nothing'}: was a backup restored? Restore both stores, the event store last`,
     );
-  // No event: a delivery that was deleted since.
+  // A missing event is a delivery that was deleted in the meantime.
   if (remembered !== null && eventId !== null && eventId !== remembered)
     return new CheckpointMismatch(
       `${name} has followed the event store up to event ${remembered} at ${position}, but there it has event ${eventId}: was a backup restored, and appended to since? Restore both stores, the event store last`,
@@ -146,16 +146,16 @@ const mismatchOf = (
   return null;
 };
 
-/** The log that checkpoints are compared with. */
+/** The log to compare checkpoints with. */
 export type ComparedLog = Pick<EventStore, 'storeId' | 'head' | 'eventIdAt'>;
 
-/** Returns what is wrong with the first checkpoint that is not of this log; null: all are, as far as is known. */
+/** Returns the problem of the first checkpoint that doesn't belong to this log, or null if no mismatch is known. */
 export const mismatchWith = async (
   log: ComparedLog,
   checkpoints: readonly Checkpoint[],
 ): Promise<CheckpointMismatch | null> => {
   const head = await log.head();
-  const ids = new Map<Position, string | null>(); // most stand at the same position
+  const ids = new Map<Position, string | null>(); // most have the same position
   for (const checkpoint of checkpoints) {
     const { position, eventId } = checkpoint;
     const isComparable = position !== null && eventId !== null && head !== null && position <= head;
@@ -166,24 +166,24 @@ export const mismatchWith = async (
   return null;
 };
 
-/** Throws CheckpointMismatch, EventStoreUnavailable. */
+/** Throws CheckpointMismatch if a checkpoint belongs to another log. Throws EventStoreUnavailable. */
 export const assertSameLog = async (log: ComparedLog, checkpoints: readonly Checkpoint[]): Promise<void> => {
   const mismatch = await mismatchWith(log, checkpoints);
   if (mismatch !== null) throw mismatch;
 };
 
-/** Whether the checkpoint is of this log, as far as is known. Throws EventStoreUnavailable. */
+/** Returns whether the checkpoint belongs to this log, as far as is known. Throws EventStoreUnavailable. */
 export const isOfLog = async (log: ComparedLog, checkpoint: Checkpoint): Promise<boolean> =>
   (await mismatchWith(log, [checkpoint])) === null;
 
-// --- A log that moves to another store: the same events stand there, at other positions ---
+// --- Moving the log to another store, which has the same events at other positions ---
 
-/** A copy being built beside a read model; one that followed another log is thrown away by whoever finds it. */
+/** Whether it is a copy in progress beside a read model. A copy of another log is discarded when found. */
 const isBesides = ({ name }: Checkpoint): boolean => name.endsWith('/next');
 
 /**
- * Returns those that follow the log. The others must follow `movedTo` already. Throws CheckpointMismatch when one follows a third log, or
- * this one in another state.
+ * Returns the checkpoints that follow the log and must be moved. The others must already follow `movedTo`. Throws CheckpointMismatch if
+ * one follows a third log, or another state of this log.
  */
 export const checkpointsToMove = async (db: Sql, log: ComparedLog, movedTo: string): Promise<readonly Checkpoint[]> => {
   const all = await readAllCheckpoints(db);
@@ -197,7 +197,7 @@ export const checkpointsToMove = async (db: Sql, log: ComparedLog, movedTo: stri
   return toMove;
 };
 
-/** In the caller's transaction. `positions`: where each position stands in the log `storeId` now. Throws when one is missing. */
+/** Runs in the caller's transaction. `positions` maps each position to the one in log `storeId`. Throws if one is missing. */
 export const moveCheckpointsTo = async (
   tx: Sql,
   checkpoints: readonly Checkpoint[],
@@ -206,12 +206,12 @@ export const moveCheckpointsTo = async (
 ): Promise<void> => {
   for (const { name, storeId: from, position } of checkpoints) {
     const to = position === null ? null : positions.get(position);
-    if (to === undefined) throw new Error(`nobody looked where ${name} stands in the copy`);
+    if (to === undefined) throw new Error(`the position of ${name} in the copy is unknown`);
     const { rowCount } = await tx.query(
       `UPDATE subscriptions.checkpoints SET store_id = $2, position = $3, event_id = $4, moved_at = now()
         WHERE name = $1 AND store_id = $5 AND position IS NOT DISTINCT FROM $6`,
       [name, storeId, to?.position ?? null, to?.eventId ?? null, from, position],
     );
-    if (rowCount !== 1) throw new Error(`the checkpoint of ${name} was moved by somebody else`);
+    if (rowCount !== 1) throw new Error(`another process moved the checkpoint of ${name}`);
   }
 };

@@ -1,4 +1,4 @@
-// A table of counters that only ever add up: what the steps of a batch change is summed here, then added in one statement.
+// A table of counters. The changes of a batch are summed in memory and then added in one statement.
 
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { Fact } from '../../domain/kernel/event.ts';
@@ -6,18 +6,18 @@ import type { AggregateChange, DerivedTable } from './aggregateTable.ts';
 
 export interface CounterTable<Count extends string> {
   readonly name: string;
-  /** Text columns, in the order of the primary key. */
+  /** Text columns in primary-key order. */
   readonly key: readonly string[];
   /** `bigint` columns. */
   readonly counts: readonly Count[];
   /**
-   * What is counted may be deleted from the log. Its counters stay, at 0, and are not there in a copy that never saw it: `verify` takes the
-   * one for the other.
+   * Whether counted streams may be deleted from the log. Their counters then remain at 0, and are missing in a copy that never saw them.
+   * `verify` treats both as equal.
    */
   readonly goesDown?: true;
 }
 
-/** What one batch adds, by key. A key whose additions cancel out is kept: its row exists however events fall into batches. */
+/** The sums of one batch by key. Keys whose additions cancel out are kept, so that rows don't depend on how events form batches. */
 export class Additions<Count extends string> {
   readonly #rows = new Map<string, { readonly key: readonly string[]; readonly sums: { [C in Count]?: number } }>();
 
@@ -36,7 +36,7 @@ export class Additions<Count extends string> {
   }
 }
 
-/** A third of each page stays free, so that a counter's next value fits beside the last and no index is touched. */
+/** Leaves free space in each page, so that an updated counter stays on its page and needs no index update. */
 const FILL_FACTOR = 70;
 
 const counterDdl = <Count extends string>({ name, key, counts }: CounterTable<Count>, schema: string): string =>
@@ -61,10 +61,10 @@ const addCounts = <Count extends string>(
   };
 };
 
-/** A condition on a row `t`. */
+/** Returns a condition on a row `t`. */
 const isAny = (counts: readonly string[]): string => counts.map((count) => `t.${count} <> 0`).join(' OR ');
 
-/** Kept beside the table whose steps it counts; nothing is remembered between batches. */
+/** A derived table that counts changes and caches nothing between batches. */
 export const counterTable = <State, Event extends Fact<string, unknown>, Count extends string>(
   table: CounterTable<Count>,
   additionsOf: (changes: readonly AggregateChange<State, Event>[]) => Additions<Count>,

@@ -1,4 +1,4 @@
-// How consumers of the log take its batches: those at the same position together, each of the others in a lane of its own.
+// How consumers process batches of the log: those at the same position share a lane, each of the others has its own.
 
 import type { EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
 import {
@@ -39,17 +39,17 @@ export interface Member {
   readonly swaps: number;
   readonly leftOut: LeftOut;
   position: Position | null;
-  /** Of the event at `position`, as in its checkpoint. */
+  /** Id of the event at `position`, as in its checkpoint. */
   eventId: string | null;
-  /** Why it failed as a whole; null when it did not. Until it is well it has a subscription of its own. */
+  /** Why the consumer failed as a whole, or null. A failed consumer has its own subscription until it recovers. */
   fault: Error | null;
-  /** Streams parked one after the other, without an event taken in between. */
+  /** Number of consecutively parked streams without a processed event in between. */
   parkedInARow: number;
 }
 
 export const standingOf = ({ consumer: { name }, position, swaps }: Member): Standing => ({ name, position, swaps });
 
-/** Returns the events of a batch that the member has to take. `categories`: of each recorded event. */
+/** Returns the events of a batch that the member processes. `categories` holds the category of each recorded event. */
 const eventsFor = (
   codec: EventCodec,
   { categories: wanted, position, leftOut }: Member,
@@ -67,23 +67,23 @@ const eventsFor = (
 const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
   recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
 
-/** What the leader reports about its work. */
+/** Callbacks with which the leader reports its work. */
 export interface LeaderHooks extends EventLog {
   readonly role: string;
-  /** After each commit of this process, before the notice reaches others. */
+  /** Called after each commit of this process, before other processes are notified. */
   readonly onMoved: (names: readonly string[], position: Position) => void;
-  /** After the commit, before `onMoved`. */
+  /** Called after the commit, before `onMoved`. */
   readonly onParked?: (streams: readonly ParkedStream[]) => void;
 }
 
 interface Took {
   readonly member: Member;
   readonly poisoned: readonly Poison[];
-  /** Whether it took any event. */
+  /** Whether any event was processed. */
   readonly hasTaken: boolean;
 }
 
-/** Parks what could not be taken and moves the checkpoints, in the transaction of the rows. */
+/** Parks failed streams and moves the checkpoints, in the transaction of the rows. */
 export const conclude = async (
   { role, store }: LeaderHooks,
   took: readonly Took[],
@@ -99,7 +99,7 @@ export const conclude = async (
   return parked;
 };
 
-/** Updates the members and reports the progress. To be called once the transaction is committed. */
+/** Updates the members and reports the progress. Call it after the commit. */
 const announceTaken = (
   { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
@@ -120,7 +120,7 @@ const announceTaken = (
   );
 };
 
-/** A session whose users take turns, because transactions on one connection can't overlap. */
+/** A session whose users take turns, because transactions can't overlap on one connection. */
 export class Turns {
   readonly session: LeaderSession;
   #last: Promise<unknown> = Promise.resolve();
@@ -136,25 +136,25 @@ export class Turns {
   }
 }
 
-// --- The shared lane: one transaction a batch for all consumers at the same position. One that can't take it leaves, and the others take
-// the batch again ---
+// --- The shared lane: one transaction per batch for all consumers at the same position. A consumer that fails leaves the lane, and the
+// others repeat the batch ---
 
 interface SharedLaneOptions extends LeaderHooks {
   readonly turns: Turns;
   readonly batchSize: number;
-  /** The member left the lane because of the error. */
+  /** Called when an error removes the member from the lane. */
   readonly onLeft: (member: Member, error: Error) => void;
-  /** A transient fault: the batch is tried again. */
+  /** Called on a transient fault; the batch is then retried. */
   readonly onDelay: (error: Error) => void;
 }
 
 /**
- * After a turn of at least this many events more are on their way: the next one waits a little, so that its transaction is shared by
- * more of them. A quiet log is followed at once; a read of one's own write waits at most this much longer under load.
+ * After at least this many events, more are expected: the next turn waits briefly, so that more events share a transaction. A quiet log is
+ * followed immediately. Under load, this is the most that a read of one's own write waits longer.
  */
 const BUSY_EVENTS = 24;
 const GATHER_MS = 15;
-/** Tries of a transient fault that only one of several meets, before the others go on without it. */
+/** Retries of a transient fault that affects only one of several consumers, before the others continue without it. */
 const TRIES = 3;
 const DELAY_MS = 100;
 const DELAY_MS_MAX = 5_000;
@@ -162,7 +162,7 @@ const DELAY_MS_MAX = 5_000;
 export class SharedLane {
   readonly #options: SharedLaneOptions;
   readonly members: Member[];
-  /** The position that all members have passed. */
+  /** The position that all members have reached. */
   position: Position | null;
 
   constructor(members: readonly Member[], position: Position | null, options: SharedLaneOptions) {
@@ -173,7 +173,7 @@ export class SharedLane {
 
   async follow(signal: AbortSignal): Promise<void> {
     const { store, batchSize, turns } = this.#options;
-    // All categories: the checkpoint passes every event, so that "caught up" means the head of the log.
+    // Subscribes to all categories, because checkpoints cover every event and "caught up" means the head of the log.
     for await (const batch of store.subscribe({ after: this.position, categories: null, batchSize, signal })) {
       if (batch.kind === 'caughtUp') continue;
       await turns.take(() => this.#take(batch, signal));
@@ -189,7 +189,7 @@ export class SharedLane {
     const { session } = this.#options.turns;
     const behind = () => this.members.filter(({ position }) => position === null || position < batch.position);
     let tries = 0;
-    // A member may have rejoined meanwhile, at a later position or at this one.
+    // A member may have rejoined in the meantime, at this position or a later one.
     for (let members = behind(); members.length > 0 && !signal.aborted; members = behind()) {
       let current: Member | undefined;
       try {
@@ -206,7 +206,7 @@ export class SharedLane {
           current = undefined;
           return conclude(this.#options, took, to, tx);
         };
-        // Where there is nothing to take, only checkpoints move, which is one statement.
+        // A batch without relevant events only moves checkpoints, which takes one statement.
         const isEmpty = readable.every(({ events, poisoned }) => events.length === 0 && poisoned.length === 0);
         const parked = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
         announceTaken(this.#options, took, to, parked);
@@ -217,7 +217,7 @@ export class SharedLane {
     if (!signal.aborted) this.position = batch.position;
   }
 
-  /** The whole batch was rolled back. Throws when nobody is to blame, or the session is gone. */
+  /** Handles a batch that was rolled back. Throws if no consumer is at fault, or the session is lost. */
   async #recover(
     members: readonly Member[],
     current: Member | undefined,
@@ -228,7 +228,7 @@ export class SharedLane {
     const { session } = this.#options.turns;
     const isTransientFault = isTransient(error);
     if (current === undefined && !isTransientFault) throw error;
-    // Rejects when the connection is gone, and when a rebuilt copy, further on, was swapped in: then nobody failed.
+    // Rejects if the connection is lost, or if a rebuilt copy was swapped in; then no consumer failed.
     for (const member of current ? [current] : members) await assertStillThere(session, standingOf(member));
     for (const { consumer } of members) await consumer.reset(session);
     if (current !== undefined && !(isTransientFault && (tries < TRIES || members.length === 1))) {
@@ -241,21 +241,21 @@ export class SharedLane {
   }
 }
 
-// --- The lone lane: a subscription of its own for a consumer that can't go on with the others or is behind them. There it parks what it
-// can't take, is retried while it fails as a whole, and joins the others when it has caught up with them ---
+// --- The lone lane: a separate subscription for a consumer that failed or is behind. It parks failing streams, retries the consumer while
+// it fails as a whole, and returns it to the shared lane when it has caught up ---
 
 interface LoneLaneOptions extends LeaderHooks {
   readonly side: SideSession;
   readonly batchSize: number;
-  /** Lets the member go on with the others when it has caught up with them. Returns whether it does. */
+  /** Moves a member that has caught up to the shared lane. Returns whether it did. */
   readonly rejoin: (member: Member) => boolean;
   readonly onFault: (consumer: string, error: Error) => void;
   readonly onDelay: (error: Error) => void;
-  /** Longest pause between two tries. */
+  /** Longest pause between two retries, in milliseconds. */
   readonly retryDelayMsMax: number;
 }
 
-/** The one session that all consumers in lone lanes share, so that they never hold up the shared lane. */
+/** The session that all lone lanes share, so that they never delay the shared lane. */
 export class SideSession {
   readonly #open: () => Promise<LeaderSession>;
   #turns: Promise<Turns> | null = null;
@@ -278,7 +278,7 @@ export class SideSession {
     return this.#turns;
   }
 
-  /** Closes the session; the next turn gets a new one. */
+  /** Closes the session; the next turn opens a new one. */
   async discard(): Promise<void> {
     const turns = this.#turns;
     this.#turns = null;
@@ -287,10 +287,10 @@ export class SideSession {
   }
 }
 
-/** When more streams than this fail one after the other, with nothing taken in between, the consumer is at fault and not the events. */
+/** If more streams than this fail in a row without a processed event, the consumer is at fault, not the events. */
 const PARKED_IN_A_ROW_MAX = 10;
 
-/** Resolves when it has joined the others, or at the signal. Throws LostLeadership, UnknownPosition. */
+/** Resolves when the member has rejoined the shared lane, or on the signal. Throws LostLeadership or UnknownPosition. */
 export const followAlone = async (member: Member, options: LoneLaneOptions, signal: AbortSignal): Promise<void> => {
   const { store, batchSize, side, rejoin, retryDelayMsMax } = options;
   for (let failures = 0; !signal.aborted; ) {
@@ -313,7 +313,7 @@ export const followAlone = async (member: Member, options: LoneLaneOptions, sign
   }
 };
 
-/** Reports a fault once for as long as its message stays the same. */
+/** Reports a fault once, until its message changes. */
 const reportFault = async (
   member: Member,
   error: Error,
@@ -321,7 +321,7 @@ const reportFault = async (
 ): Promise<void> => {
   if (!(error instanceof ConsumerFailed)) {
     onDelay(error);
-    if (!isTransient(error)) await side.discard(); // the connection is most likely broken
+    if (!isTransient(error)) await side.discard(); // the connection is probably broken
     return;
   }
   const isNews = member.fault?.message !== error.message;
@@ -346,7 +346,7 @@ const take = async (
       const poisoned = [...failing, ...unreadable.filter(({ recorded: { stream } }) => !poisonedStreams.has(stream))];
       const hasTaken = events.some(({ stream }) => !poisonedStreams.has(stream));
       if (failing.length > 0 && !hasTaken && member.parkedInARow + failing.length > PARKED_IN_A_ROW_MAX)
-        throw new ConsumerFailed(`${PARKED_IN_A_ROW_MAX} streams in a row could not be taken`, {
+        throw new ConsumerFailed(`${PARKED_IN_A_ROW_MAX} streams failed in a row`, {
           cause: failing[0]?.error,
         });
       const took = [{ member, poisoned, hasTaken }];
@@ -354,7 +354,7 @@ const take = async (
     });
     announceTaken(options, done.took, to, done.parked);
   } catch (error) {
-    // Not the consumer's failure when a rebuilt copy, further on, was swapped in meanwhile.
+    // If a rebuilt copy was swapped in meanwhile, the consumer did not fail.
     if (error instanceof ConsumerFailed) await assertStillThere(session, standingOf(member));
     await member.consumer.reset(session);
     throw error;

@@ -1,53 +1,53 @@
-// The streams that consumers have parked, as rows: written in the transaction that moves the checkpoint past them (architecture §7).
+// Rows of parked streams, written in the transaction that moves the consumer's checkpoint past them (architecture §7).
 import type { Sql } from '../../application/ports/sql.ts';
 
 export interface ParkedStream {
   readonly consumer: string;
   readonly stream: string;
-  /** null: neither the event nor the first one of its stream has it. */
+  /** null if neither the event nor the first event of its stream names it. */
   readonly account: string | null;
   readonly mode: string | null;
-  /** Of the first event that was not taken. */
+  /** Revision of the first event that failed. */
   readonly revision: number;
   readonly eventId: string;
   readonly eventType: string;
-  /** Without personal data. */
+  /** Error text without personal data. */
   readonly error: string;
 }
 export interface ParkedRow extends ParkedStream {
-  /** ISO 8601. */
+  /** ISO 8601 timestamp. */
   readonly parkedAt: string;
   readonly isRetryAsked: boolean;
 }
 
-/** What a notice to other processes holds; it reaches them before that of the progress. Any other payload means "read the rows". */
+/** Payload of the notice to other processes, which arrives before the progress notice. Any other payload means "read the rows". */
 export interface ParkedNotice {
   readonly parked?: readonly Omit<ParkedStream, 'error'>[];
   readonly taken?: readonly Pick<ParkedStream, 'consumer' | 'stream'>[];
 }
 export const PARKED_CHANNEL = 'quita_parked';
 
-/** Whether the consumer is a read model that is being built beside the live one: no request reads it yet. */
+/** Returns whether the consumer is a copy of a read model in progress, which no request reads yet. */
 const isCopy = (consumer: string): boolean => consumer.endsWith('/next');
 
 const COLUMNS = `consumer, stream, account_id AS account, mode, revision, event_id AS "eventId", event_type AS "eventType", error,
   to_char(parked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "parkedAt", retry_asked_at IS NOT NULL AS "isRetryAsked"`;
 
-/** Returns the parked streams of these consumers, oldest first; null: of all but copies being built. */
+/** Returns the parked streams of these consumers, oldest first. null selects all consumers except copies in progress. */
 export const readParked = async (db: Sql, consumers: readonly string[] | null): Promise<readonly ParkedRow[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.parked_streams
     WHERE ($1::text[] IS NULL AND consumer NOT LIKE '%/next') OR consumer = ANY($1::text[]) ORDER BY parked_at, consumer, stream`;
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
 
-/** Returns the parked streams of these consumers whose retry an operator asked for, in the order in which they were asked for. */
+/** Returns the parked streams of these consumers for which an operator requested a retry, in order of request. */
 export const readAsked = async (db: Sql, consumers: readonly string[]): Promise<readonly ParkedRow[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.parked_streams WHERE retry_asked_at IS NOT NULL AND consumer = ANY($1::text[])
     ORDER BY retry_asked_at, consumer, stream`;
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
 
-/** Rows in one notice: PostgreSQL takes 8,000 bytes. */
+/** Maximum rows per notice, because PostgreSQL limits the payload to 8,000 bytes. */
 const NOTICE_ROWS = 20;
 
 const notify = async (tx: Sql, key: keyof ParkedNotice, rows: readonly object[]): Promise<void> => {
@@ -58,7 +58,7 @@ const notify = async (tx: Sql, key: keyof ParkedNotice, rows: readonly object[])
     ]);
 };
 
-/** To be called in the transaction that moves the checkpoint, before it is moved. A stream parked again gets the newer fault. */
+/** Parks streams. Call it in the transaction that moves the checkpoint, before moving it. Parking again updates the fault. */
 export const park = async (tx: Sql, streams: readonly ParkedStream[]): Promise<void> => {
   if (streams.length === 0) return;
   await tx.query(
@@ -83,14 +83,14 @@ export const dropParked = async (tx: Sql, consumer: string): Promise<void> => {
   await tx.query('DELETE FROM subscriptions.parked_streams WHERE consumer = $1', [consumer]);
 };
 
-/** When a copy becomes the live read model, its parked streams replace those of the old one. */
+/** Makes the copy's parked streams those of the live read model, replacing the old ones. */
 export const adoptParked = async (tx: Sql, from: string, to: string): Promise<void> => {
   await dropParked(tx, to);
   await tx.query('UPDATE subscriptions.parked_streams SET consumer = $2 WHERE consumer = $1', [from, to]);
   await tx.query('SELECT pg_notify($1, $2)', [PARKED_CHANNEL, '']);
 };
 
-/** Asks for a retry, on which the leader acts when it hears the notice. Returns how many of the streams are still parked. */
+/** Requests retries, which the leader performs when notified. Returns how many of the streams are still parked. */
 export const askRetry = async (
   db: Sql,
   rows: readonly Pick<ParkedStream, 'consumer' | 'stream'>[],

@@ -1,5 +1,5 @@
-// An event that a consumer can't take parks its stream for that consumer: it is found among the others of a batch, and from it on the
-// stream is left out, while all other streams go on (architecture §7).
+// Parks the stream of an event that a consumer can't process. The failing event is located within its batch; from it on, this consumer
+// leaves the stream out, while all other streams continue (architecture §7).
 
 import { type EventCodec, type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
@@ -11,7 +11,7 @@ import type { StreamName } from '../../domain/kernel/event.ts';
 import { LOG_CONSUMER } from '../../domain/logConsumer/logConsumer.ts';
 import { type ParkedStream, readParked } from './parkedStreams.ts';
 
-/** What a consumer does not take: streams from a revision on, and single events that an operator had skipped. */
+/** The events that a consumer leaves out: streams from a revision on, and single events skipped by an operator. */
 export class LeftOut {
   readonly #parkedFrom = new Map<string, number>();
   readonly #skipped = new Map<string, Set<number>>();
@@ -38,7 +38,7 @@ export class LeftOut {
   }
 }
 
-/** `name`: of the live consumer, whose skips count for its copies too. */
+/** `name` is that of the live consumer, whose skips also apply to its copies. */
 export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
@@ -47,7 +47,7 @@ export const readSkips = async (log: EventLog, name: string, into: LeftOut): Pro
     }
 };
 
-/** `parkedAs`: whose rows of parked streams count; default the consumer's own. */
+/** `parkedAs` is the consumer whose parked streams apply. Default: the consumer itself. */
 export const readLeftOut = async (db: Sql, log: EventLog, name: string, parkedAs = name): Promise<LeftOut> => {
   const leftOut = new LeftOut();
   await readSkips(log, name, leftOut);
@@ -55,7 +55,7 @@ export const readLeftOut = async (db: Sql, log: EventLog, name: string, parkedAs
   return leftOut;
 };
 
-/** An event that can't be taken, and why. */
+/** An event that can't be processed, and the reason. */
 export interface Poison {
   readonly recorded: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>;
   readonly account: string | null;
@@ -64,11 +64,11 @@ export interface Poison {
 }
 export interface Readable {
   readonly events: readonly LoggedEvent[];
-  /** At most one for each stream; nothing behind it is among the events. */
+  /** At most one per stream; later events of its stream are not among `events`. */
   readonly poisoned: readonly Poison[];
 }
 
-/** Decodes a batch without what is left out. */
+/** Decodes a batch without the events that are left out. */
 export const decodeAll = async (
   codec: EventCodec,
   recorded: readonly RecordedEvent[],
@@ -87,7 +87,7 @@ export const decodeAll = async (
   return { events, poisoned: [...poisoned.values()] };
 };
 
-/** Gives an event behind skipped ones the revision of the event that it now follows. */
+/** Sets the previous revision of an event that follows skipped ones. */
 const afterSkipped = (logged: LoggedEvent, leftOut: LeftOut): LoggedEvent => {
   let previousRevision = logged.revision - 1;
   while (leftOut.isSkipped(logged.stream, previousRevision)) previousRevision--;
@@ -103,7 +103,7 @@ const tenantOf = ({ metadata }: RecordedEvent): Pick<Poison, 'account' | 'mode'>
   }
 };
 
-/** Returns the row to park. When the event itself has no account and mode, those of the first event of its stream are used. */
+/** Returns the row to park. If the event has no account and mode, those of the stream's first event are used. */
 export const parkedStream = async (
   consumer: string,
   { recorded, account, mode, error }: Poison,
@@ -120,8 +120,8 @@ export const parkedStream = async (
 };
 
 /**
- * Leaves out deliveries whose streams were deleted since they were read (ADR 0008): a consumer that is slow meets the rest of them, and
- * nothing is parked for what is gone.
+ * Leaves out deliveries whose streams were deleted after they were read (ADR 0008). A slow consumer may meet remnants of them, which must
+ * not be parked.
  */
 export const ofLivingStreams = async (poisoned: readonly Poison[], store: EventStore): Promise<readonly Poison[]> => {
   const living = await Promise.all(poisoned.map(({ recorded }) => isLiving(recorded.stream, store)));
@@ -136,15 +136,15 @@ const isLiving = async (stream: StreamName, store: EventStore): Promise<boolean>
 
 type Applying = Pick<LogConsumer, 'reset' | 'apply'>;
 
-/** So many streams, spread over the batch, are tried one by one. When every one of them fails, no event is to blame. */
+/** This many streams, spread over the batch, are tried individually. If all of them fail, no event is at fault. */
 const SAMPLES = 8;
 const SAMPLES_MIN = 3;
-/** In one batch. When more streams fail, the consumer is at fault. */
+/** Maximum of failing streams per batch. If more fail, the consumer is at fault. */
 const POISONED_MAX = 200;
 
 /**
- * Applies what can be applied, in log order, and returns the events that can't be: those of a few streams among many. Throws
- * ConsumerFailed when no event is to blame, and any transient fault; the transaction must be rolled back then.
+ * Applies all applicable events in log order, and returns those of a few streams that can't be applied. Throws ConsumerFailed if no event
+ * is at fault, and any transient fault; the transaction must then be rolled back.
  */
 export const applyCarefully = async (
   consumer: Applying,
@@ -165,7 +165,7 @@ export const applyCarefully = async (
 const KEEP = 'RELEASE SAVEPOINT attempt';
 const UNDO = 'ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt';
 
-/** Applies the events within a savepoint, which is kept or undone. Returns null when they could be applied, else the failure. */
+/** Applies the events within a savepoint, which is kept or undone. Returns null on success, otherwise the failure. */
 const attempt = async (
   consumer: Applying,
   events: readonly LoggedEvent[],
@@ -179,7 +179,7 @@ const attempt = async (
   } catch (error) {
     failure = error ?? new Error('no reason given');
   }
-  await tx.query(failure === null ? end : UNDO); // rejects when the connection is gone
+  await tx.query(failure === null ? end : UNDO); // rejects if the connection is lost
   if (failure !== null || end === UNDO) await consumer.reset(tx);
   if (failure !== null && isTransient(failure)) throw failure;
   if (failure !== null && !mayBeOfEvent(failure)) throw new ConsumerFailed(faultText(failure), { cause: failure });
@@ -202,7 +202,7 @@ class Search {
     const streams = [...new Set(this.#events.map(({ stream }) => stream))];
     if (streams.length >= SAMPLES_MIN) await this.#sample(streams);
     await this.#among(streams);
-    if (this.#found.length === 0) throw new ConsumerFailed('events fail together, but no stream does alone');
+    if (this.#found.length === 0) throw new ConsumerFailed('events fail together, but each stream succeeds alone');
     return this.#found;
   }
 
@@ -226,7 +226,7 @@ class Search {
     await this.#among(streams.slice(half));
   }
 
-  /** The first event of a stream without which all before it can be applied. */
+  /** Finds the first event of a stream whose predecessors can all be applied without it. */
   async #within(events: readonly LoggedEvent[], last: unknown): Promise<void> {
     let error = last;
     let [good, bad] = [0, events.length];
@@ -251,9 +251,9 @@ class Search {
   }
 }
 
-// --- What kind of fault it is: a transient one, one of an event, or one of the consumer itself ---
+// --- Kinds of faults: transient, of an event, or of the consumer ---
 
-/** No event is to blame: the consumer can take nothing, or nothing of this batch. */
+/** No event is at fault: the consumer can't process anything, or nothing of this batch. */
 export class ConsumerFailed extends Error {
   override name = 'ConsumerFailed';
 }
@@ -263,24 +263,24 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
 };
 
-/** Connection, conflicts, disk and memory, locks, shutdown, I/O: the same work succeeds later. */
+/** Returns whether a retry may succeed: connection, conflict, disk, memory, lock, shutdown and I/O errors. */
 export const isTransient = (error: unknown): boolean => /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
 
-/** An exception of data or a constraint, or of the code that read the event; not a missing table, a right, or the server itself. */
+/** Returns whether an event may be at fault: data and constraint errors, and exceptions of the code. Excludes schema and server errors. */
 const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');
 
 const ERROR_LENGTH_MAX = 300;
-/** So much of a message is looked through for personal data: it may quote what a merchant sent. */
+/** Only this much of a message is searched for personal data, because it may quote a merchant's data. */
 const MESSAGE_LENGTH_MAX = 1_000;
 
-/** Without the word at the cut: half an address is not recognised as one. */
+/** Drops the word at the cut, because half an address would not be recognised as one. */
 const cut = (message: string): string => {
   if (message.length <= MESSAGE_LENGTH_MAX) return message;
   const head = message.slice(0, MESSAGE_LENGTH_MAX);
   return head.slice(0, Math.max(head.lastIndexOf(' '), 0));
 };
 
-/** For rows, logs and operators, without personal data: values that the database or a parser quotes are left out. */
+/** Returns a fault text without personal data for rows, logs and operators. Omits values that the database or a parser quotes. */
 export const faultText = (error: unknown): string => {
   const { name, message, constraint, table } = error as Error & { constraint?: string; table?: string };
   const code = sqlStateOf(error);

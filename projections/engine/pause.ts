@@ -1,4 +1,4 @@
-/** Resolves after `ms`, or when the signal ends it. */
+/** Resolves after `ms` milliseconds, or on the signal. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();

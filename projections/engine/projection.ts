@@ -1,4 +1,4 @@
-// What a read model is: tables, and how events become rows. Rebuilt to the same bytes at any time (architecture §6).
+// A read model: its tables, and how events become rows. A rebuild yields the same bytes at any time (architecture §6).
 
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -8,51 +8,51 @@ export interface ProjectionTable {
   readonly name: string;
   /** Columns of the primary key. */
   readonly key: readonly string[];
-  /** A row `t` that does not meet this condition is as good as none, and is not compared; default: all are compared. */
+  /** Rows `t` that don't meet this condition count as missing and are not compared. Default: all rows are compared. */
   readonly counts?: string;
 }
 
 export interface ProjectionWriter {
-  /** Forget what was remembered between batches. */
+  /** Clears everything cached between batches. */
   reset(): void;
-  /** Set-based: a statement per table and batch, not per event. */
+  /** Applies events with one statement per table and batch, not per event. */
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
 }
 
-/** A table whose rows hold the fold of their stream by the decider, beside `id` and `revision`. */
+/** A table whose rows hold the folded state of their stream beside `id` and `revision`. */
 export interface AggregateRows {
   readonly table: string;
   readonly category: string;
   readonly decider: Decider<unknown, unknown>;
-  /** What a row holds of its state: an expression of SQL that gives a text, and the text that a state has there. */
+  /** The stored state of a row: an SQL text expression, and the corresponding text of a state. */
   readonly stored: string;
   readonly textOf: (state: unknown) => string;
 }
 
-/** What must hold of operational data that a read model is shown with: a query for the rows that differ from what they should be. */
+/** An invariant of operational data shown with a read model: a query for the rows that violate it. */
 export interface OperationalCheck {
-  /** Names it in a difference. */
+  /** Name in a reported difference. */
   readonly table: string;
-  /** Returns the texts `live` and `replayed` of each difference. */
+  /** Query that returns the texts `live` and `replayed` of each difference. */
   readonly text: string;
 }
 
 export interface Projection<Name extends string = string> {
   readonly name: Name;
-  /** A change of tables or rows is a new version: the next start rebuilds it beside the live copy. */
+  /** Increase it with any change of tables or rows. The next start then rebuilds the read model beside the live copy. */
   readonly version: number;
   readonly categories: readonly string[];
   readonly tables: readonly ProjectionTable[];
-  /** Those that `verify` compares with their streams too; default: none. */
+  /** Tables that `verify` also compares with their streams. Default: none. */
   readonly aggregates?: readonly AggregateRows[];
-  /** For `verify`; default: none. */
+  /** Checks that `verify` runs. Default: none. */
   readonly checks?: readonly OperationalCheck[];
   /** Statements that create the tables inside `schema`. */
   ddl(schema: string): string;
   writer(schema: string): ProjectionWriter;
 }
 
-/** Where the copies of a projection live. Queries always read the live one. */
+/** Schemas of the copies of a projection. Queries always read the live one. */
 export const liveSchema = (name: string): string => `rm_${snake(name)}`;
 export const nextSchema = (name: string): string => `${liveSchema(name)}_next`;
 export const verifySchema = (name: string): string => `${liveSchema(name)}_verify`;

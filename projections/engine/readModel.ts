@@ -1,4 +1,4 @@
-// What a read model gives the rest: how it is written, and who reads what of it.
+// The interface of a read model: how it is written, and who may read what.
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
@@ -6,18 +6,18 @@ import type { Projection } from './projection.ts';
 
 export interface ReadStores {
   readonly reads: SqlPool;
-  /** Its commits do not wait for the disk. */
+  /** Pool whose commits don't wait for the disk. */
   readonly derived: SqlPool;
   readonly store: DeletesDeliveries;
 }
 
 export const readModel = <Written extends Projection, Views = object, Operators = object, Reads = object>(declared: {
   readonly projection: Written;
-  /** What routes show. */
+  /** Reads for routes. */
   readonly views?: (db: SqlPool) => Views;
-  /** What use cases ask, those of operators included. */
+  /** Reads for use cases, including those of operators. */
   readonly operatorsReads?: (db: SqlPool) => Operators;
-  /** What only the running program asks. */
+  /** Reads for the running program only. */
   readonly reads?: (stores: ReadStores, caughtUp: CaughtUp) => Reads;
 }) => ({
   views: () => ({}) as Views,

@@ -1,5 +1,5 @@
-// Builds a fresh copy of a read model beside the live one and swaps when it has caught up. Killed half-way, the next run goes on
-// where it was. Reactions never run here (architecture §6).
+// Builds a fresh copy of a read model beside the live one and swaps it in when it has caught up. A killed rebuild is resumed by the next
+// run. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
@@ -18,14 +18,14 @@ export interface RebuildReport {
   readonly seconds: number;
 }
 
-/** One rebuild of a projection at a time: a second one waits for its turn in vain and says so. */
+/** Another rebuild of this projection is running. Only one may run at a time. */
 export class RebuildRunning extends AlreadyRunning {
   override name = 'RebuildRunning';
 }
 
-/** Code of Postgres: somebody reads the live copy in a long transaction. */
+/** PostgreSQL error code: a long transaction reads the live copy. */
 const LOCK_NOT_AVAILABLE = '55P03';
-/** Those who queued behind the swap are served meanwhile. */
+/** Pause that lets readers queued behind the swap proceed. */
 const LET_PASS_MS = 300;
 
 export const rebuild = async (
@@ -87,8 +87,8 @@ export const rebuild = async (
 };
 
 /**
- * Gives every read model tables of this version before the projector leads: missing ones are created empty and caught up live; those of
- * another version are rebuilt beside the old copy, which is read meanwhile.
+ * Ensures that every read model has tables of this version before the projector leads. Missing ones are created empty and caught up live.
+ * Outdated ones are rebuilt beside the old copy, which serves reads meanwhile.
  */
 export const prepareLiveCopies =
   (projections: readonly Projection[], log: EventLog, openSession: OpenLeaderSession) =>

@@ -1,4 +1,4 @@
-// Reading the log from some point to some point, into a writer, in large turns. What can't be taken is parked for the copy, like live.
+// Replays a range of the log into a writer, in large batches. Failing streams are parked for the copy, as they are live.
 
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
@@ -7,26 +7,26 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { applyCarefully, decodeAll, type LeftOut, ofLivingStreams, type Poison } from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
-/** Events a transaction of a rebuild: nobody waits on this event loop. */
+/** Events per transaction of a rebuild. Large, because nothing else waits for this event loop. */
 const REPLAY_BATCH_SIZE = 4_000;
 
 export interface Replay extends EventLog {
   readonly session: LeaderSession;
   readonly projection: Projection;
   readonly writer: ProjectionWriter;
-  /** What is not replayed; what can't be is added to it. */
+  /** Events to leave out. Failing streams are added. */
   readonly leftOut: LeftOut;
   readonly after: Position | null;
-  /** Inclusive; null: up to the head at the time. */
+  /** Inclusive; null for the head at the start. */
   readonly until: Position | null;
-  /** In the transaction of each batch, after its rows. */
+  /** Called in the transaction of each batch, after its rows. */
   readonly onBatch?: (tx: Sql, position: Position, from: Position | null, poisoned: readonly Poison[]) => Promise<void>;
-  /** Called after each batch that was taken: up to where, and how many events were read until then. */
+  /** Called after each batch with the position reached and the total number of events read. */
   readonly onTaken?: (position: Position, events: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Returns the position up to which all was applied, and how many events were read. Throws ConsumerFailed. */
+/** Returns the position up to which all events were applied, and the number of events read. Throws ConsumerFailed. */
 export const replay = async (options: Replay): Promise<{ position: Position | null; events: number }> => {
   const { store, projection, after, until, signal } = options;
   const end = until ?? (await store.head());
@@ -37,13 +37,13 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
   const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   for await (const batch of store.subscribe({
     after,
-    // What the projection does not follow is not read: it may be most of the log, and of a kind that only others know.
+    // Categories that the projection doesn't follow are not read. They may be most of the log, or of a kind unknown to this program.
     categories: projection.categories,
     batchSize: REPLAY_BATCH_SIZE,
     signal: signals,
   })) {
     const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
-    // Caught up means beyond `end`, which was the head, or before it, when the subscription began.
+    // "Caught up" means beyond `end`, which was the head when the subscription started, or before it.
     const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
     await takeBatch(options, recorded, to, position);
     position = to;

@@ -1,5 +1,5 @@
-// Taking up a parked stream again: its events from the one that failed up to the consumer's checkpoint, in order, in one transaction with
-// the row's end. What an operator had skipped meanwhile is left out.
+// Retries a parked stream: applies its events from the failed one to the consumer's checkpoint, in order, in the transaction that unparks
+// it. Events that an operator skipped in the meantime are left out.
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
@@ -22,7 +22,7 @@ export interface RetryHooks extends LeaderHooks {
   readonly onTaken?: (consumer: string, stream: string) => void;
 }
 
-/** Takes a parked stream up again, and parks it anew when that fails. Throws a transient fault; the retry stays asked for then. */
+/** Retries a parked stream, and parks it again if that fails. Throws on a transient fault; the retry request then remains. */
 export const retryParked = async (
   member: Member,
   row: ParkedRow,
@@ -34,7 +34,7 @@ export const retryParked = async (
   try {
     again = await takeUp(member, row, hooks, session);
   } catch (error) {
-    await consumer.reset(session); // rejects when the connection is gone
+    await consumer.reset(session); // rejects if the connection is lost
     if (!(error instanceof ConsumerFailed)) throw error;
     again = { ...row, error: faultText(error.cause ?? error) };
     const failed = again;
@@ -48,7 +48,7 @@ export const retryParked = async (
   if (member.position !== null) hooks.onMoved([consumer.name], member.position);
 };
 
-/** Returns null when all was taken, else the stream as it is parked again. */
+/** Returns null if all events were applied, otherwise the stream to park again. */
 const takeUp = async (
   member: Member,
   { consumer: name, stream, revision }: ParkedRow,
@@ -69,7 +69,7 @@ const takeUp = async (
       'SELECT FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',
       [name, stream, revision],
     );
-    if (held.rowCount !== 1) throw new LostLeadership(`${stream} is not parked for ${name} as it was known`);
+    if (held.rowCount !== 1) throw new LostLeadership(`${stream} is not parked for ${name} at this revision`);
     const poison: Poison | undefined =
       (await ofLivingStreams(await applyCarefully(member.consumer, events, tx), store))[0] ?? unreadable[0];
     const again = poison === undefined ? null : await parkedStream(name, poison, store);

@@ -1,14 +1,14 @@
-// Writes the rows of a table that has one for each stream: a statement for all that are new, and one for all that change.
+// Writes rows of a table with one row per stream: one statement for new rows, and one for changed rows.
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 
-/** A column as it is written. `of` gives its text. */
+/** A column to write. `of` returns its text. */
 export interface Cell<Row> {
   readonly name: string;
   readonly type: string;
   readonly of: (row: Row, id: string) => string | number | null;
 }
 
-/** Rows by their ids, which stand in the column `id`. */
+/** Rows by their `id` column. */
 type Rows<Row> = ReadonlyMap<string, Row>;
 
 export class RowWriter<Row> {
@@ -16,12 +16,12 @@ export class RowWriter<Row> {
   readonly #insert: { readonly name: string; readonly text: string };
   readonly #upsert: { readonly name: string; readonly text: string };
 
-  /** `cells` has `id` and `revision` among them. */
+  /** `cells` include `id` and `revision`. */
   constructor(table: string, cells: readonly Cell<Row>[]) {
     this.#cells = cells;
     const names = cells.map(({ name }) => name);
     const changing = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
-    // In the target list, because FROM would store every column in a set of its own first.
+    // In the target list, because FROM would first materialise every column.
     const insert = `INSERT INTO ${table} AS t (${names}) SELECT ${cells.map(({ type }, i) => `unnest($${i + 1}::text[])::${type}`)}`;
     this.#insert = { name: `insert_${table}`, text: insert };
     this.#upsert = {
@@ -34,7 +34,7 @@ export class RowWriter<Row> {
     return this.#write(this.#insert, rows, tx);
   }
 
-  /** Those that are older than what stands there change nothing. */
+  /** Inserts or updates rows. Ignores rows older than the stored ones. */
   upsert(rows: Rows<Row>, tx: Sql): Promise<void> {
     return this.#write(this.#upsert, rows, tx);
   }

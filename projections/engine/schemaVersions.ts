@@ -26,7 +26,7 @@ export const nextName = (projection: Projection): string => `${projection.name}/
 
 type LiveCondition = 'current' | 'created' | 'outdated';
 
-/** First start: empty tables. Outdated: tables of another version, to be rebuilt while they are read. */
+/** Creates empty tables on the first start. Returns `outdated` for tables of another version, which are read until they are rebuilt. */
 export const ensureLive = async (tx: Sql, projection: Projection, storeId: string): Promise<LiveCondition> => {
   const checkpoint = (await readCheckpoints(tx, [projection.name])).get(projection.name);
   if (checkpoint) return checkpoint.version === projection.version ? 'current' : 'outdated';
@@ -35,7 +35,7 @@ export const ensureLive = async (tx: Sql, projection: Projection, storeId: strin
   return 'created';
 };
 
-/** The copy beside the live one: the one of this log that a killed rebuild left, or a new one. Returns how far it is. */
+/** Returns the checkpoint of the copy beside the live one: one of this log left by a killed rebuild, or a new one. */
 export const ensureNext = async (tx: Sql, projection: Projection, log: ComparedLog): Promise<Checkpoint> => {
   const name = nextName(projection);
   const look = async () => (await readCheckpoints(tx, [name])).get(name);
@@ -47,10 +47,10 @@ export const ensureNext = async (tx: Sql, projection: Projection, log: ComparedL
   return (await look()) as Checkpoint;
 };
 
-/** Readers queue behind whoever waits for an exclusive lock: a swap asks for this long, then lets them pass and asks again. */
+/** Readers queue behind a waiter for an exclusive lock. A swap waits this long, then lets them proceed and retries. */
 const SWAP_LOCK_MS = 200;
 
-/** Tables of the live copy, of whatever version it is, in the order of their creation: the order in which writers take them. */
+/** Returns the tables of the live copy, of any version, in order of creation, in which writers lock them. */
 const liveTables = async (tx: Sql, projection: Projection): Promise<readonly string[]> => {
   const text = `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relkind = 'r' ORDER BY c.oid`;
@@ -58,9 +58,9 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
 };
 
 /**
- * The copy becomes the live one, unless the live one is ahead: false, and reads would have gone back in time. A live one that has followed
- * another log, or this one before it was restored, is ahead of nothing. A leader at work notices
- * by its compare-and-set and starts anew from here. Rejects with `lock_not_available` when somebody reads for long.
+ * Makes the copy the live one. Returns false if the live one is ahead, because reads would go back in time. A live copy of another log, or
+ * of this one before a restore, is never ahead. A working leader notices the swap by its compare-and-set and restarts from here. Rejects with
+ * `lock_not_available` if a long transaction reads the live copy.
  */
 export const swap = async (
   tx: Sql,
@@ -69,7 +69,7 @@ export const swap = async (
   reached: Reached | null,
 ): Promise<boolean> => {
   await tx.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
-  // Tables first, then the checkpoint, as a leader takes them: the other way round the two would wait for each other.
+  // Tables first, then the checkpoint, in the leader's order, to prevent deadlocks.
   const tables = await liveTables(tx, projection);
   if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
   await tx.query('SELECT FROM subscriptions.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
@@ -94,7 +94,7 @@ export const createVerifyCopy = async (db: Sql, projection: Projection): Promise
 
 const LOOK_MS = 50;
 
-/** Waits until every read model has tables: on the very first start there are none before the projector leads, and nothing can be read. */
+/** Blocks until every read model has tables. On the very first start, nothing can be read before the projector leads. */
 export const untilReadModelsExist = async (
   db: Sql,
   projections: readonly Projection[],

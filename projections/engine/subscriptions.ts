@@ -1,5 +1,5 @@
-// One reader of the log for many consumers: leadership with a standby; rows and checkpoints of a batch in one transaction. An event that a
-// consumer can't take parks its stream; a consumer that fails as a whole gets a lane of its own; the others go on (architecture §6, §7).
+// One reader of the log for many consumers, with leadership and a standby. Rows and checkpoints of a batch share a transaction. A failing
+// event parks its stream; a consumer that fails as a whole gets its own lane; the others continue (architecture §6, §7).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
@@ -18,33 +18,33 @@ export interface SubscriptionsOptions extends EventLog {
   readonly consumers: readonly LogConsumer[];
   readonly versionOf?: (consumer: LogConsumer) => number;
   readonly openSession: OpenLeaderSession;
-  /** Before the first batch of each leadership, on the leader's session. */
+  /** Called on the leader's session before the first batch of each leadership. */
   readonly prepare?: (session: LeaderSession) => Promise<void>;
-  /** Called after each commit of this process, before the notice reaches others: these consumers have passed `position`. */
+  /** Called after each commit of this process, before other processes are notified: these consumers have reached `position`. */
   readonly onMoved: (consumers: readonly string[], position: Position) => void;
   /** Called after the commit, before `onMoved`. */
   readonly onParked?: (streams: readonly ParkedStream[]) => void;
-  /** A parked stream was taken up again, to its end. */
+  /** Called when a retry of a parked stream has succeeded. */
   readonly onTaken?: (consumer: string, stream: string) => void;
-  /** A consumer failed as a whole: its position stands still, and it is tried again by itself. */
+  /** Called when a consumer fails as a whole. Its position stays, and it is retried automatically. */
   readonly onFault: (consumer: string, error: Error) => void;
-  /** The log is not the one of the checkpoints: no consumer may go on. */
+  /** Called when the log doesn't match the checkpoints. No consumer continues. */
   readonly onMismatch: (error: CheckpointMismatch) => void;
-  /** Leadership ended by a fault, or a batch met a transient fault: both go on by themselves. */
+  /** Called when a fault ends the leadership, or a batch meets a transient fault. Both are retried automatically. */
   readonly onRestart?: (error: Error) => void;
   readonly batchSize?: number;
-  /** Longest pause between two tries of a consumer that failed as a whole. */
+  /** Longest pause between retries of a consumer that failed as a whole, in milliseconds. */
   readonly retryDelayMsMax?: number;
 }
 
-/** Events a turn: decoding and rendering them must not hold the event loop above 10 ms. */
+/** Events per turn. Decoding and rendering them must not block the event loop for more than 10 ms. */
 const BATCH_SIZE = 300;
-/** How often a standby tries to lead. A read of one's own write waits 1 s at most, and a takeover must fit into that. */
+/** Interval at which a standby tries to lead. A takeover must fit into the 1 s that a read of one's own write waits at most. */
 const STANDBY_MS = 100;
-/** Longest wait for what still runs when a leadership is over. */
+/** Longest wait for running work when a leadership ends. */
 const ENDING_MS_MAX = 2_000;
 const RETRY_DELAY_MS_MAX = 5_000;
-/** How often retries that were asked for are looked for, because the notice of one may be missed. */
+/** Interval at which requested retries are polled, because a notice may be missed. */
 const LOOK_MS = 5_000;
 
 /** One leadership, from taking the lock to losing it or stopping. */
@@ -63,9 +63,9 @@ export class Subscriptions {
   #leadership: Leadership | null = null;
   #attending: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
-  /** Leaderships that ended by a fault, since the last batch that was taken. */
+  /** Leaderships ended by a fault since the last processed batch. */
   #failures = 0;
-  /** The log did not have the last position, and nothing was taken since. Checkpoints may be restored, too: they are read once more. */
+  /** Whether the last position was missing in the log. Checkpoints may have been restored, too, so they are read once more. */
   #isLogDoubted = false;
 
   constructor(options: SubscriptionsOptions) {
@@ -99,7 +99,7 @@ export class Subscriptions {
     return this.#leadership !== null;
   }
 
-  /** Consumers that failed as a whole, with why. */
+  /** Returns the consumers that failed as a whole, with their errors. */
   faults(): readonly { readonly name: string; readonly error: Error }[] {
     return this.#members.flatMap(({ consumer, fault }) => (fault ? [{ name: consumer.name, error: fault }] : []));
   }
@@ -108,16 +108,16 @@ export class Subscriptions {
     return new Map(this.#members.map(({ consumer, position }) => [consumer.name, position]));
   }
 
-  /** Retries the parked streams for which that was asked. Does nothing while another process leads. */
+  /** Performs requested retries of parked streams. Does nothing while another process leads. */
   attend(): Promise<void> {
-    if (this.#waiting !== null) return this.#waiting; // it has not looked yet
+    if (this.#waiting !== null) return this.#waiting; // it has not polled yet
     this.#waiting = this.#attending
       .then(() => {
         this.#waiting = null;
         return this.#attend();
       })
       .catch(async (error: Error) => {
-        // A leadership that ends under it says so itself, and the next one looks again.
+        // If the leadership ends meanwhile, it reports that itself, and the next one polls again.
         const leadership = this.#leadership;
         if (leadership === null || this.#stopping.signal.aborted) return;
         const goesOn = await leadership.turns
@@ -168,7 +168,7 @@ export class Subscriptions {
       this.#leadership = null;
       over.abort();
       await Promise.all([side.discard(), session.close()]);
-      // What runs ends with its session; one that has gone silent must not keep this process from leading again.
+      // Running work ends with its session. A silent session must not keep this process from leading again.
       const ended = new AbortController();
       await Promise.race([Promise.all([alone, this.#attending]), pause(ENDING_MS_MAX, ended.signal)]);
       ended.abort();
@@ -207,7 +207,7 @@ export class Subscriptions {
   }
 
   /**
-   * Starts the lanes. Consumers at the position where most are, or further on, share one; those behind it catch up in lanes of their own.
+   * Starts the lanes. Consumers at the most common position, or beyond it, share one; those behind it catch up in their own lanes.
    */
   #lead(turns: Turns, side: SideSession, until: AbortSignal) {
     const {
@@ -265,7 +265,7 @@ export class Subscriptions {
       const wasShared = isShared();
       const turns = wasShared ? leadership.turns : await leadership.side.turns();
       await turns.take(async (session) => {
-        // Whoever changed lanes while this waited for its turn is looked after the next time.
+        // A consumer that changed lanes while this waited is handled next time.
         if (this.#leadership === leadership && isShared() === wasShared)
           await retryParked(member, row, this.#hooks, session);
       });
@@ -273,7 +273,7 @@ export class Subscriptions {
   }
 }
 
-/** Returns the position at which most members are; of several such positions, the furthest. */
+/** Returns the position of most members; on a tie, the furthest one. */
 const whereMostStand = (members: readonly Member[]): Position | null => {
   const byPosition = [...Map.groupBy(members, ({ position }) => position)];
   const [first] = byPosition.toSorted(

@@ -1,5 +1,5 @@
-// Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
-// the only good answer (architecture §6).
+// Compares the live read models with a full replay of the log, and each folded row with the fold of its stream. Any difference is a fault
+// (architecture §6).
 
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
@@ -18,38 +18,38 @@ import { createVerifyCopy, dropSchema } from './schemaVersions.ts';
 
 export interface Difference {
   readonly table: string;
-  /** The row as text, key first; null when it is missing there. */
+  /** The row as text, key first; null if it is missing there. */
   readonly live: string | null;
   readonly replayed: string | null;
 }
 interface VerifyReport {
   readonly position: Position | null;
   readonly rows: number;
-  /** The first hundred. */
+  /** The first hundred differences. */
   readonly differences: readonly Difference[];
-  /** Of all of them. */
+  /** Number of all differences. */
   readonly differenceCount: number;
-  /** Streams that some read model shows as they last stood: left out of the comparison from there on. */
+  /** Parked streams of any read model. They are not compared from the parked event on. */
   readonly parked: readonly ParkedRow[];
 }
 
-/** How far a comparison is: in one of its steps, of which each read model has three. */
+/** Progress of a comparison. Each read model has three steps. */
 export interface VerifyProgress {
   readonly projection: string;
   readonly work: 'replay' | 'compare' | 'fold';
-  /** Steps that are behind, and all that there are. */
+  /** Number of completed steps; `steps` is the total. */
   readonly step: number;
   readonly steps: number;
-  /** Events of this replay, rows of all comparisons until now, or rows of this fold. */
+  /** Events of this replay, rows of all comparisons so far, or rows of this fold. */
   readonly count: number;
-  /** Up to where the log was replayed; null in the other steps. */
+  /** Position reached by the replay; null in the other steps. */
   readonly position: Position | null;
 }
 
 const WORKS = ['replay', 'compare', 'fold'] as const satisfies readonly VerifyProgress['work'][];
 
 const PAGE = 2_000;
-/** Enough to see what is wrong; all of them are counted. */
+/** Maximum number of reported differences; all of them are counted. */
 const DIFFERENCES_MAX = 100;
 
 type KeyValue = string | number;
@@ -58,7 +58,7 @@ interface Row {
   readonly text: string;
 }
 
-/** Numbers by value, everything else by the bytes of its text, as an index with `COLLATE "C"` has it. */
+/** Compares numbers by value, and all else by bytes of text, like an index with `COLLATE "C"`. */
 const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): number => {
   for (const [n, value] of one.entries()) {
     const against = other[n] as KeyValue;
@@ -71,14 +71,14 @@ const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): numb
   return 0;
 };
 
-/** Rows of a table in key order. Reads what the session's transaction sees. */
+/** Yields the rows of a table in key order, as seen by the session's transaction. */
 async function* rowsOf(
   session: Sql,
   schema: string,
   { name, key, counts = 'true' }: Projection['tables'][number],
 ): AsyncGenerator<Row> {
   const cursor = `verify_${schema}_${name}`;
-  // An instant is compared in microseconds: its text is not ordered as it is.
+  // Instants are compared in microseconds, because their text does not sort by time.
   const types = await session.query<{ column: string; isInstant: boolean }>(
     `SELECT attname AS "column", atttypid = 'timestamptz'::regtype AS "isInstant" FROM pg_attribute
       WHERE attrelid = '${schema}.${name}'::regclass AND attname = ANY($1::text[])`,
@@ -101,7 +101,7 @@ async function* rowsOf(
   await session.query(`CLOSE ${cursor}`);
 }
 
-/** Both sides come in the order of their keys and are merged: a page of each is held at a time, however many differ. */
+/** Merges both sides in key order and holds only a page of each, however many rows differ. */
 async function* differencesOf(
   live: Sql,
   copy: Sql,
@@ -132,7 +132,7 @@ interface FoldedRow {
   readonly state: string;
 }
 
-/** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
+/** Compares each row with the fold of its stream, read stream by stream. Independent of the projections' own code. */
 async function* foldDifferences(
   session: Sql,
   log: EventLog,
@@ -167,7 +167,7 @@ async function* foldDifferences(
   }
 }
 
-/** What all read models were found to differ in. */
+/** Differences found in all read models. */
 class Findings {
   rows = 0;
   readonly differences: Difference[] = [];
@@ -186,7 +186,7 @@ interface Comparison {
   readonly findings: Findings;
 }
 
-/** Replays the read model into its copy, and compares their rows. */
+/** Replays a read model into a separate copy and compares the rows. */
 const compareWithReplay = async (
   { live, copy, log, signal, findings }: Comparison,
   projection: Projection,
@@ -219,7 +219,7 @@ const compareWithReplay = async (
   }
 };
 
-/** Cut off by the signal it throws, and leaves neither its copies nor its locks behind. Throws AlreadyRunning. */
+/** Verifies all read models. If the signal aborts it, it throws and removes its copies and locks. Throws AlreadyRunning. */
 export const verify = async (
   projections: readonly Projection[],
   log: EventLog,
@@ -235,7 +235,7 @@ export const verify = async (
     if (!(await copy.tryLead('verify'))) throw new AlreadyRunning('another verify is running');
     await holdRetention(copy);
     await live.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // Before the snapshot is taken: a copy that is swapped in after it would look empty to it.
+    // Before the snapshot: a copy swapped in after it would appear empty.
     await live.query(
       `LOCK TABLE ${projections.flatMap(({ name, tables }) => tables.map((table) => `${liveSchema(name)}.${table.name}`))} IN ACCESS SHARE MODE`,
     );

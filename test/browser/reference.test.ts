@@ -192,7 +192,7 @@ describe('the API reference in a browser', () => {
     });
     it('sends a file as it is', async () => {
       const opened = await tryOut('uploadLogo');
-      await opened.getByLabel('Token of the dashboard').fill('nobody');
+      await opened.getByLabel('Dashboard token').fill('nobody');
       await opened
         .getByLabel('File')
         .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('PNG') });

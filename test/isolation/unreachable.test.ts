@@ -105,12 +105,12 @@ describe('a store that does not answer', function suite() {
   });
 
   const SAYS: Readonly<Record<string, RegExp>> = {
-    refused: /DATABASE_URL: nobody listens at 127\.0\.0\.1:\d+\n$/,
+    refused: /DATABASE_URL: nothing listens at 127\.0\.0\.1:\d+\n$/,
     // The resolver may be slow when every command asks it at once.
     'no host':
       /DATABASE_URL: (the host of nowhere\.invalid:5432 has no address \(E\w+\)|no answer from \S+ within 4 s)\n$/,
     'black hole':
-      /DATABASE_URL: (no answer from 192\.0\.2\.1:5432 within 4 s|nobody listens at 192\.0\.2\.1:5432|the database at 192\.0\.2\.1:5432 can't be used: .*)\n$/,
+      /DATABASE_URL: (no answer from 192\.0\.2\.1:5432 within 4 s|nothing listens at 192\.0\.2\.1:5432|the database at 192\.0\.2\.1:5432 can't be used: .*)\n$/,
     silence: /DATABASE_URL: no answer from 127\.0\.0\.1:\d+ within 4 s\n$/,
     'no socket': /DATABASE_URL: there is no socket at \/nowhere:5432\n$/,
     'wrong password':

@@ -75,7 +75,7 @@ describe('OPS_PORT in production', function suite() {
     const second = await start('api', opsPort);
     expect(await second.exited).to.deep.equal({ code: 2, signal: null });
     expect(second.output).to.equal(
-      `quita: OPS_PORT ${opsPort} on 127.0.0.1 is in use by another program: stop it, or set OPS_PORT to a free one\n`,
+      `quita: OPS_PORT ${opsPort} on 127.0.0.1 is in use by another program: stop that program, or set OPS_PORT to a free port\n`,
     );
     for (const program of [api, projector]) expect((await program.stop()).code).to.equal(0);
   });

@@ -135,7 +135,7 @@ export const refusal = async (dataDir: string): Promise<{ code: string; message:
 };
 export const inUse = (dataDir: string): { code: string; message: string } => ({
   code: 'data_dir_in_use',
-  message: `The data directory ${dataDir} is in use by another running program: stop that one, or set DATA_DIR to another folder.`,
+  message: `The data directory ${dataDir} is in use by another running program. Stop that program, or set DATA_DIR to another folder.`,
 });
 
 export const pidFileIn = (dataDir: string): Promise<string> =>

@@ -1,4 +1,4 @@
-// What is asked of the read model of dispute cases, always of one account and mode but where it is said.
+// Queries on the read model of dispute cases, restricted to one account and mode unless stated otherwise.
 import type { CaseStatus, CaseType, MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
 import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
@@ -14,9 +14,9 @@ export interface CaseFilter {
 }
 
 export interface CaseViews {
-  /** Returns null when the tenant has none such. */
+  /** Returns the case, or null if the tenant has no such case. */
   find(tenant: Tenant, id: MedCaseId): Promise<MedCase | null>;
-  /** Returns cases newest first, then by id, after the one given; `limit` + 1 tells whether there are more. null: no such cursor. */
+  /** Returns up to `limit` cases after the given one, newest first, then by id. Returns null if there is no case `after`. */
   list(
     tenant: Tenant,
     filter: CaseFilter,
@@ -24,35 +24,35 @@ export interface CaseViews {
   ): Promise<{ readonly cases: readonly MedCase[]; readonly hasMore: boolean } | null>;
 }
 
-/** Why operators must look at a case, or at a report that opened none (Q1, Q3, Q10, Q11). */
+/** Why a case, or a report without a case, needs an operator (Q1, Q3, Q10, Q11). */
 export const CASE_WAITS_BECAUSE = ['review', 'amount_mismatch', 'report_not_taken', 'report_contradicts'] as const;
 export type CaseWaitsBecause = (typeof CASE_WAITS_BECAUSE)[number];
 
-/** What one case of any tenant waits for. */
+/** A case of any tenant that waits for an operator, with the reasons. */
 export interface WaitingCase {
   readonly id: MedCaseId;
   readonly state: MedCaseState;
   readonly waits: readonly (readonly [because: CaseWaitsBecause, since: Timestamp])[];
 }
 
-/** What operators and the watchdog ask, of all tenants. */
+/** Queries of operators and the watchdog, across all tenants. */
 export interface CaseReads {
-  /** Returns the cases and reports that operators must look at, longest waiting first. */
+  /** Returns the cases and reports that need an operator, longest waiting first. */
   waiting(limit: number): Promise<readonly WaitingCase[]>;
   countUnderWay(): Promise<number>;
-  /** Counts the open cases whose deadline has passed, by the clock of each account. */
+  /** Returns the number of open cases whose deadline has passed, by each account's clock. */
   countPastDeadline(): Promise<number>;
-  /** Counts those cases; `because`: those that wait for this reason. */
+  /** Returns the number of cases and reports that need an operator; `because`: only those with this reason. */
   countWaiting(because?: CaseWaitsBecause): Promise<number>;
-  /** Returns the cases of which a report with the bank's id waits, of all tenants. */
+  /** Returns the cases of all tenants that have a waiting report with this bank's id. */
   waitingReports(providerCaseId: string): Promise<readonly MedCaseId[]>;
   countOwedReports(): Promise<number>;
-  /** Yields the payments that could not take a report before `before` by the account's clock, `page` at a time. */
+  /** Yields the payments with a report that could not be applied before `before`, by the account's clock, in pages of `page`. */
   owedReports(
     before: Timestamp,
     page: number,
   ): AsyncIterable<readonly { readonly tenant: Tenant; readonly paymentId: PaymentId }[]>;
-  /** Yields the cases whose reminder was due before `before` by the account's clock, `page` at a time. */
+  /** Yields the cases whose reminder was due before `before`, by the account's clock, in pages of `page`. */
   overdueReminders(
     before: Timestamp,
     page: number,

@@ -1,4 +1,4 @@
-// What operators watch of the ledger.
+// Operators' queries on the ledger.
 import type { Tenant } from '../paymentProvider.ts';
 
 export interface DisputesRest {
@@ -9,12 +9,12 @@ export interface DisputesRest {
   readonly rest: number;
 }
 
-/** Whether the ledger adds up: sums of zero, and no entry or balance that is out. */
+/** The result of checking the ledger. It is consistent if all sums are 0 and there are no wrong entries or balances. */
 export interface LedgerSums {
   readonly sums: readonly { readonly currency: string; readonly sum: number; readonly postings: number }[];
   readonly entries: readonly {
     readonly stream: string;
-    /** null: it is not about a payment. */
+    /** null: the entry is not about a payment. */
     readonly payment_id: string | null;
     readonly revision: number;
     readonly sum: number;
@@ -31,6 +31,6 @@ export interface LedgerSums {
 
 export interface LedgerReads {
   sums(): Promise<LedgerSums>;
-  /** Returns what is left on the account of disputes; of one tenant, or of the first thousand that have any (null). */
+  /** Returns nonzero balances of the disputes ledger account, of one tenant or (null) of the first 1,000 tenants that have any. */
   disputesRests(tenant: Tenant | null): Promise<readonly DisputesRest[]>;
 }

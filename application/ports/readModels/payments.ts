@@ -1,4 +1,4 @@
-// What routes, operators, commands and processes read of payments.
+// Queries on the read model of payments, for routes, operators, commands and processes.
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
@@ -8,12 +8,12 @@ import type { TransactionView } from '../../../domain/presentation/transaction.t
 import type { Tenant } from '../paymentProvider.ts';
 
 export interface PaymentFilter {
-  /** null: any. At least one otherwise. */
+  /** null: any. Otherwise at least one. */
   readonly statuses: readonly TransactionStatus[] | null;
-  /** Both inclusive, of the creation; null: unbounded. */
+  /** Inclusive bounds of the creation time; null: unbounded. */
   readonly from: Timestamp | null;
   readonly to: Timestamp | null;
-  /** As `documentKeyOf` gives it; null: any. */
+  /** In the form of `documentKeyOf`; null: any. */
   readonly documentKey: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface Cursor {
   readonly id: PaymentId;
 }
 
-/** The fields of a Transaction: the list can be sorted by each (contract.md List payments query). */
+/** The fields of a Transaction. The list can be sorted by each of them (contract.md List payments query). */
 export type SortField = keyof TransactionView;
 const SORTABLE: { readonly [F in SortField]: true } = {
   id: true,
@@ -71,25 +71,25 @@ export interface PagePart {
 }
 
 export interface PaymentViews {
-  /** Returns the tenant's payment; null when it has none of this id. */
+  /** Returns the tenant's payment, or null if it has none with this id. */
   find(tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null>;
-  /** For the payer's page: returns those of `ids` that exist, of any tenant, because knowing the raw id is the permission. */
+  /** Returns the existing payments among `ids`, of any tenant. For the payer's page, where knowing the raw id grants access. */
   findForPayer(ids: readonly PaymentId[]): Promise<ReadonlyMap<PaymentId, ExistingPayment>>;
-  /** Returns at most `limit` payments, newest first, then by id: those after the cursor. */
+  /** Returns at most `limit` payments after the cursor, newest first, then by id. */
   listAfter(
     tenant: Tenant,
     filter: PaymentFilter,
     after: Cursor | null,
     limit: number,
   ): Promise<readonly ExistingPayment[]>;
-  /** Returns one page of the payments in this order. Nulls come last in either direction, ties newest first, then by id. */
+  /** Returns one page of payments in this order. Nulls come last in both directions; ties are sorted newest first, then by id. */
   listPage(
     tenant: Tenant,
     filter: PaymentFilter,
     order: PageOrder,
     part: PagePart,
   ): Promise<readonly ExistingPayment[]>;
-  /** Returns how many payments there are of these statuses and this span. */
+  /** Returns the number of payments with these statuses in this period. */
   count(tenant: Tenant, filter: Pick<PaymentFilter, 'statuses' | 'from' | 'to'>): Promise<number>;
 }
 
@@ -99,22 +99,22 @@ export interface OverduePayment {
   readonly work: PendingWork;
 }
 
-/** What commands and processes ask. */
+/** Queries of commands and processes. */
 export interface PaymentReads {
   /**
-   * Yields all payments with work that was due before `before` by the account's clock, `page` rows at a time. While a test clock is being
-   * drained, the drain does what is due by it.
+   * Yields all payments with work that was due before `before` by the account's clock, in pages of `page`. Skips work due during the drain
+   * of a test clock, which the drain handles.
    */
   overdue(before: Timestamp, page: number): AsyncIterable<readonly OverduePayment[]>;
-  /** Returns the tenant's payments of these txids, every one that was created before the call. Throws ReadModelsBehind. */
+  /** Returns the tenant's payments with these txids, including all created before the call. Throws ReadModelsBehind. */
   byTxid(tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>>;
-  /** Returns who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
+  /** Returns the tenants that created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
   tenantsSince(day: string): Promise<readonly Tenant[]>;
-  /** Returns how many payments there are, of all tenants, of which something waits for an operator. */
+  /** Returns the number of payments, of all tenants, that wait for an operator. */
   countHeld(): Promise<number>;
   /**
-   * Returns, of `ids`, those that expired, were cancelled or failed without having been paid, and those that were never created: none,
-   * where the read model could not catch up in time.
+   * Returns those of `ids` that expired, were cancelled or failed without being paid (`ended`), and those that were never created
+   * (`unknown`). `unknown` is empty if the read model could not catch up in time.
    */
   endedAmong(
     ids: readonly PaymentId[],
@@ -122,6 +122,6 @@ export interface PaymentReads {
 }
 
 export interface HeldPayments {
-  /** Returns payments of which something waits for an operator, longest first. `total` counts those beyond `limit` too. */
+  /** Returns payments that wait for an operator, longest waiting first. `total` also counts those beyond `limit`. */
   list(limit: number): Promise<{ readonly held: readonly ExistingPayment[]; readonly total: number }>;
 }

@@ -1,4 +1,4 @@
-// Payouts as the read model shows them: those that were requested, and the Pix-outs of cash-out refunds (rule Y2).
+// Queries on the read model of payouts: requested payouts, and the Pix-outs of cash-out refunds (rule Y2).
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
@@ -7,15 +7,15 @@ import type { Tenant } from '../paymentProvider.ts';
 
 export interface PayoutFilter {
   readonly status: PayoutStatus | null;
-  /** Both bounds included. */
+  /** Both bounds are inclusive. */
   readonly from: Timestamp | null;
   readonly to: Timestamp | null;
 }
 
 export interface PayoutViews {
-  /** Returns null when the tenant has none such. */
+  /** Returns the payout, or null if the tenant has no such payout. */
   find(tenant: Tenant, id: PayoutId): Promise<PayoutView | null>;
-  /** Returns payouts newest first, then by id; null: `after` is none of the tenant's. */
+  /** Returns payouts newest first, then by id. Returns null if the tenant has no payout `after`. */
   list(
     tenant: Tenant,
     filter: PayoutFilter,
@@ -28,19 +28,19 @@ export interface UnfinishedPayout {
   readonly payoutId: PayoutId;
 }
 
-/** A payout as operators are shown it. */
+/** A payout as shown to operators. */
 export interface ListedPayout extends UnfinishedPayout {
   readonly payout: PayoutView;
 }
 
 export interface PayoutReads {
   /**
-   * Yields requested payouts of all tenants that the bank should have by now, or has and has not ended, `page` at a time. While a test
-   * clock is being drained, what is due by it is left to the drain.
+   * Yields requested payouts of all tenants that should be at the bank or are pending there, in pages of `page`. Skips work due during the
+   * drain of a test clock, which the drain handles.
    */
   unfinished(before: Timestamp, page: number): AsyncIterable<readonly UnfinishedPayout[]>;
   countAwaitingApproval(): Promise<number>;
-  /** Returns the oldest requested payouts that wait for an approval, and how many do; of one account, or of all (null). */
+  /** Returns the oldest payouts awaiting approval, and their total number, of one account or of all (null). */
   awaitingApproval(
     accountId: AccountId | null,
     limit: number,

@@ -1,4 +1,4 @@
-// What routes and operators are shown of the read models, always of one account and mode but where it is said.
+// Queries on read models for routes and operators, restricted to one account and mode unless stated otherwise.
 import type {
   AccountId,
   DeliveryId,
@@ -21,11 +21,11 @@ import type { Tenant } from '../paymentProvider.ts';
 
 export type RefundView = ReturnType<typeof refundView>;
 
-/** The payment's row says what was asked for and how it ended, the refund's own how far it is on its way. */
+/** Queries on refunds. The payment's row has the request and the outcome, the refund's own row its progress. */
 export interface RefundViews {
-  /** Returns the refunds of a payment, newest first; null when there is no such payment. */
+  /** Returns the refunds of a payment, newest first, or null if there is no such payment. */
   list(tenant: Tenant, id: PaymentId): Promise<readonly RefundView[] | null>;
-  /** Returns a refund that was given to the provider; null when there is none such. */
+  /** Returns a refund that was submitted to the provider, or null if there is no such refund. */
   find(tenant: Tenant, id: RefundId): Promise<RefundView | null>;
 }
 
@@ -36,12 +36,12 @@ export interface CurrencyBalance {
   readonly pending: number;
   /** Held by open disputes. */
   readonly retained: number;
-  /** When the next held tranches release, and how much then; null when nothing is held. */
+  /** When the next held amount is released, and how much; null: nothing is held. */
   readonly nextRelease: { readonly at: Timestamp; readonly amount: number } | null;
 }
 
 export interface KeptPosting {
-  /** Of the event in the payment's stream. */
+  /** Revision of the event in the payment's stream. */
   readonly revision: number;
   readonly line: number;
   readonly account: LedgerAccount;
@@ -50,16 +50,16 @@ export interface KeptPosting {
 }
 
 export interface WalletViews {
-  /** Returns every currency ever used, in alphabetical order. */
+  /** Returns the balances of all currencies ever used, in alphabetical order. */
   balances(tenant: Tenant): Promise<readonly CurrencyBalance[]>;
-  /** Returns the postings of a payment's own stream, whose ever, in the order of their events. */
+  /** Returns the postings of a payment's own stream, of any tenant, in the order of their events. */
   postings(id: PaymentId): Promise<readonly KeptPosting[]>;
 }
 
 export interface StatsViews {
-  /** Returns what was counted on the days of the window, of its currency when it names one; in no order. */
+  /** Returns the daily counts in the window, in no particular order. If the window names a currency, only for that currency. */
   dayRows(tenant: Tenant, window: MetricsWindow): Promise<readonly DayRow[]>;
-  /** Returns how long the payments took that were paid in the window. */
+  /** Returns the time to pay of payments that were paid in the window. */
   timeToPay(tenant: Tenant, window: MetricsWindow): Promise<TimeToPay>;
 }
 
@@ -79,20 +79,20 @@ export interface ListedDelivery {
 }
 
 export interface DeliveryViews {
-  /** Returns deliveries newest first, then by id. `total` counts all that match. `running`: the ids in the jobs that run now. */
+  /** Returns deliveries newest first, then by id. `total` counts all that match. `running`: the ids in running jobs. */
   list(
     tenant: Tenant,
     filter: DeliveryFilter,
     running: readonly string[],
   ): Promise<{ readonly deliveries: readonly ListedDelivery[]; readonly total: number }>;
-  /** Returns one; null when the tenant has none such. */
+  /** Returns the delivery, or null if the tenant has no such delivery. */
   find(tenant: Tenant, id: DeliveryId, running: readonly string[]): Promise<ListedDelivery | null>;
-  /** Counts all of the tenant's. */
+  /** Returns the number of the tenant's deliveries by status. */
   stats(tenant: Tenant, running: readonly string[]): Promise<Readonly<Record<DeliveryStatus, number>>>;
 }
 
 export interface EndpointViews {
-  /** Returns the endpoints that were not deleted, oldest first. */
+  /** Returns the tenant's endpoints that were not deleted, oldest first. */
   list(tenant: Tenant): Promise<readonly ExistingEndpoint[]>;
 }
 
@@ -105,29 +105,29 @@ export interface KnownKey {
 }
 
 export interface KeyViews {
-  /** Returns the key of this fingerprint, whose ever; null when nobody has it. */
+  /** Returns the key with this fingerprint, of any account, or null if there is none. */
   find(fingerprint: string): Promise<KnownKey | null>;
 }
 
 interface ListedAccount {
   readonly accountId: AccountId;
   readonly name: string;
-  /** Of its owner. */
+  /** The owner's email address. */
   readonly email: string;
   readonly openedAt: Timestamp;
-  /** null: it is not suspended. */
+  /** null: the account is not suspended. */
   readonly suspendedAt: Timestamp | null;
 }
 
-/** A part of a list; without one it is the whole. */
+/** A page of a list. If omitted, the whole list is returned. */
 interface ListPage<Id> {
-  /** The last one of the part before; null: from the first one on. One that is not there: nothing. */
+  /** The last item of the previous page; null: start at the beginning. If it does not exist, the page is empty. */
   readonly after: Id | null;
   readonly limit: number;
 }
 
 export interface AccountViews {
-  /** Returns the accounts in the order of their opening. */
+  /** Returns the accounts in the order in which they were opened. */
   list(page?: ListPage<AccountId>): Promise<readonly ListedAccount[]>;
 }
 
@@ -136,6 +136,6 @@ export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'em
 }
 
 export interface UserViews {
-  /** Returns the users of the account, or of all, in the order in which they were added. */
+  /** Returns the users of the account, or of all accounts (null), in the order in which they were added. */
   list(accountId: AccountId | null, page?: ListPage<UserId>): Promise<readonly ListedUser[]>;
 }

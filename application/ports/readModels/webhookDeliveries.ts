@@ -1,4 +1,4 @@
-// What processes, re-drives and the sandbox ask of the read model of webhook deliveries.
+// Queries on the read model of webhook deliveries, for processes, re-drives and the sandbox.
 import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { Delivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
@@ -21,20 +21,20 @@ export interface OverdueDelivery {
 
 export interface DeliveryReads {
   /**
-   * Yields all deliveries that were due before `before` by the account's clock and wait for no timer, `page` rows at a time. While a test
-   * clock is being drained, the drain does what is due by it.
+   * Yields all deliveries that were due before `before` by the account's clock and wait for no timer, in pages of `page`. Skips work due
+   * during the drain of a test clock, which the drain handles.
    */
   overdue(before: Timestamp, page: number): AsyncIterable<readonly OverdueDelivery[]>;
   /**
-   * Counts the tenant's deliveries that should have been attempted by `now` (account time), or are in the jobs that run now (`running`),
-   * and are not at their end; and those held back.
+   * Returns the number of the tenant's unfinished deliveries that should have been attempted by `now` (account time) or are in running jobs
+   * (`running`), and the number of those held back.
    */
   countDue(
     tenant: Tenant,
     now: Timestamp,
     running: readonly string[],
   ): Promise<{ readonly due: number; readonly held: number }>;
-  /** Returns the tenant's deliveries that are due by `until`, or among `sent`, and wait for no timer: the earliest `limit` of them. */
+  /** Returns the earliest `limit` of the tenant's deliveries that are due by `until` or among `sent`, and wait for no timer. */
   underWay(
     tenant: Tenant,
     until: Timestamp,
@@ -48,24 +48,24 @@ export interface DeadLetter {
   readonly delivery: Delivery;
 }
 
-/** Dead letters that fit, of one endpoint; null: those to payments' own URLs. */
+/** The number of matching dead letters of one endpoint. `endpointId` null: those sent to payments' own URLs. */
 interface DeadLetterCount {
   readonly endpointId: EndpointId | null;
   readonly deliveries: number;
-  /** Of these, those that no re-drive under way has yet to come to. */
+  /** The number of them that no running re-drive will still send. */
   readonly free: number;
 }
 
 export interface DeadLetterReads {
-  /** Counts those that fit and were dead-lettered at `until` (account time) or before. */
+  /** Counts the matching deliveries that were dead-lettered at `until` (account time) or before. */
   count(tenant: Tenant, filter: RedriveFilter, until: Timestamp): Promise<readonly DeadLetterCount[]>;
   /**
-   * Returns those of a re-drive that stand behind the place that it has got to, oldest first: at most `limit`. Left out are those to which
-   * a re-drive that was asked for before it has yet to come.
+   * Returns at most `limit` deliveries of a re-drive after its current place, oldest first. Skips those that an earlier re-drive will still
+   * send.
    */
   page(redrive: Redrive & RedriveProgress, limit: number): Promise<readonly DeadLetter[]>;
-  /** Returns the oldest of all that were dead-lettered at `until` (account time) or before: at most `limit`, under a re-drive or not. */
+  /** Returns the oldest `limit` deliveries that were dead-lettered at `until` (account time) or before, including those in re-drives. */
   oldest(tenant: Tenant, until: Timestamp, limit: number): Promise<readonly DeadLetter[]>;
-  /** Returns every account and mode that has any. */
+  /** Returns all tenants that have dead letters. */
   tenants(): Promise<readonly Tenant[]>;
 }

@@ -1,9 +1,9 @@
-// What commands ask of the read model of webhook endpoints.
+// Commands' queries on the read model of webhook endpoints.
 import type { Tenant } from '../paymentProvider.ts';
 
 export interface EndpointReads {
-  /** Returns how many endpoints the tenant has, inactive ones included. It misses none that is registered. Throws ReadModelsBehind. */
+  /** Returns the number of the tenant's endpoints, inactive ones included. The count is never stale. Throws ReadModelsBehind. */
   count(tenant: Tenant): Promise<number>;
-  /** Returns the event names that each active endpoint of the tenant wants. */
+  /** Returns the subscribed event names of each active endpoint of the tenant. */
   subscriptions(tenant: Tenant): Promise<readonly (readonly string[])[]>;
 }

@@ -1,4 +1,4 @@
-// API keys, as the people of an account see to them in the dashboard (contract.md API key management).
+// Routes by which users of an account manage its API keys in the dashboard (contract.md API key management).
 
 import type { NewKey } from '../../../application/accounts/manageKeys.ts';
 import { shownFingerprint } from '../../../application/accounts/newKey.ts';
@@ -23,18 +23,18 @@ import {
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
-export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
+export const label = described('A label of your own, such as the purpose of the key.', string(KEY_LABEL_LENGTH_MAX));
 export const listedKey = {
   id: id(PREFIX.key),
-  prefix: described('The first 12 characters.', string()),
+  prefix: described('The first 12 characters of the key.', string()),
   label: orNull(label),
   createdAt: timestamp,
-  mode: described('`test`: the sandbox; `live`: real providers.', oneOfTexts(['test', 'live'])),
+  mode: described('`test` keys use the sandbox, `live` keys use real providers.', oneOfTexts(['test', 'live'])),
 };
 export const newKeySchema = exactly({
   id: listedKey.id,
-  apiKey: described('The key itself. Shown only now.', string()),
-  fingerprint: described('The first 16 hex characters of its SHA-256.', string()),
+  apiKey: described('The key itself. Returned only once.', string()),
+  fingerprint: described('The first 16 hex characters of the SHA-256 hash of the key.', string()),
   prefix: listedKey.prefix,
   label: listedKey.label,
   createdAt: listedKey.createdAt,
@@ -59,15 +59,15 @@ export const newKey = ({ key, cleartext }: NewKey) => {
 
 export const issueBody = accepting({
   label: optional(label),
-  test: optional(described('A key for the sandbox. Default: false.', boolean)),
+  test: optional(described('Whether to issue a test key, for the sandbox. Default: false.', boolean)),
 });
 
-const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account may do this.');
+const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account can manage API keys.');
 const unlessManager = ({ role }: SessionCaller) => (mayManageKeys(role) ? null : NOT_A_MANAGER);
 
 export const keyParam = {
   id: {
-    description: 'The `key_` id.',
+    description: 'The `key_` id of the API key.',
     schema: { type: 'string' },
     parse: (text: string) =>
       parsePrefixedId<KeyId>(text, PREFIX.key) ?? reject('not_found', 'There is no such API key.'),
@@ -78,16 +78,16 @@ export const issueApiKeyRoute = route({
   method: 'POST',
   path: '/v1/api-keys',
   operationId: 'issueApiKey',
-  summary: 'Issue an API key; it is shown once',
+  summary: 'Issue an API key',
   description:
-    'Issues an API key. Store `apiKey`: later responses don’t contain it. Only an OWNER or ADMIN may issue keys.',
+    'Issues an API key. Store `apiKey`: later responses don’t contain it. Only an OWNER or ADMIN can issue keys.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({
     schema: issueBody,
   }),
-  responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
+  responses: { 201: { kind: 'json', description: 'The new key. It works immediately.', schema: newKeySchema } },
   errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, body, services } = context;
@@ -101,15 +101,15 @@ export const listApiKeysRoute = route({
   method: 'GET',
   path: '/v1/api-keys',
   operationId: 'listApiKeys',
-  summary: 'The API keys that work, in the order of their issue',
+  summary: 'List the active API keys',
   description:
-    'Returns the active keys of the account by their prefixes. `access.canManage` tells whether the user may change them.',
+    'Returns the active keys of the account by their prefixes, oldest first. `access.canManage` tells whether the user can change them.',
   tag: DASHBOARD,
   principal: 'session',
   responses: {
     200: {
       kind: 'json',
-      description: 'The keys, and whether the caller may issue, rotate and revoke them.',
+      description: 'The keys, and whether the user can issue, rotate and revoke them.',
       schema: exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
     },
   },
@@ -125,15 +125,15 @@ export const rotateApiKeyRoute = route({
   path: '/v1/api-keys/{id}/rotate',
   operationId: 'rotateApiKey',
   params: keyParam,
-  summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
+  summary: 'Replace an API key',
   description:
-    'Issues a new key of the same mode and revokes the old one at once. Only an OWNER or ADMIN may rotate keys.',
+    'Issues a new key of the same mode and revokes the old one immediately. Store `apiKey`: later responses don’t contain it. Only an OWNER or ADMIN can rotate keys.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
-    201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
+    201: { kind: 'json', description: 'The new key. Every server process rejects the old one.', schema: newKeySchema },
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {
@@ -148,13 +148,17 @@ export const revokeApiKeyRoute = route({
   path: '/v1/api-keys/{id}',
   operationId: 'revokeApiKey',
   params: keyParam,
-  summary: 'Revoke an API key for good',
-  description: 'Revokes a key at once. This can’t be undone. Only an OWNER or ADMIN may revoke keys.',
+  summary: 'Revoke an API key',
+  description: 'Revokes a key immediately. This can’t be undone. Only an OWNER or ADMIN can revoke keys.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   responses: {
-    200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
+    200: {
+      kind: 'json',
+      description: 'The key is revoked. Every server process rejects it.',
+      schema: exactly({ revoked: boolean }),
+    },
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {

@@ -1,4 +1,4 @@
-// Logging in to the dashboard, out of it, and changing one's password (rules D1, E8).
+// Logging in to the dashboard, logging out, and changing or resetting a password (rules D1, E8).
 
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -21,22 +21,28 @@ import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 const EMAIL_LENGTH_MAX = 254;
-/** Longer texts are no passwords; a bound in UTF-16 units that every password stays below. */
+/** A bound in UTF-16 units that every valid password stays below. */
 const TYPED_LENGTH_MAX = 1_024;
-/** Recovery codes have 19 characters. */
+/** A generous bound: recovery codes have 19 characters. */
 export const CODE_LENGTH_MAX = 64;
 
 const loginSchema = exactly({
-  token: described('For the header `Authorization: Bearer <token>`. Shown once.', string()),
+  token: described('Send it in the header `Authorization: Bearer <token>`. Returned only once.', string()),
   tokenType: constant('Bearer'),
-  expiresIn: described('Seconds until the token ends.', integer(1, 86_400)),
+  expiresIn: described('Seconds until the token expires.', integer(1, 86_400)),
   user: exactly({
     id: id(USER.idPrefix),
     name: string(),
     email: string(),
-    role: described('An OPERATOR belongs to the platform, everybody else to an account.', oneOfTexts(ROLES)),
+    role: described(
+      'An OPERATOR belongs to the platform, a user with any other role to an account.',
+      oneOfTexts(ROLES),
+    ),
   }),
-  account: described('null: of an OPERATOR.', orNull(exactly({ id: id(ACCOUNT.idPrefix), name: string() }))),
+  account: described(
+    'The account of the user; null for an OPERATOR.',
+    orNull(exactly({ id: id(ACCOUNT.idPrefix), name: string() })),
+  ),
 });
 
 export const logInRoute = route({
@@ -51,17 +57,14 @@ export const logInRoute = route({
   limit: 'login',
   body: jsonBody({
     schema: accepting({
-      email: described('In any case of letters.', string(EMAIL_LENGTH_MAX)),
+      email: described('Case-insensitive.', string(EMAIL_LENGTH_MAX)),
       password: string(TYPED_LENGTH_MAX),
       code: optional(
-        described(
-          'Of the second factor, for a user who has one: a TOTP code or a recovery code.',
-          string(CODE_LENGTH_MAX),
-        ),
+        described('A TOTP code or recovery code. Required if the user has a second factor.', string(CODE_LENGTH_MAX)),
       ),
     }),
   }),
-  responses: { 200: { kind: 'json', description: 'A session has begun.', schema: loginSchema } },
+  responses: { 200: { kind: 'json', description: 'The user is logged in.', schema: loginSchema } },
   errors: ['unauthorized', 'second_factor_required', 'role_required'],
   handle: async (context) => {
     const { body, services, address, requestId } = context;
@@ -89,8 +92,8 @@ export const logOutRoute = route({
   method: 'POST',
   path: '/v1/auth/logout',
   operationId: 'logOut',
-  summary: 'Log out: the token is dead at once',
-  description: 'Ends the session. Its token stops working at once.',
+  summary: 'Log out',
+  description: 'Ends the session. Its token stops working immediately.',
   tag: DASHBOARD,
   principal: 'anySession',
   limit: 'logOut',
@@ -106,7 +109,7 @@ export const changePasswordRoute = route({
   method: 'POST',
   path: '/v1/auth/password',
   operationId: 'changePassword',
-  summary: 'Change one’s password; every other session of the user ends',
+  summary: 'Change the password of the current user',
   description:
     'Changes the password of the current user. Every other session of this user ends; the current session continues.',
   tag: DASHBOARD,
@@ -120,7 +123,7 @@ export const changePasswordRoute = route({
       ),
     }),
   }),
-  responses: { 204: { kind: 'empty', description: 'It is changed. This session goes on.' } },
+  responses: { 204: { kind: 'empty', description: 'The password is changed. The current session continues.' } },
   errors: [],
   handle: async (context) => {
     const { current_password: current, new_password: wanted } = context.body;
@@ -138,9 +141,9 @@ export const requestPasswordResetRoute = route({
   method: 'POST',
   path: '/v1/auth/password-reset',
   operationId: 'requestPasswordReset',
-  summary: 'Have a link sent by which a new password is set',
+  summary: 'Request a password reset link',
   description:
-    'Sends a link for a new password to a user’s email address. The response is the same for unknown addresses.',
+    'Sends the user an email with a link to set a new password. The response is the same for unknown addresses.',
   tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
@@ -148,7 +151,7 @@ export const requestPasswordResetRoute = route({
   responses: {
     202: {
       kind: 'empty',
-      description: 'If the address is a user’s, a link is on its way. It has one use, within an hour.',
+      description: 'If the address belongs to a user, a link was sent. It works once, within one hour.',
     },
   },
   errors: [],

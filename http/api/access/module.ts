@@ -1,4 +1,4 @@
-// Logins, API keys and users over HTTP.
+// The HTTP module for logins, API keys and users.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './apiKeys.ts';
 import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './login.ts';

@@ -1,4 +1,4 @@
-// API keys of any account, as operators of the platform see to them (rule O1).
+// Routes by which operators of the platform manage the API keys of any account (rule O1).
 
 import { shownFingerprint } from '../../../application/accounts/newKey.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -22,8 +22,8 @@ const params = { ...accountParam, keyId: keyParam.id };
 
 const operatorsKeySchema = exactly({
   ...listedKey,
-  fingerprint: described('The first 16 hex characters of its SHA-256, as request logs show it.', string()),
-  lastUsedAt: described('To the minute; null: never.', orNull(timestamp)),
+  fingerprint: described('The first 16 hex characters of the SHA-256 hash of the key, as in request logs.', string()),
+  lastUsedAt: described('The minute of the last use; null if the key was never used.', orNull(timestamp)),
 });
 
 const listKeysOfAccountRoute = route({
@@ -31,8 +31,9 @@ const listKeysOfAccountRoute = route({
   path: '/ops/v1/accounts/{id}/api-keys',
   operationId: 'listKeysOfAccount',
   params: accountParam,
-  summary: 'The API keys of an account that work, in the order of their issue, and when they were last used',
-  description: 'Returns the active keys of an account by their prefixes.',
+  summary: 'List the active API keys of an account',
+  description:
+    'Returns the active keys of an account by their prefixes, oldest first, with the time of their last use.',
   ...FOR_OPERATORS,
   responses: {
     200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
@@ -56,11 +57,11 @@ const issueKeyOfAccountRoute = route({
   path: '/ops/v1/accounts/{id}/api-keys',
   operationId: 'issueKeyOfAccount',
   params: accountParam,
-  summary: 'Issue an API key to an account; it is shown once',
+  summary: 'Issue an API key for an account',
   description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
-  responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
+  responses: { 201: { kind: 'json', description: 'The new key. It works immediately.', schema: newKeySchema } },
   errors: ['not_found'],
   handle: async (context) => {
     const { params: of, body, services } = context;
@@ -75,12 +76,13 @@ const rotateKeyOfAccountRoute = route({
   path: '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate',
   operationId: 'rotateKeyOfAccount',
   params,
-  summary: 'Replace an API key of an account by a new one of its mode, at once and with no overlap; it is shown once',
-  description: 'Issues a new key of the same mode and revokes the old one at once.',
+  summary: 'Replace an API key of an account',
+  description:
+    'Issues a new key of the same mode and revokes the old one immediately. Store `apiKey`: later responses don’t contain it.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
-    201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
+    201: { kind: 'json', description: 'The new key. Every server process rejects the old one.', schema: newKeySchema },
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -95,11 +97,15 @@ const revokeKeyOfAccountRoute = route({
   path: '/ops/v1/accounts/{id}/api-keys/{keyId}',
   operationId: 'revokeKeyOfAccount',
   params,
-  summary: 'Revoke an API key of an account for good',
-  description: 'Revokes a key of an account at once. This can’t be undone.',
+  summary: 'Revoke an API key of an account',
+  description: 'Revokes a key of an account immediately. This can’t be undone.',
   ...FOR_OPERATORS,
   responses: {
-    200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
+    200: {
+      kind: 'json',
+      description: 'The key is revoked. Every server process rejects it.',
+      schema: exactly({ revoked: boolean }),
+    },
   },
   errors: ['not_found'],
   handle: async (context) => {

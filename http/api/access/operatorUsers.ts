@@ -1,4 +1,4 @@
-// Users of every account and of the platform, as its operators see to them (rules D2, O1).
+// Routes by which operators manage the users of every account and of the platform (rules D2, O1).
 
 import type { Static } from 'typebox';
 import type { Platform } from '../../../application/capabilities.ts';
@@ -29,7 +29,7 @@ const NO_USER = reject('not_found', 'There is no such user.');
 
 const userParam = {
   id: {
-    description: 'The `usr_` id.',
+    description: 'The `usr_` id of the user.',
     schema: { type: 'string' },
     parse: (text: string) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER,
   },
@@ -37,7 +37,7 @@ const userParam = {
 
 const userProperties = {
   id: id(USER.idPrefix),
-  accountId: described('null: of the platform, an OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
+  accountId: described('The account of the user; null for an OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
   email: string(),
   name: string(),
   role: oneOfTexts(ROLES),
@@ -65,10 +65,12 @@ const userView = ({
 });
 
 const wish = {
-  accountId: optional(described('Of every role but OPERATOR.', orNull(id(ACCOUNT.idPrefix)))),
+  accountId: optional(
+    described('The account of the user. Required for every role except OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
+  ),
   email: emailSchema,
   role: oneOfTexts(ROLES),
-  name: optional(described('Default: the e-mail address.', string(USER_NAME_LENGTH_MAX))),
+  name: optional(described('Default: the email address.', string(USER_NAME_LENGTH_MAX))),
 };
 const inviteBody = accepting(wish);
 const addBody = accepting({ ...wish, password: optional(passwordSchema) });
@@ -87,7 +89,7 @@ const wishOf = ({ accountId = null, email, role, name }: Frozen<Static<typeof in
 
 const viewOf = async ({ findUser }: Platform, userId: UserId) => {
   const user = await findUser(userId);
-  if (user === null) throw new Error(`user ${userId} was added, and is not there`);
+  if (user === null) throw new Error(`user ${userId} not found after creation`);
   return userView(user);
 };
 
@@ -95,15 +97,15 @@ const addUserRoute = route({
   method: 'POST',
   path: '/ops/v1/users',
   operationId: 'addUser',
-  summary: 'Add a user with a password, which is shown once; nothing is sent',
-  description: 'Creates a user and returns a password once. Quita sends no email.',
+  summary: 'Add a user with a password',
+  description: 'Creates a user and returns the password once. Quita sends no email.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
     201: {
       kind: 'json',
-      description: 'The user, who can log in.',
-      schema: exactly({ ...userProperties, password: described('Shown only now.', string()) }),
+      description: 'The user, who can log in immediately.',
+      schema: exactly({ ...userProperties, password: described('Returned only once.', string()) }),
     },
   },
   errors: ['not_found'],
@@ -121,12 +123,12 @@ const inviteUserRoute = route({
   method: 'POST',
   path: '/ops/v1/users/invite',
   operationId: 'inviteUser',
-  summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
+  summary: 'Invite a user by email',
   description:
-    'Creates a user and sends a link for the first password. The link works once, within one hour. For a user without a password, it sends a new link.',
+    'Creates a user and sends an email with a link to set the first password. The link works once, within one hour. For an invited user who has no password yet, it sends a new link.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
-  responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
+  responses: { 202: { kind: 'json', description: 'The user. The link is being sent.', schema: userSchema } },
   errors: ['not_found'],
   handle: async (context) => {
     const { platform } = context.services;
@@ -139,13 +141,13 @@ const listUsersRoute = route({
   method: 'GET',
   path: '/ops/v1/users',
   operationId: 'listUsers',
-  summary: 'Every user, or those of an account, in the order in which they were added',
-  description: 'Returns the users of the platform, or those of one account.',
+  summary: 'List users',
+  description: 'Returns all users, or those of one account, in the order in which they were added.',
   ...FOR_OPERATORS,
   query: {
     ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
     accountId: matching(
-      'Users of this account alone.',
+      'Only users of this account.',
       'an acct_ id',
       (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
     ),
@@ -166,8 +168,8 @@ const showUserRoute = route({
   path: '/ops/v1/users/{id}',
   operationId: 'showUser',
   params: userParam,
-  summary: 'A user',
-  description: 'Returns one user with the role and the status.',
+  summary: 'Retrieve a user',
+  description: 'Returns one user with role and status.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
   errors: ['not_found'],
@@ -177,7 +179,7 @@ const showUserRoute = route({
   },
 });
 
-const USER_NOW = { 200: { kind: 'json', description: 'The user as it is now.', schema: userSchema } } as const;
+const USER_NOW = { 200: { kind: 'json', description: 'The user after the change.', schema: userSchema } } as const;
 const userOrRefusal = (done: KnownUser | Rejection) =>
   isRejection(done) ? done : { status: 200 as const, body: userView(done) };
 
@@ -203,13 +205,13 @@ const statusRoute = (
 
 const disableUserRoute = statusRoute(
   'disable',
-  'Shut a user out: logged out everywhere, at once',
-  'Disables a user. All sessions of this user end at once.',
+  'Disable a user',
+  'Disables a user, who can’t log in until enabled again. All sessions of this user end immediately.',
   (platform, userId, by) => platform.disableUser(userId, by),
 );
 const enableUserRoute = statusRoute(
   'enable',
-  'Let a disabled user log in again',
+  'Enable a disabled user',
   'Enables a disabled user, who can then log in again.',
   (platform, userId, by) => platform.enableUser(userId, by),
 );
@@ -219,8 +221,8 @@ const changeRoleRoute = route({
   path: '/ops/v1/users/{id}/role',
   operationId: 'changeUserRole',
   params: userParam,
-  summary: 'Give a user of an account another role: it counts in every session, at once',
-  description: 'Changes the role of an account’s user. The new role applies to current sessions, too.',
+  summary: 'Change the role of a user',
+  description: 'Changes the role of a user of an account. The new role applies to current sessions immediately.',
   ...FOR_OPERATORS,
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
@@ -237,9 +239,9 @@ const resetSecondFactorRoute = route({
   path: '/ops/v1/users/{id}/reset-second-factor',
   operationId: 'resetSecondFactor',
   params: userParam,
-  summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
+  summary: 'Remove the second factor of a user',
   description:
-    'Removes the second factor of a user, who can then log in with the password alone and enrol again. All sessions of this user end.',
+    'Removes the second factor of a user, for example after the loss of a device. The user can then log in with the password alone and enrol again. All sessions of this user end.',
   ...FOR_OPERATORS,
   responses: USER_NOW,
   errors: ['not_found'],

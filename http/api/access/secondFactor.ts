@@ -1,4 +1,4 @@
-// A user's second factor: enrolling and confirming it (rule D4).
+// Routes that enrol and confirm a user's second factor (rule D4).
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { accepting, described, exactly, listOf, optional, string } from '../../kernel/jsonSchema.ts';
@@ -10,16 +10,16 @@ const enrolTotpRoute = route({
   method: 'POST',
   path: '/v1/auth/totp/enroll',
   operationId: 'enrolTotp',
-  summary: 'Begin to enrol an authenticator app as a second factor; nothing changes until it is confirmed',
+  summary: 'Start the enrolment of a second factor',
   description:
-    'Returns the secret of a new second factor. Logins do not change until `confirmTotp`. A repeat replaces the pending secret. A user who has a second factor sends a `code` of it.',
+    'Returns a new secret for an authenticator app. The second factor takes effect when `confirmTotp` succeeds. A repeat replaces the pending secret. If the user already has a second factor, a `code` from it is required.',
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
     schema: accepting({
       code: optional(
         described(
-          'A TOTP or recovery code of the present second factor, which the new one replaces. Ignored without one.',
+          'A TOTP or recovery code of the current second factor, which the new one replaces. Ignored if the user has none.',
           string(CODE_LENGTH_MAX),
         ),
       ),
@@ -28,10 +28,13 @@ const enrolTotpRoute = route({
   responses: {
     200: {
       kind: 'json',
-      description: 'A new secret. It replaces one that was not confirmed.',
+      description: 'A new secret. It replaces an unconfirmed one.',
       schema: exactly({
-        secret: described('In base32, for apps without a camera.', string()),
-        otpauth_url: described('For the app, usually as a QR code: SHA-1, six digits, 30 seconds.', string()),
+        secret: described('The secret in base32, for manual entry.', string()),
+        otpauth_url: described(
+          'The URL for the authenticator app, usually shown as a QR code (SHA-1, six digits, 30 seconds).',
+          string(),
+        ),
       }),
     },
   },
@@ -46,20 +49,20 @@ const confirmTotpRoute = route({
   method: 'POST',
   path: '/v1/auth/totp/confirm',
   operationId: 'confirmTotp',
-  summary: 'Put the second factor in force by a code of it; every other session of the user ends',
+  summary: 'Confirm a second factor',
   description:
-    'Puts the pending second factor in force and returns ten recovery codes, which are shown once. Every other session of this user ends.',
+    'Activates the pending second factor and returns ten recovery codes. Store them: they are returned only once. Every other session of this user ends.',
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
     schema: accepting({
-      code: described('The app’s present code. It counts as used.', string(CODE_LENGTH_MAX)),
+      code: described('The current code of the authenticator app. It can’t be used again.', string(CODE_LENGTH_MAX)),
     }),
   }),
   responses: {
     200: {
       kind: 'json',
-      description: 'It is in force. Each recovery code works once instead of a TOTP code. Shown only now.',
+      description: 'The second factor is active. Each recovery code works once in place of a TOTP code.',
       schema: exactly({ recoveryCodes: listOf(string()) }),
     },
   },

@@ -1,7 +1,8 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
 export const DASHBOARD: Tag = {
   name: 'Dashboard',
-  description: 'Logging in, for the people of an account. What is asked for with its token is not for API keys.',
+  description:
+    'Login and management of an account by its users. These operations require the token of a login. API keys can’t call them.',
 };

@@ -1,5 +1,5 @@
-// The account for whoever is logged in to its dashboard: any member reads it, an OWNER or ADMIN changes what is the merchant's own, an
-// OWNER alone the guards on refunds (rules D2, M7a, M7b, O3).
+// The account in its dashboard: any user reads it, an OWNER or ADMIN changes the merchant's settings, and only an OWNER changes the
+// guards on refunds (rules D2, M7a, M7b, O3).
 
 import type { Static } from 'typebox';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
@@ -21,15 +21,15 @@ export const accountView = ({ accountId, name, email, openedAt, settings }: Open
   settings: agreedSettings(settings, DECLARED_SETTINGS.settings),
 });
 
-const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN changes the account.');
+const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN can change the account.');
 const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
 export const getAccountRoute = route({
   method: 'GET',
   path: '/v1/account',
   operationId: 'getAccount',
-  summary: 'The account and what is agreed with it',
-  description: 'Returns the account of the current user with its settings and fees.',
+  summary: 'Retrieve the account',
+  description: 'Returns the account of the current user, with its settings and fees.',
   tag: DASHBOARD,
   principal: 'session',
   responses: { 200: { kind: 'json', description: 'The account.', schema: accountSchema } },
@@ -39,28 +39,30 @@ export const getAccountRoute = route({
 
 type SettingsBody = Frozen<Static<typeof settingsBody>>;
 
-/** null: the caller may change all that is named. */
+/** Returns why the caller must not make this change, or null if it is allowed. */
 const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null => {
   const operators = OPERATORS_SETTINGS.find((name) => Object.hasOwn(body, name));
   if (operators !== undefined)
-    return reject('role_required', `Only the operator of the platform changes ${operators}.`, { param: operators });
+    return reject('role_required', `Only an operator of the platform can change ${operators}.`, { param: operators });
   if (caller.role === 'OWNER') return null;
   const owners = OWNERS_SETTINGS.find((name) => Object.hasOwn(body, name));
-  return owners === undefined ? null : reject('role_required', `Only an OWNER changes ${owners}.`, { param: owners });
+  return owners === undefined
+    ? null
+    : reject('role_required', `Only an OWNER can change ${owners}.`, { param: owners });
 };
 
 export const changeAccountSettingsRoute = route({
   method: 'PATCH',
   path: '/v1/account/settings',
   operationId: 'changeAccountSettings',
-  summary: 'Change the settings that are the merchant’s own; what is not sent stays',
+  summary: 'Change settings of the account',
   description:
     'Changes the settings that belong to the merchant, such as branding and cash-out destinations. Fields that you omit keep their values.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({ schema: settingsBody }),
-  responses: { 200: { kind: 'json', description: 'All settings as they are now.', schema: settingsSchema } },
+  responses: { 200: { kind: 'json', description: 'All settings after the change.', schema: settingsSchema } },
   errors: [],
   handle: async (context) => {
     const { caller, body, services } = context;
@@ -75,7 +77,7 @@ export const settingsOrRefusal = (done: AccountSettings | Rejection) =>
 
 export const SETTINGS_NOW = {
   kind: 'json',
-  description: 'All settings as they are now.',
+  description: 'All settings after the change.',
   schema: settingsSchema,
 } as const;
 
@@ -89,8 +91,9 @@ export const uploadLogoRoute = route({
   method: 'PUT',
   path: '/v1/account/logo',
   operationId: 'uploadLogo',
-  summary: 'The logo on the checkout and on receipts: a PNG or JPEG of 16 to 512 pixels a side',
-  description: 'Sets the logo that payers see on the checkout page and on receipts. Send the image itself as the body.',
+  summary: 'Upload the logo',
+  description:
+    'Sets the logo that payers see on the checkout page and on receipts. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
@@ -108,8 +111,9 @@ export const removeLogoRoute = route({
   method: 'DELETE',
   path: '/v1/account/logo',
   operationId: 'removeLogo',
-  summary: 'Take the logo away: it is not served any more',
-  description: 'Removes the logo. The checkout page and receipts then show the name of the merchant.',
+  summary: 'Remove the logo',
+  description:
+    'Removes the logo, which is no longer served. The checkout page and receipts then show the name of the merchant.',
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,

@@ -1,4 +1,4 @@
-// The account as its members see it, in the words of `account settings --json`, and what changes its settings.
+// The account as its users see it, with the field names of `account settings --json`, and the bodies that change its settings.
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
@@ -26,11 +26,11 @@ export const perMethod = <Schema>(schema: Schema) =>
     readonly [Method in (typeof PAYMENT_METHODS)[number]]: Schema;
   };
 const fee = exactly({
-  percentBps: described('Basis points of the amount.', anyInteger),
-  fixed: described('Minor units on top.', anyInteger),
+  percentBps: described('The variable part, in basis points of the amount.', anyInteger),
+  fixed: described('The fixed part, in minor units.', anyInteger),
 });
 
-/** An answer has all parts of a group. */
+/** A response contains all parts of a group. */
 const whole = (schema: ValueSchema) =>
   schema['properties'] === undefined ? schema : { ...schema, required: Object.keys(schema['properties'] ?? {}) };
 
@@ -38,27 +38,30 @@ export const settingsSchema = exactly({
   fees: exactly(perMethod(exactly({ provider: fee, platform: fee }))),
   holdDays: exactly(perMethod(anyInteger)),
   chargeWindowSeconds: anyInteger,
-  merchantName: described('As payers see the merchant.', string()),
-  taxId: described('CPF or CNPJ; null: not known.', orNull(string())),
-  receiverName: described('In the Pix code, as is the city.', string()),
-  receiverCity: string(),
-  logo: described('SHA-256 of the image; null: none.', orNull(string())),
-  color: described('#rrggbb of the checkout’s buttons and links; null: Quita’s.', orNull(string())),
+  merchantName: described('The name of the merchant that payers see.', string()),
+  taxId: described('CPF or CNPJ; null if unknown.', orNull(string())),
+  receiverName: described('The receiver’s name in Pix codes.', string()),
+  receiverCity: described('The receiver’s city in Pix codes.', string()),
+  logo: described('SHA-256 hash of the image; null if there is no logo.', orNull(string())),
+  color: described(
+    'Color of buttons and links on the checkout page, as #rrggbb; null for the default color.',
+    orNull(string()),
+  ),
   velocity: exactly({ customerPerHour: anyInteger, accountPerHour: anyInteger }),
   ...Object.fromEntries(DECLARED.map(({ name, schema }) => [name, declaredValue(whole(schema))])),
 });
 
 export const accountProperties = {
   id: id(ACCOUNT.idPrefix),
-  name: described('As the account was opened.', string()),
+  name: described('The name under which the account was opened.', string()),
   email: string(),
   createdAt: timestamp,
-  logoUrl: described('Where the logo is served; null: there is none.', orNull(string())),
+  logoUrl: described('URL of the logo; null if there is none.', orNull(string())),
   settings: settingsSchema,
 };
 export const accountSchema = exactly(accountProperties);
 
-/** What a request sets of these settings; `by` ends the descriptions. */
+/** Returns request properties for these settings. `by` is appended to each description. */
 export const changesOf = (settings: readonly AccountSetting[], by: string) =>
   Object.fromEntries(
     settings.map(({ name, schema }) => [
@@ -68,20 +71,20 @@ export const changesOf = (settings: readonly AccountSetting[], by: string) =>
   );
 
 const OWNERS = DECLARED.filter(({ isOwners }) => isOwners);
-/** In the order in which a rejection names them. */
+/** The settings that only an OWNER can change, in the order in which a rejection names them. */
 export const OWNERS_SETTINGS: readonly string[] = OWNERS.map(({ name }) => name);
 
 const MERCHANTS = new Set(['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS]);
 export const OPERATORS_SETTINGS = Object.keys(settingsSchema.properties).filter((name) => !MERCHANTS.has(name));
-/** Named, so that they are refused and not ignored. */
+/** The operators' settings are in the schema so that they are rejected, not ignored. */
 const refused = (name: string) =>
   name === 'logo'
-    ? described('PUT /v1/account/logo changes it; here it is 403 `role_required`.', anyJson)
-    : described('Only the operator of the platform changes it: 403 `role_required`.', anyJson);
+    ? described('Rejected with 403 `role_required`. Use PUT /v1/account/logo instead.', anyJson)
+    : described('Rejected with 403 `role_required`. Only an operator of the platform can change it.', anyJson);
 
 export const settingsBody = accepting({
-  color: optional(described('Lower-case #rrggbb; null: Quita’s.', orNull(string(7)))),
+  color: optional(described('A color in lower case, as #rrggbb; null for the default color.', orNull(string(7)))),
   chargeWindowSeconds: optional(integer(...SETTING_BOUNDS.chargeWindowSeconds)),
-  ...changesOf(OWNERS, ' Only an OWNER changes it.'),
+  ...changesOf(OWNERS, ' Only an OWNER can change it.'),
   ...Object.fromEntries(OPERATORS_SETTINGS.map((name) => [name, optional(refused(name))])),
 });

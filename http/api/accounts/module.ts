@@ -1,4 +1,4 @@
-// Accounts over HTTP.
+// The HTTP module for accounts.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { OPS_ACCOUNT_ROUTES } from '../ops/accounts.ts';
 import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './account.ts';

@@ -1,4 +1,4 @@
-// Dispute cases (contract.md Dispute cases). The canonical path is /v1/med/cases; /v1/infractions serves the same routes.
+// Routes of dispute cases (contract.md Dispute cases). The canonical path is /v1/med/cases; /v1/infractions is an alias.
 
 import type { CaseAnswer } from '../../../application/disputes/answerCase.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
@@ -13,7 +13,7 @@ import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
 import { DISPUTES } from './tags.ts';
 
-/** The case that a path names. */
+/** The path parameter of a case. */
 export const caseParam = {
   id: {
     description: 'The `med_` id of the case.',
@@ -22,7 +22,7 @@ export const caseParam = {
   },
 } as const;
 
-/** The same routes under both paths; each has an operation of its own. */
+/** Both paths serve the same routes, each as an operation of its own. */
 const CANONICAL = {
   path: '/v1/med/cases',
   named: (operationId: string, summary: string, description: string) => ({ operationId, summary, description }),
@@ -39,7 +39,9 @@ export type CasePaths = typeof CANONICAL | typeof ALIAS;
 
 export const CASE_PATHS: readonly CasePaths[] = [CANONICAL, ALIAS];
 
-const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your cases.', { param: 'starting_after' });
+const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one of your cases.', {
+  param: 'starting_after',
+});
 
 const listRoute = ({ path, named }: CasePaths): Route =>
   route({
@@ -47,29 +49,29 @@ const listRoute = ({ path, named }: CasePaths): Route =>
     path,
     ...named(
       'listMedCases',
-      'The dispute cases, newest first, by cursor',
+      'List dispute cases',
       'Returns dispute cases, newest first. To read the next page, pass `next_cursor` as `starting_after`. Both date bounds are exclusive.',
     ),
     tag: DISPUTES,
     principal: 'apiKey',
     reads: ['disputes'],
     query: {
-      limit: wholeNumber('How many cases at most.', 1, 100, 25),
+      limit: wholeNumber('The maximum number of cases to return.', 1, 100, 25),
       starting_after: matching(
-        'The last case of the page before: `next_cursor` of its answer.',
+        'The `next_cursor` of the previous page.',
         'a med_ id',
         (text) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? undefined,
         'invalid_cursor',
       ),
-      status: oneOf('Cases in this status.', CASE_STATUSES),
-      type: oneOf('Cases of this type. Without it: of all types.', CASE_TYPES),
+      status: oneOf('Only cases in this status.', CASE_STATUSES),
+      type: oneOf('Only cases of this type.', CASE_TYPES),
       charge_id: matching(
-        'Cases of this charge.',
+        'Only cases about this charge.',
         'a ch_ id',
         (text) => parseId<PaymentId>(text, PREFIX.charge) ?? undefined,
       ),
-      created_after: instantAfter('Cases created after this instant.'),
-      created_before: instantBefore('Cases created before this instant.'),
+      created_after: instantAfter('Only cases created after this time.'),
+      created_before: instantBefore('Only cases created before this time.'),
     },
     refusesUnknownQuery: true,
     responses: { 200: { kind: 'json', description: 'A page of cases.', schema: medCaseListSchema } },
@@ -98,7 +100,7 @@ const getRoute = ({ path, named }: CasePaths): Route =>
     path: `${path}/{id}`,
     ...named(
       'getMedCase',
-      'Read a dispute case',
+      'Retrieve a dispute case',
       'Returns one dispute case with its status, its deadline and what happened to the money.',
     ),
     tag: DISPUTES,
@@ -114,7 +116,7 @@ const getRoute = ({ path, named }: CasePaths): Route =>
     },
   });
 
-/** Answers a case: the merchant's answers, and what the platform does with it. */
+/** Applies a merchant's response or an act of the platform to a case, and returns the case. */
 export const answer = async (context: KeyContext<typeof caseParam>, what: CaseAnswer) => {
   const { caller, params, services } = context;
   assertShownCase(context, params.id);
@@ -130,14 +132,14 @@ const appealRoute = ({ path, named }: CasePaths): Route =>
     path: `${path}/{id}/appeal`,
     ...named(
       'appealMedCase',
-      'Object to a dispute',
-      'Objects to an open case. The payer’s bank then decides. Upload evidence before or after the appeal. The disputed amount stays retained.',
+      'Appeal a dispute',
+      'Appeals an open case. The payer’s bank then decides. You can upload evidence before or after the appeal. The disputed amount stays retained.',
     ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
-    responses: { 200: { kind: 'json', description: 'The case, appealed.', schema: medCaseSchema } },
+    responses: { 200: { kind: 'json', description: 'The appealed case.', schema: medCaseSchema } },
     errors: ['not_found', 'case_not_open'],
     handle: (context) => answer(context, { kind: 'appeal', reason: context.body.reason }),
   });
@@ -148,13 +150,13 @@ const acceptRoute = ({ path, named }: CasePaths): Route =>
     path: `${path}/{id}/accept`,
     ...named(
       'acceptMedCase',
-      'Give in to a dispute: final',
+      'Accept a dispute',
       'Accepts an open case. The retained amount is lost. This can’t be undone.',
     ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
-    responses: { 200: { kind: 'json', description: 'The case, accepted and lost.', schema: medCaseSchema } },
+    responses: { 200: { kind: 'json', description: 'The accepted case. Its amount is lost.', schema: medCaseSchema } },
     errors: ['not_found', 'case_not_open', 'case_under_review'],
     handle: (context) => answer(context, { kind: 'accept' }),
   });

@@ -1,4 +1,4 @@
-// Evidence in dispute cases: a grant, an upload to its URL, and its confirmation (contract.md Dispute case, rule Q6).
+// Routes that request, confirm and list uploads of evidence in dispute cases (contract.md Dispute case, rule Q6).
 
 import type { Static } from 'typebox';
 import { evidenceOf } from '../../../application/disputes/evidence.ts';
@@ -14,7 +14,7 @@ import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
 import { DISPUTES } from './tags.ts';
 
-/** The evidence that a path names. */
+/** The path parameter of an evidence file. */
 export const evidenceParam = {
   description: 'The `mev_` id of the evidence.',
   schema: { type: 'string' },
@@ -30,8 +30,8 @@ const listRoute = ({ path, named }: CasePaths): Route =>
     path: `${path}/{id}/evidence`,
     ...named(
       'listMedCaseEvidence',
-      'The confirmed evidence of a case, newest first',
-      'Returns the confirmed files of a case. Each `view_url` is valid for 5 minutes. Unconfirmed uploads are not listed.',
+      'List the evidence of a case',
+      'Returns the confirmed files of a case, newest first. Each `view_url` is valid for 5 minutes. Unconfirmed uploads are not listed.',
     ),
     tag: DISPUTES,
     principal: 'apiKey',
@@ -60,9 +60,9 @@ const fileProblems = ({ file_name: name, mime_type: type }: Partial<Frozen<Stati
   const problem = (message: string) => [{ code: CODES.file_name, param: 'file_name', message }];
   if (!isFileName(name))
     return problem(
-      'must have 1 to 255 characters, no slash, backslash, control or direction character, and be neither . nor ..',
+      'must have 1 to 255 characters, must not contain a slash, a backslash, a control or text-direction character, and must not be . or ..',
     );
-  return type === undefined || fitsType(name, type) ? [] : problem(`has an extension that does not belong to ${type}`);
+  return type === undefined || fitsType(name, type) ? [] : problem(`has an extension that doesn’t match ${type}`);
 };
 
 const grantRoute = ({ path, named }: CasePaths): Route =>
@@ -71,14 +71,14 @@ const grantRoute = ({ path, named }: CasePaths): Route =>
     path: `${path}/{id}/evidence`,
     ...named(
       'grantMedCaseEvidence',
-      'Ask for an upload of evidence',
+      'Request an upload of evidence',
       'Returns a signed upload URL for one file. Send the file by PUT with the returned headers within 15 minutes, then call `completeMedCaseEvidence`.',
     ),
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
-    responses: { 201: { kind: 'json', description: 'Where and how to send the file.', schema: uploadSchema } },
+    responses: { 201: { kind: 'json', description: 'The upload URL and its required headers.', schema: uploadSchema } },
     errors: ['not_found', 'case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
     handle: async (context) => {
       const { body, caller, params, services } = context;
@@ -99,7 +99,7 @@ const completeRoute = ({ path, named }: CasePaths): Route =>
     path: `${path}/{id}/evidence/{evidence_id}/complete`,
     ...named(
       'completeMedCaseEvidence',
-      'Confirm an uploaded file; again: the same evidence',
+      'Confirm an uploaded file',
       'Checks an uploaded file and adds it to the case. A repeat returns the same evidence. If the file is not of its declared type, request a new upload.',
     ),
     tag: DISPUTES,

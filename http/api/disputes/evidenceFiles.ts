@@ -1,4 +1,4 @@
-// The files of dispute cases themselves: sent to and seen at signed URLs of this service, which are their own credentials (rule Q6).
+// Upload and download of evidence files at signed URLs, which need no other credentials (rule Q6).
 
 import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES } from '../../../domain/dispute/evidenceFile.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -9,7 +9,7 @@ import { DISPUTES } from './tags.ts';
 const params = { id: evidenceParam } as const;
 
 const TOKEN: QueryRule<string, string> = {
-  description: 'The credential in the URL, as it was given out.',
+  description: 'The credential in the signed URL.',
   expects: 'the token of the URL',
   schema: { type: 'string' },
   parse: (text) => text,
@@ -21,7 +21,7 @@ const receiveRoute = route({
   method: 'PUT',
   path: '/evidence/{id}',
   operationId: 'receiveEvidence',
-  summary: 'Where a granted file is sent, once, with just the granted type and size',
+  summary: 'Upload an evidence file once, with the granted type and size',
   tag: DISPUTES,
   principal: 'public',
   params,
@@ -36,17 +36,17 @@ const receiveRoute = route({
   },
 });
 
-/** After which a download that was refused may find a place. */
+/** The time after which a rejected download may find a free slot. */
 const RETRY_AFTER_SECONDS = '5';
 
-/** Whatever a browser is made to do with it, it is a file to be saved, and does nothing. */
+/** Headers with which a browser saves the file and never runs or embeds it. */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'private, no-store',
 } as const;
 
-/** RFC 6266, with the name as it is and one for readers that know ASCII alone. */
+/** Returns a Content-Disposition (RFC 6266) with the file name in UTF-8, and in ASCII for old clients. */
 const attachment = (fileName: string): string => {
   const plain = fileName.replaceAll(/[^ !#$&'()+,\-.0-9;=@A-Z[\]^_`a-z{}~]/g, '_');
   const encoded = encodeURIComponent(fileName.toWellFormed()).replaceAll(
@@ -60,12 +60,12 @@ const showRoute = route({
   method: 'GET',
   path: '/evidence/{id}',
   operationId: 'showEvidence',
-  summary: 'A confirmed file, by the link of a list of evidence',
+  summary: 'Download a confirmed evidence file by its `view_url`',
   tag: DISPUTES,
   principal: 'public',
   params,
   query: { token: TOKEN },
-  responses: { 200: { kind: 'bytes', description: 'The file, to be saved.', contentTypes: EVIDENCE_TYPES } },
+  responses: { 200: { kind: 'bytes', description: 'The file as a download.', contentTypes: EVIDENCE_TYPES } },
   errors: ['not_found', 'invalid_signature', 'EVIDENCE_SIZE_MISMATCH'],
   handle: async ({ params: { id }, query: { token }, services }) => {
     const shown = await services.showEvidence(id, token);

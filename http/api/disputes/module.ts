@@ -1,4 +1,4 @@
-// Dispute cases and their evidence over HTTP.
+// The HTTP module for dispute cases and their evidence.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { canonicalBody } from '../webhooks/webhookBodies.ts';
 import { medCaseSchema, resolutionSchema } from './caseSchema.ts';

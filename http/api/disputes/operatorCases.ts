@@ -1,4 +1,4 @@
-// Dispute cases that wait for an operator of the platform, over all accounts (rules Q3, O1).
+// Routes for the dispute cases of all accounts that wait for an operator of the platform (rules Q3, O1).
 
 import { CASE_WAITS_BECAUSE } from '../../../application/ports/readModels/cases.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -33,22 +33,26 @@ const status = oneOfTexts(CASE_STATUSES);
 
 const waitingSchema = exactly({
   caseId: id(MED_CASE.idPrefix),
-  providerCaseId: described('The bank’s id.', string()),
+  providerCaseId: described('The bank’s id of the case.', string()),
   chargeId: id(PREFIX.charge),
   accountId: id(ACCOUNT.idPrefix),
   mode: oneOfTexts(['test', 'live']),
-  status: described('Null: the report opened no case.', oneOfTextsOrNull(CASE_STATUSES)),
-  amount: described('As it was reported, in minor units.', anyInteger),
+  status: described('The status of the case; null if the report opened no case.', oneOfTextsOrNull(CASE_STATUSES)),
+  amount: described('The reported amount, in minor units.', anyInteger),
   currency: string(),
   because: described(
-    '`review`: an outcome is to be reviewed. `amount_mismatch`: the reported amount matches neither the charge nor its refundable rest. ' +
-      '`report_not_taken`: the report can never open a case. `report_contradicts`: the bank reported something else after the end.',
+    'Why the case waits. `review`: an outcome awaits review. `amount_mismatch`: the reported amount matches neither the charge nor its ' +
+      'remaining refundable amount. `report_not_taken`: the report can never open a case. `report_contradicts`: a report contradicts the ' +
+      'outcome of an ended case.',
     oneOfTexts(CASE_WAITS_BECAUSE),
   ),
-  reason: described('Why the report can never open a case; otherwise null.', oneOfTextsOrNull(NEVER_BECAUSE)),
-  result: described('What was ruled; null: nothing was.', oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn'])),
-  returned: described('Whether the money comes back to the merchant, as the bank says.', orNull(boolean)),
-  returnedToPayer: described('How much the payer got, where the bank says so.', orNull(anyInteger)),
+  reason: described('Why the report can never open a case; null otherwise.', oneOfTextsOrNull(NEVER_BECAUSE)),
+  result: described(
+    'The reported decision; null if there is none.',
+    oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn']),
+  ),
+  returned: described('Whether the money returns to the merchant, according to the bank.', orNull(boolean)),
+  returnedToPayer: described('The amount that the payer received, if the bank reported it.', orNull(anyInteger)),
   since: string(),
 });
 
@@ -56,8 +60,8 @@ const listCaseReviewsRoute = route({
   method: 'GET',
   path: '/ops/v1/med/review',
   operationId: 'listCaseReviews',
-  summary: 'Dispute cases that wait for an operator, oldest first',
-  description: 'Returns the dispute cases whose outcomes wait for an operator.',
+  summary: 'List dispute cases that wait for an operator',
+  description: 'Returns the dispute cases and reports that wait for an operator, oldest first.',
   ...FOR_OPERATORS,
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
@@ -65,7 +69,7 @@ const listCaseReviewsRoute = route({
   responses: {
     200: {
       kind: 'json',
-      description: 'The cases, and how many there are in all.',
+      description: 'The cases and their total number.',
       schema: exactly({ data: listOf(waitingSchema), total }),
     },
   },
@@ -79,11 +83,14 @@ const listCaseReviewsRoute = route({
 const DECIDED = {
   200: {
     kind: 'json',
-    description: 'How the case is now.',
+    description: 'The case after the decision.',
     schema: exactly({
       caseId: id(MED_CASE.idPrefix),
       status,
-      moneyOutcome: described('Null while the case goes on.', oneOfTextsOrNull(MONEY_OUTCOMES)),
+      moneyOutcome: described(
+        'What happened to the disputed amount; null while the case continues.',
+        oneOfTextsOrNull(MONEY_OUTCOMES),
+      ),
     }),
   },
 } as const;
@@ -107,25 +114,30 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description
   });
 
 const REASON_MAX = 500;
-const reason = described('Why, for the records.', string(REASON_MAX, { minLength: 1, pattern: '\\S' }));
+const reason = described(
+  'The reason for the decision, for the records.',
+  string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
+);
 const amountOf = (what: string) =>
-  optional(integer(AMOUNT_MIN, AMOUNT_MAX, `${what}, in minor units: at most the refundable rest of the charge.`));
+  optional(
+    integer(AMOUNT_MIN, AMOUNT_MAX, `${what}, in minor units. At most the remaining refundable amount of the charge.`),
+  );
 
-const NOT_ONE = reject('invalid_request', 'Exactly one of held, lost and nothing is needed.');
+const NOT_ONE = reject('invalid_request', 'Send exactly one of held, lost and nothing.');
 
 const settleRoute = route({
   method: 'POST',
   path: '/ops/v1/med/cases/{id}/settle',
   operationId: 'settleCase',
   params: caseParam,
-  summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
+  summary: 'Settle a dispute case with a mismatched amount',
   description:
     'Settles a case whose reported amount differs from the charge: holds an amount, books it as lost, or moves nothing.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: exactly({
-      held: amountOf('What is held until the case ends'),
-      lost: amountOf('What is taken at once'),
+      held: amountOf('The amount to hold until the case ends'),
+      lost: amountOf('The amount to book as lost immediately'),
       nothing: optional(described('The merchant keeps the money.', constantTrue)),
       reason,
     }),
@@ -150,13 +162,14 @@ const dismissRoute = route({
   operationId: 'dismissCaseReport',
   params: {
     id: {
-      description: 'The `med_` id of the case, or the bank’s id of it.',
+      description: 'The `med_` id of the case, or the bank’s id.',
       schema: { type: 'string' },
       parse: (text: string) => (isBadString(text) ? NO_CASE : text),
     },
   },
-  summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
-  description: 'Takes a report of the bank off the review list. The report stays recorded.',
+  summary: 'Dismiss a dispute report',
+  description:
+    'Removes a bank’s report from the review list if it can never open a case or contradicts the outcome of an ended one. The report stays recorded.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
@@ -173,12 +186,12 @@ export const OPERATOR_CASE_ROUTES: readonly Route[] = [
   listCaseReviewsRoute,
   reviewRoute(
     'approve',
-    'Let the outcome of a dispute case count',
+    'Approve the outcome of a dispute case',
     'Approves the outcome of a dispute case. The money moves accordingly.',
   ),
   reviewRoute(
     'reject',
-    'Refuse the outcome of a dispute case: it goes on as it was',
+    'Reject the outcome of a dispute case',
     'Rejects the outcome of a dispute case. The case continues as before.',
   ),
   settleRoute,

@@ -1,4 +1,4 @@
-// The sandbox: what payers' banks and the platform do about dispute cases (rule X4).
+// Sandbox routes that simulate payers' banks and the platform in dispute cases (rule X4).
 
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { BookedDispute, SandboxDispute, SandboxRuling } from '../../../application/sandbox/disputeInSandbox.ts';
@@ -18,33 +18,33 @@ import { medCaseSchema } from './caseSchema.ts';
 import { answer, caseParam } from './cases.ts';
 import { decideCaseBody, medBody, owedSchema, reviewBody } from './sandboxSchema.ts';
 
-const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: this charge can’t be disputed now.');
+const OVERTAKEN = reject('charge_not_disputable', 'The charge changed in the meantime and can no longer be disputed.');
 
-/** Returns the case once reads of it, of its charge and of the wallet show what `isThere` looks for; null when they do not in time. */
+/** Returns the case once the reads of the case and its charge reflect `isExpected`, or null if they don't within VISIBLE_MS. */
 const untilShown = (
   { services, caller: { tenant } }: KeyContext,
   caseId: MedCaseId,
-  isThere: (medCase: MedCase) => boolean,
+  isExpected: (medCase: MedCase) => boolean,
 ): Promise<MedCase | null> =>
   services.untilSeen(VISIBLE_MS, async () => {
     const found = await services.views.cases.find(tenant, caseId);
-    if (found === null || !isThere(found)) return null;
+    if (found === null || !isExpected(found)) return null;
     const payment = await services.views.payments.find(tenant, found.terms.paymentId);
     const dispute = payment?.transaction.status === 'settled' ? payment.transaction.dispute : null;
-    const isTold = dispute !== null && (dispute.caseId !== caseId || isUpTo(found, dispute));
-    return isTold ? found : null;
+    const isReflected = dispute !== null && (dispute.caseId !== caseId || isUpToDate(found, dispute));
+    return isReflected ? found : null;
   });
 
-const isUpTo = (
+const isUpToDate = (
   { moneyOutcome }: MedCase,
-  told: { readonly revision: number; readonly moneyOutcome: MedCase['moneyOutcome'] },
-): boolean => told.revision >= 0 && (moneyOutcome === null || told.moneyOutcome !== null);
+  shown: { readonly revision: number; readonly moneyOutcome: MedCase['moneyOutcome'] },
+): boolean => shown.revision >= 0 && (moneyOutcome === null || shown.moneyOutcome !== null);
 
 const sandboxMedRoute = route({
   method: 'POST',
   path: '/v1/sandbox/charges/{id}/med',
   operationId: 'sandboxOpenMedCase',
-  summary: 'The payer’s bank opens a dispute',
+  summary: 'Simulate a new dispute',
   description: 'Simulates a dispute by the payer’s bank about a paid charge. It opens a dispute case.',
   ...IN_SANDBOX,
   params: chargeParam,
@@ -57,11 +57,11 @@ const sandboxMedRoute = route({
         : [],
   }),
   responses: {
-    201: { kind: 'json', description: 'The case, as reads show it.', schema: medCaseSchema },
+    201: { kind: 'json', description: 'The new case.', schema: medCaseSchema },
     202: {
       kind: 'json',
       description:
-        'The same, when not all of it shows in the reads within 5 s. With `owed`: the bank’s id of the case.',
+        'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
       schema: either(medCaseSchema, owedSchema),
     },
   },
@@ -94,7 +94,7 @@ const sandboxMedRoute = route({
   },
 });
 
-/** What became of a dispute that the bank booked. One that is refused here never opens a case (Q10). */
+/** Waits for the outcome of a dispute that the bank booked. If it is refused here, it never opens a case (Q10). */
 const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: BookedDispute) => {
   const { services, caller } = context;
   const look = (isLast: boolean) => services.disputeTaken(caller.tenant, { caseId, paymentId, isNew }, isLast);
@@ -105,9 +105,9 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
   if ((taken ?? (await look(true))) === 'refused') return OVERTAKEN;
   const shown = await untilShown(context, caseId, () => true);
   if (shown !== null) return { status: 201 as const, body: medCaseView(shown) };
-  const sofar = await services.views.cases.find(caller.tenant, caseId);
-  if (sofar === null) throw new ReadModelsBehind('the case is not shown yet');
-  return { status: 202 as const, body: medCaseView(sofar) };
+  const current = await services.views.cases.find(caller.tenant, caseId);
+  if (current === null) throw new ReadModelsBehind('the case is not visible yet');
+  return { status: 202 as const, body: medCaseView(current) };
 };
 
 const onCase = {
@@ -115,10 +115,10 @@ const onCase = {
   ...IN_SANDBOX,
   params: caseParam,
   responses: {
-    200: { kind: 'json', description: 'The case after it.', schema: medCaseSchema },
+    200: { kind: 'json', description: 'The case after the change.', schema: medCaseSchema },
     202: {
       kind: 'json',
-      description: 'The same, when not all of it shows in the reads within 5 s.',
+      description: 'The case, if its effects are not fully visible within 5 seconds.',
       schema: medCaseSchema,
     },
   },
@@ -128,13 +128,13 @@ const sandboxRequestEvidenceRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
-  summary: 'The platform asks the merchant for evidence',
-  description: 'Simulates a request for evidence. The case shows the time in `evidence_requested_at`.',
+  summary: 'Simulate a request for evidence',
+  description: 'Simulates a request for evidence by the platform. The case shows the time in `evidence_requested_at`.',
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
 
-/** A report that is being taken up when something else ends the case is told so: there is one winner. */
+/** Applies a ruling. If another event ends the case first, the ruling is rejected. */
 const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling) => {
   const { caller, params, services } = context;
   assertShownCase(context, params.id);
@@ -147,23 +147,23 @@ const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling
   if (isRejection(taken)) return taken;
   const shown = await untilShown(context, params.id, ({ reports }) => reports >= done.report);
   if (shown !== null) return { status: 200 as const, body: medCaseView(shown) };
-  const sofar = await services.views.cases.find(caller.tenant, params.id);
-  return sofar === null ? NO_CASE : { status: 202 as const, body: medCaseView(sofar) };
+  const current = await services.views.cases.find(caller.tenant, params.id);
+  return current === null ? NO_CASE : { status: 202 as const, body: medCaseView(current) };
 };
 
 const sandboxDecideRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
-  summary: 'The payer’s bank decides: agreed is lost, disagreed is won',
+  summary: 'Simulate the bank’s decision on a dispute',
   description:
-    'Simulates the decision of the payer’s bank. With `review`, the outcome waits for an approval and changes nothing until then.',
+    'Simulates the decision of the payer’s bank. With `agreed`, the merchant loses the case; with `disagreed`, the merchant wins it. With `review`, the outcome has no effect until it is approved.',
   responses: {
     ...onCase.responses,
     202: {
       kind: 'json',
       description:
-        'The same, when not all of it shows in the reads within 5 s. With `owed`: the bank’s id of the case.',
+        'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
       schema: either(medCaseSchema, owedSchema),
     },
   },
@@ -172,7 +172,7 @@ const sandboxDecideRoute = route({
     codes: { returned_to_payer: 'invalid_amount' },
     refine: ({ result, returned_to_payer: got }) =>
       got !== undefined && result !== 'agreed'
-        ? [{ code: 'invalid_amount', param: 'returned_to_payer', message: 'goes with the result agreed only' }]
+        ? [{ code: 'invalid_amount', param: 'returned_to_payer', message: 'requires the result agreed' }]
         : [],
   }),
   errors: ['not_found', 'invalid_amount', 'case_not_open', 'case_under_review'],
@@ -192,7 +192,7 @@ const sandboxWithdrawRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
-  summary: 'The payer withdraws the dispute',
+  summary: 'Simulate the withdrawal of a dispute',
   description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
   errors: ['not_found', 'case_not_open', 'case_under_review'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
@@ -202,8 +202,8 @@ const sandboxReviewRoute = route({
   ...onCase,
   path: '/v1/sandbox/med/cases/{id}/review',
   operationId: 'sandboxReviewMedCase',
-  summary: 'An operator lets an outcome under review count, or not',
-  description: 'Approves or rejects an outcome that waits for review, as an operator of the platform would.',
+  summary: 'Simulate the review of an outcome',
+  description: 'Approves or rejects an outcome under review, as an operator of the platform would.',
   body: jsonBody({ schema: reviewBody }),
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'review', approve: context.body.approve }),

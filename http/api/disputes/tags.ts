@@ -1,7 +1,7 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
 export const DISPUTES: Tag = {
   name: 'Disputes',
-  description: 'Cases that payers’ banks open about payments: answers, evidence, outcomes.',
+  description: 'Dispute cases that payers’ banks open about payments: responses, evidence and outcomes.',
 };

@@ -1,4 +1,4 @@
-// Accounts, as operators of the platform see to them (rule O1).
+// Routes by which operators of the platform manage accounts (rule O1).
 
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
@@ -21,22 +21,22 @@ export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 export const accountParam = {
   id: {
-    description: 'The `acct_` id.',
+    description: 'The `acct_` id of the account.',
     schema: { type: 'string' },
     parse: (text: string) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? NO_ACCOUNT,
   },
 } as const;
 
 const EMAIL_LENGTH_MAX = 254;
-/** Longer texts are no passwords; a bound in UTF-16 units that every password stays below. */
+/** A bound in UTF-16 units that every valid password stays below. */
 const TYPED_LENGTH_MAX = 1_024;
-export const emailSchema = described('In any case of letters.', string(EMAIL_LENGTH_MAX));
+export const emailSchema = described('Case-insensitive.', string(EMAIL_LENGTH_MAX));
 export const passwordSchema = described(
-  '12 to 128 characters of any kind. Default: one is made.',
+  '12 to 128 characters of any kind. Default: a generated password.',
   string(TYPED_LENGTH_MAX),
 );
 
-/** What the schema can't say of who is to log in. */
+/** Returns the problems of a user's email address and password that the schema can't express. */
 export const loginProblems = ({
   email,
   password,
@@ -48,16 +48,16 @@ export const loginProblems = ({
   return [
     ...(email === undefined || isEmailAddress(email)
       ? []
-      : [{ param: 'email', message: 'must be an e-mail address', code: 'invalid_request' as const }]),
+      : [{ param: 'email', message: 'must be an email address', code: 'invalid_request' as const }]),
     ...(problem === null ? [] : [{ param: 'password', message: problem, code: 'invalid_request' as const }]),
   ];
 };
 
-const suspendedAt = described('null: it is not suspended.', orNull(timestamp));
+const suspendedAt = described('When the account was suspended; null if it is not suspended.', orNull(timestamp));
 const listedSchema = exactly({
   id: id(ACCOUNT.idPrefix),
-  name: described('As the account was opened.', string()),
-  email: described('Of its first owner.', string()),
+  name: described('The name under which the account was opened.', string()),
+  email: described('The email address of the first owner.', string()),
   createdAt: timestamp,
   suspendedAt,
 });
@@ -72,8 +72,8 @@ const shown = (account: OpenAccount, baseUrl: string) => {
 };
 
 const createBody = accepting({
-  name: described('The merchant’s, as payers see it.', string(USER_NAME_LENGTH_MAX)),
-  email: described('The owner’s, in any case of letters.', string(EMAIL_LENGTH_MAX)),
+  name: described('The name of the merchant that payers see.', string(USER_NAME_LENGTH_MAX)),
+  email: described('The email address of the owner. Case-insensitive.', string(EMAIL_LENGTH_MAX)),
   password: optional(passwordSchema),
 });
 
@@ -81,7 +81,7 @@ const createAccountRoute = route({
   method: 'POST',
   path: '/ops/v1/accounts',
   operationId: 'createAccount',
-  summary: 'Open an account with its OWNER, a test key and a live key; what is secret is shown once',
+  summary: 'Open an account',
   description:
     'Opens an account with an OWNER, a test key and a live key. Store the password and both keys: later responses don’t contain them.',
   tag: PLATFORM,
@@ -90,15 +90,15 @@ const createAccountRoute = route({
   responses: {
     201: {
       kind: 'json',
-      description: 'The account. Login and keys work at once.',
+      description: 'The account. The login and the keys work immediately.',
       schema: exactly({
         id: id(ACCOUNT.idPrefix),
         name: string(),
         email: string(),
         userId: id(USER.idPrefix),
-        password: described('Of the owner. Shown only now.', string()),
-        testApiKey: described('Shown only now.', string()),
-        liveApiKey: described('Shown only now.', string()),
+        password: described('The password of the owner. Returned only once.', string()),
+        testApiKey: described('The test key. Returned only once.', string()),
+        liveApiKey: described('The live key. Returned only once.', string()),
       }),
     },
   },
@@ -122,8 +122,8 @@ const listAccountsRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts',
   operationId: 'listAccounts',
-  summary: 'Every account, in the order of their opening, and which are suspended',
-  description: 'Returns the accounts of the platform. `suspendedAt` is set on suspended accounts.',
+  summary: 'List accounts',
+  description: 'Returns all accounts, oldest first. `suspendedAt` is set on suspended accounts.',
   tag: PLATFORM,
   principal: 'operator',
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
@@ -150,7 +150,7 @@ const showAccountRoute = route({
   path: '/ops/v1/accounts/{id}',
   operationId: 'showAccount',
   params: accountParam,
-  summary: 'An account, what is agreed with it, and whether it is suspended',
+  summary: 'Retrieve an account',
   description: 'Returns one account with its settings, fees and limits.',
   tag: PLATFORM,
   principal: 'operator',
@@ -167,13 +167,17 @@ const suspendAccountRoute = route({
   path: '/ops/v1/accounts/{id}/suspend',
   operationId: 'suspendAccount',
   params: accountParam,
-  summary: 'Refuse the keys and logins of an account, and end its sessions; its payments go on, its cash-outs wait',
+  summary: 'Suspend an account',
   description:
     'Suspends an account: its keys and logins are rejected and its sessions end. Open payments continue, and cash-outs wait.',
   tag: PLATFORM,
   principal: 'operator',
   responses: {
-    200: { kind: 'json', description: 'Since when it is. No process takes its keys.', schema: suspensionSchema },
+    200: {
+      kind: 'json',
+      description: 'The time of the suspension. Every server process rejects the keys of the account.',
+      schema: suspensionSchema,
+    },
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -189,11 +193,17 @@ const reopenAccountRoute = route({
   path: '/ops/v1/accounts/{id}/reopen',
   operationId: 'reopenAccount',
   params: accountParam,
-  summary: 'Take the keys and logins of a suspended account again; its users log in anew',
-  description: 'Ends a suspension. The keys work again, and users can log in.',
+  summary: 'Reopen a suspended account',
+  description: 'Ends a suspension. The keys work again, and users can log in again.',
   tag: PLATFORM,
   principal: 'operator',
-  responses: { 200: { kind: 'json', description: 'It is open, in every process.', schema: suspensionSchema } },
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'The account is open. Every server process accepts its keys.',
+      schema: suspensionSchema,
+    },
+  },
   errors: ['not_found'],
   handle: async (context) => {
     const { id: accountId } = context.params;
@@ -207,7 +217,7 @@ const operatorsSettingsRoute = route({
   path: '/ops/v1/accounts/{id}/settings',
   operationId: 'changeSettingsOfAccount',
   params: accountParam,
-  summary: 'Change what is agreed with an account; what is not sent stays',
+  summary: 'Change the settings of an account',
   description: 'Changes fees, limits and other agreed settings of an account. Fields that you omit keep their values.',
   tag: PLATFORM,
   principal: 'operator',
@@ -226,8 +236,9 @@ const operatorsLogoRoute = route({
   path: '/ops/v1/accounts/{id}/logo',
   operationId: 'uploadLogoOfAccount',
   params: accountParam,
-  summary: 'The logo of an account: a PNG or JPEG of 16 to 512 pixels a side',
-  description: 'Sets the logo of an account. Send the image itself as the body.',
+  summary: 'Upload the logo of an account',
+  description:
+    'Sets the logo of an account. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
   tag: PLATFORM,
   principal: 'operator',
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
@@ -244,8 +255,8 @@ const operatorsLogoRemovalRoute = route({
   path: '/ops/v1/accounts/{id}/logo',
   operationId: 'removeLogoOfAccount',
   params: accountParam,
-  summary: 'Take the logo of an account away: it is not served any more',
-  description: 'Removes the logo of an account.',
+  summary: 'Remove the logo of an account',
+  description: 'Removes the logo of an account, which is no longer served.',
   tag: PLATFORM,
   principal: 'operator',
   responses: { 200: SETTINGS_NOW },

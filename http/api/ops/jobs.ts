@@ -21,7 +21,10 @@ const queueText = described('The name of a queue.', string(100));
 const jobSchema = exactly({
   id: string(),
   queue: string(),
-  state: described('`failed`: for good; `retry`: another attempt follows by itself.', oneOfTexts(['failed', 'retry'])),
+  state: described(
+    '`failed`: all attempts failed. `retry`: another attempt follows automatically.',
+    oneOfTexts(['failed', 'retry']),
+  ),
   accountId: string(),
   mode,
   attempts: anyInteger,
@@ -34,12 +37,13 @@ const listFailedJobsRoute = route({
   method: 'GET',
   path: '/ops/v1/jobs',
   operationId: 'listFailedJobs',
-  summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
-  description: 'Returns background jobs that failed. Jobs that failed for good are kept for 30 days.',
+  summary: 'List failed jobs',
+  description:
+    'Returns background jobs that failed permanently or wait for their next attempt. Permanently failed jobs are kept for 30 days.',
   ...FOR_OPERATORS,
   query: {
     limit: upToThousand,
-    queue: matching('Of this queue alone.', 'the name of a queue', (text) => text || undefined),
+    queue: matching('Only jobs of this queue.', 'the name of a queue', (text) => text || undefined),
   },
   refusesUnknownQuery: true,
   responses: {
@@ -53,26 +57,27 @@ const listFailedJobsRoute = route({
 });
 
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
-const WHICH = reject('invalid_request', 'Say which: id, queue, or all: true.', { param: 'id' });
+const WHICH = reject('invalid_request', 'Send exactly one of id, queue, and all: true.', { param: 'id' });
 
 const redriveJobsRoute = route({
   method: 'POST',
   path: '/ops/v1/jobs/redrive',
   operationId: 'redriveJobs',
-  summary: 'Begin work that failed for good again, at once: one job, a queue, or all; what is done already stays',
-  description: 'Starts failed jobs again: one job, one queue, or all of them. Completed steps are not repeated.',
+  summary: 'Restart failed jobs',
+  description:
+    'Restarts jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
-      id: optional(described('One job.', string(36, { pattern: UUID }))),
+      id: optional(described('The id of one job.', string(36, { pattern: UUID }))),
       queue: optional(queueText),
-      all: optional(described('true: all of every queue.', boolean)),
+      all: optional(described('`true` restarts the failed jobs of every queue.', boolean)),
     }),
   }),
   responses: {
     200: {
       kind: 'json',
-      description: 'The jobs that begin again, and how many pieces of work each has.',
+      description: 'The restarted jobs. `payloads` is the number of work items in a job.',
       schema: exactly({ data: listOf(exactly({ id: string(), queue: string(), payloads: anyInteger })) }),
     },
   },
@@ -81,7 +86,7 @@ const redriveJobsRoute = route({
     const { id: jobId = null, queue = null, all = false } = body;
     if ([jobId !== null, queue !== null, all].filter(Boolean).length !== 1) return WHICH;
     const jobs = await platform.redriveJobs({ id: jobId, queue });
-    if (jobId !== null && jobs.length === 0) return reject('not_found', 'No such job has failed for good.');
+    if (jobId !== null && jobs.length === 0) return reject('not_found', 'There is no such permanently failed job.');
     const data = jobs.map((job) => ({ id: job.id, queue: job.queue, payloads: job.payloads.length }));
     return { status: 200, body: { data } };
   },

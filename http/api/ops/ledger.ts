@@ -1,4 +1,4 @@
-// The ledger, for operators of the platform (rule O1).
+// Routes of the ledger for operators of the platform (rule O1).
 
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
@@ -22,19 +22,19 @@ import { FOR_OPERATORS } from './tags.ts';
 const ledgerSchema = exactly({
   isBalanced: boolean,
   sums: described(
-    'Of all postings, by currency: zero.',
+    'The sum of all postings by currency. It must be zero.',
     listOf(exactly({ currency: string(), sum: anyInteger, postings: anyInteger })),
   ),
   disputes: described(
-    'The rest on the account `disputes`: the platform’s gain, or its loss if it is negative.',
+    'The balance of the ledger account `disputes`: the platform’s gain, or its loss if negative.',
     listOf(exactly({ accountId: id(ACCOUNT.idPrefix), mode: string(), currency: string(), rest: anyInteger })),
   ),
   entries: described(
-    'Entries that do not sum to zero: none.',
+    'Entries that do not sum to zero. The list must be empty.',
     listOf(exactly({ paymentId: orNull(id(PAYMENT.idPrefix)), revision: anyInteger, sum: anyInteger })),
   ),
   balances: described(
-    'Balances that are not the sum of their postings: none.',
+    'Balances that differ from the sum of their postings. The list must be empty.',
     listOf(
       exactly({
         accountId: id(ACCOUNT.idPrefix),
@@ -52,11 +52,11 @@ const checkLedgerRoute = route({
   method: 'GET',
   path: '/ops/v1/ledger/check',
   operationId: 'checkLedger',
-  summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
+  summary: 'Check the ledger',
   description:
-    'Verifies that every ledger entry and the ledger as a whole sum to zero, and that balances match their postings.',
+    'Checks that every ledger entry and the ledger as a whole sum to zero, and that every balance matches its postings.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
+  responses: { 200: { kind: 'json', description: 'The result of the check.', schema: ledgerSchema } },
   errors: [],
   handle: async ({ services: { platform } }) => {
     const { isBalanced, sums, entries, balances, disputes } = await platform.checkLedger();
@@ -87,23 +87,29 @@ const checkLedgerRoute = route({
 const paymentLedgerSchema = exactly({
   paymentId: id(PAYMENT.idPrefix),
   postings: described(
-    'Those that follow from its events, in order.',
+    'The postings that follow from the events of the payment, in order.',
     listOf(
       exactly({
-        revision: described('Of its event.', anyInteger),
-        line: described('Of the postings of its event, from 0.', anyInteger),
+        revision: described('The revision of the event.', anyInteger),
+        line: described('The position among the postings of the event, from 0.', anyInteger),
         event: string(),
         at: timestamp,
         account: oneOfTexts(LEDGER_ACCOUNTS),
         currency: string(),
-        amount: described('Signed minor units; credit is positive.', anyInteger),
-        sum: described('Of the account in this payment, after this posting.', anyInteger),
-        what: described('What it does to the account, and why.', string()),
+        amount: described('The amount in minor units. A credit is positive.', anyInteger),
+        sum: described('The sum of the ledger account for this payment, including this posting.', anyInteger),
+        what: described('What the posting does to the ledger account, and why.', string()),
       }),
     ),
   ),
-  totals: described('Of all of them, by currency: zero.', listOf(exactly({ currency: string(), sum: anyInteger }))),
-  differences: described('Postings that are kept and follow from no event, or the reverse: none.', listOf(string())),
+  totals: described(
+    'The sum of all postings by currency. It must be zero.',
+    listOf(exactly({ currency: string(), sum: anyInteger })),
+  ),
+  differences: described(
+    'Differences between the stored postings and those that follow from the events. The list must be empty.',
+    listOf(string()),
+  ),
 });
 
 const showLedgerRoute = route({
@@ -111,13 +117,16 @@ const showLedgerRoute = route({
   path: '/ops/v1/ledger/payments/{id}',
   operationId: 'showLedger',
   params: paymentParam,
-  summary:
-    'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
+  summary: 'List the ledger postings of a payment',
   description: 'Returns the ledger postings of one payment, each with its event, account, amount and reason.',
   ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
-    200: { kind: 'json', description: 'The postings, and whether they are kept.', schema: paymentLedgerSchema },
+    200: {
+      kind: 'json',
+      description: 'The postings, and how the stored ones differ from them.',
+      schema: paymentLedgerSchema,
+    },
   },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {

@@ -1,4 +1,4 @@
-// The event log and what follows it, for operators of the platform (rule O1).
+// Routes of the event log and its consumers, for operators of the platform (rule O1).
 
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import { AlreadyRunning, type WorkProgress } from '../../../application/ports/readModelWork.ts';
@@ -26,19 +26,19 @@ import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const position = described('In the log; null: nothing yet.', orNull(string()));
+const position = described('A position in the event log; null if there is none yet.', orNull(string()));
 
 const listProjectionsRoute = route({
   method: 'GET',
   path: '/ops/v1/projections',
   operationId: 'listProjections',
-  summary: 'How far each read model and process has followed the log',
+  summary: 'List the positions of read models and processes',
   description: 'Returns the position of each read model and process in the event log.',
   ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
-      description: 'The newest position, and that of each.',
+      description: 'The newest position in the log, and the position of each consumer.',
       schema: exactly({
         head: position,
         data: listOf(exactly({ name: string(), position, isCaughtUp: boolean })),
@@ -57,15 +57,18 @@ export const eventSchema = exactly({
   revision: anyInteger,
   type: string(),
   recordedAt: string(),
-  data: described('As it is stored.', anyJson),
-  metadata: described('Who caused it, in which account and mode, and because of what.', anyJson),
+  data: described('The stored event data.', anyJson),
+  metadata: described('The actor, account, mode and cause of the event.', anyJson),
 });
 const requestSchema = exactly({
   id: id(PREFIX.requestLog),
-  accountId: described('null: of an operator of the platform.', orNull(id(ACCOUNT.idPrefix))),
+  accountId: described(
+    'The account of the caller; null for an operator of the platform.',
+    orNull(id(ACCOUNT.idPrefix)),
+  ),
   userId: orNull(id(USER.idPrefix)),
   requestId: string(),
-  mode: described('`test` or `live`; null: of a user, who acts in both.', orNull(string())),
+  mode: described('`test` or `live`; null for a user, who acts in both modes.', orNull(string())),
   method: string(),
   path: string(),
   status: anyInteger,
@@ -80,8 +83,8 @@ const shownRequest = ({ id: of, accountId, userId, logPosition: _, ...request }:
   ...request,
 });
 
-const NO_REQUEST = reject('not_found', 'No request of the last 30 days had this id, with a right key or token.');
-/** Where the log is slow to read. */
+const NO_REQUEST = reject('not_found', 'No request of the last 30 days with a valid key or token has this id.');
+/** The longest time to read the log. */
 const READING_MS_MAX = 20_000;
 
 const showRequestRoute = route({
@@ -90,21 +93,24 @@ const showRequestRoute = route({
   operationId: 'showRequest',
   params: {
     id: {
-      description: 'What a client had in `X-Request-Id`, or was given: `req_…`.',
+      description: 'A value of `X-Request-Id`: sent by the client, or generated as `req_…`.',
       schema: { type: 'string' },
       parse: (text: string) => (/^[\w.-]{1,128}$/.test(text) ? text : NO_REQUEST),
     },
   },
-  summary: 'What a request id meant: the requests that bore it, newest first, and the events that they caused',
-  description: 'Returns the requests that carried a request id, and the events that they caused.',
+  summary: 'Look up a request id',
+  description: 'Returns the requests with this id, newest first, and the events that they caused.',
   ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
-      description: 'At most 20 requests.',
+      description: 'At most 20 requests, and their events.',
       schema: exactly({
         requests: listOf(requestSchema),
-        events: described('null: the log was moved or put back since.', orNull(listOf(eventSchema))),
+        events: described(
+          'The caused events; null if the log was moved or restored since.',
+          orNull(listOf(eventSchema)),
+        ),
       }),
     },
   },
@@ -119,11 +125,11 @@ const showRequestRoute = route({
   },
 });
 
-const NO_STREAM = reject('not_found', 'There is no such stream: payment-<raw id>, or a ch_ id.');
+const NO_STREAM = reject('not_found', 'There is no such stream. Use a name like payment-<raw id>, or a ch_ id.');
 
 export const streamParam = {
   stream: {
-    description: '`payment-<raw id>` or of another category, or simply a `ch_` id.',
+    description: 'The name of a stream, such as `payment-<raw id>`, or a `ch_` id.',
     schema: { type: 'string' },
     parse: (text: string) => parseStreamName(text) ?? NO_STREAM,
   },
@@ -134,21 +140,21 @@ const showStreamRoute = route({
   path: '/ops/v1/events/{stream}',
   operationId: 'showStream',
   params: streamParam,
-  summary: 'The events of one stream, in order',
+  summary: 'Read the events of a stream',
   description: 'Returns the events of one stream in order.',
   ...FOR_OPERATORS,
   query: {
-    from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
+    from: wholeNumber('The first revision to return.', 0, Number.MAX_SAFE_INTEGER, 0),
     limit: upToThousand,
   },
   refusesUnknownQuery: true,
   responses: {
     200: {
       kind: 'json',
-      description: 'The events, and from where there are more.',
+      description: 'The events, and the revision at which the next page starts.',
       schema: exactly({
         data: listOf(eventSchema),
-        nextFrom: described('null: there are no more.', orNull(anyInteger)),
+        nextFrom: described('Pass it as `from` to get the next page; null on the last page.', orNull(anyInteger)),
       }),
     },
   },
@@ -161,16 +167,16 @@ const showStreamRoute = route({
   },
 });
 
-/** Runs until its end, the client's or the process's; what is begun goes on where it was when it is asked for again. */
+/** Streams the events of `work` until it ends, the client disconnects or the process stops. */
 const streaming = (
   closing: AbortSignal,
   work: (sink: EventSink, signal: AbortSignal) => Promise<void>,
 ): { readonly status: 200; readonly open: (sink: EventSink) => Promise<void> } => ({
   status: 200,
   open: async (sink) => {
-    const gone = new AbortController();
-    sink.onClose(() => gone.abort());
-    const signal = AbortSignal.any([closing, gone.signal]);
+    const disconnected = new AbortController();
+    sink.onClose(() => disconnected.abort());
+    const signal = AbortSignal.any([closing, disconnected.signal]);
     try {
       await work(sink, signal);
     } catch (error) {
@@ -181,20 +187,20 @@ const streaming = (
   },
 });
 
-/** Work that is long is heard of so often. */
+/** The shortest time between two progress events. */
 const PROGRESS_EVERY_MS = 1_000;
 const progressTo = (sink: EventSink) => {
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let lastSentMs = Number.NEGATIVE_INFINITY;
   return (progress: WorkProgress): void => {
     const now = performance.now();
-    if (now - toldMs < PROGRESS_EVERY_MS) return;
-    toldMs = now;
+    if (now - lastSentMs < PROGRESS_EVERY_MS) return;
+    lastSentMs = now;
     sink.send('progress', progress);
   };
 };
 
 const WORK_EVENTS =
-  'Events `progress` ({share, what}), then `report`; or `refused` ({message}), when another one is running.';
+  'Events `progress` ({share, what}), then one event `report`. If the same work is already running, one event `refused` ({message}).';
 
 export const rebuildProjectionRoute = route({
   method: 'POST',
@@ -207,9 +213,9 @@ export const rebuildProjectionRoute = route({
       parse: (text: string) => text,
     },
   },
-  summary: 'Build a read model anew beside the live copy and swap; cut off, the next one goes on where it was',
+  summary: 'Rebuild a read model',
   description:
-    'Rebuilds a read model beside the live copy and then swaps both. An interrupted rebuild continues with the next call.',
+    'Rebuilds a read model beside the live copy and then swaps them. The next call resumes an interrupted rebuild.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: ['not_found'],
@@ -227,9 +233,9 @@ export const verifyProjectionsRoute = route({
   method: 'POST',
   path: '/ops/v1/projections/verify',
   operationId: 'verifyProjections',
-  summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream',
+  summary: 'Verify the read models',
   description:
-    'Replays the event log and compares the result with every read model. The response streams progress, then a report.',
+    'Compares every read model with a replay of the event log, and each row with the fold of its stream. The response streams progress, then a report.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
@@ -243,17 +249,21 @@ const readLogRoute = route({
   method: 'GET',
   path: '/ops/v1/events',
   operationId: 'readLog',
-  summary:
-    'Every event of the log in order, up to what it holds now; or, followed, those that are recorded from now on',
-  description: 'Streams the event log in order. With `follow`, the stream stays open for new events.',
+  summary: 'Stream the event log',
+  description:
+    'Streams all events of the log in order. With `follow`, it streams new events instead, until the connection ends.',
   ...FOR_OPERATORS,
   query: {
-    follow: yesNo('`true`: go on with what is recorded, until the connection ends.'),
-    all: yesNo('With `follow`: `true` begins with the first event of the log.'),
+    follow: yesNo('`true` keeps the stream open and sends new events.'),
+    all: yesNo('With `follow`, `true` starts at the first event of the log.'),
   },
   refusesUnknownQuery: true,
   responses: {
-    200: { kind: 'eventStream', description: 'Events `event`, each as a stream shows it.', schema: eventSchema },
+    200: {
+      kind: 'eventStream',
+      description: 'Events `event`, each in the form that `showStream` returns.',
+      schema: eventSchema,
+    },
   },
   errors: [],
   handle: async ({ query, services: { platform, closing } }) => {

@@ -1,4 +1,4 @@
-// Jobs, the ledger and the log over HTTP, for operators of the platform (rule O1). Capabilities have their own routes for operators.
+// The HTTP module for jobs, the ledger and the log (rule O1). Capabilities have their own routes for operators.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { OPS_JOB_ROUTES } from './jobs.ts';
 import { OPS_LEDGER_ROUTES } from './ledger.ts';

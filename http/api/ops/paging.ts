@@ -1,24 +1,24 @@
-// Lists of the platform: by cursor, where the last one of a page is the cursor of the next; or the first so many, with how many there are.
+// Lists for operators: paged by a cursor, which is the id of a page's last item, or cut at a limit and with a total.
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { anyInteger, boolean, described, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
 
-/** Query of a list that is not paged. */
-export const upToThousand = wholeNumber('How many at most.', 1, 1_000, 100);
+/** The `limit` of a list without pages. */
+export const upToThousand = wholeNumber('The maximum number of items to return.', 1, 1_000, 100);
 export const ofAccount = matching(
-  'Of this account alone.',
+  'Only items of this account.',
   'an acct_ id',
   (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
 );
-export const total = described('Those beyond the limit included.', anyInteger);
+export const total = described('The total number, including items beyond the limit.', anyInteger);
 
-/** Query of a list whose cursor `parse` reads. */
+/** The query of a paged list. `parse` reads the cursor and returns null if it is invalid. */
 export const pageQuery = <Id>(what: string, parse: (text: string) => Id | null) => ({
-  limit: wholeNumber('How many at most.', 1, 100, 25),
+  limit: wholeNumber('The maximum number of items to return.', 1, 100, 25),
   startingAfter: matching(
-    'The last one of the page before: `nextCursor` of its answer.',
+    'The `nextCursor` of the previous page.',
     what,
     (text) => parse(text) ?? undefined,
     'invalid_cursor',
@@ -28,11 +28,11 @@ export const pageQuery = <Id>(what: string, parse: (text: string) => Id | null) 
 export const pageSchema = <Item extends Parameters<typeof listOf>[0]>(item: Item) =>
   exactly({ data: listOf(item), hasMore: boolean, nextCursor: orNull(string()) });
 
-export const NO_CURSOR = reject('invalid_cursor', 'startingAfter names nothing that there is.', {
+export const NO_CURSOR = reject('invalid_cursor', 'startingAfter does not match an existing item.', {
   param: 'startingAfter',
 });
 
-/** `found`: one more than the page has room for, where there are more. */
+/** Returns a page of at most `limit` items. `found` contains one more item if there is a next page. */
 export const pageOf = <View extends { readonly id: string }>(found: readonly View[], limit: number) => {
   const data = found.slice(0, limit);
   const hasMore = found.length > limit;

@@ -1,4 +1,4 @@
-// Streams that read models and processes do not take any more, for operators of the platform (rule O1).
+// Routes of parked streams, which a read model or process no longer follows, for operators of the platform (rule O1).
 
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
@@ -20,7 +20,7 @@ import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const OF_CONSUMER = 'Of this read model or process alone.';
+const OF_CONSUMER = 'Only streams that this read model or process parked.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);
 const consumer = optional(described(OF_CONSUMER, string(100)));
 
@@ -29,7 +29,7 @@ const parkedSchema = exactly({
   stream: string(),
   accountId: orNull(string()),
   mode: orNull(string()),
-  revision: described('Of the first event that was not taken.', anyInteger),
+  revision: described('The revision of the first event that was not applied.', anyInteger),
   eventId: string(),
   eventType: string(),
   error: string(),
@@ -40,15 +40,16 @@ const listParkedRoute = route({
   method: 'GET',
   path: '/ops/v1/parked',
   operationId: 'listParked',
-  summary: 'Streams that a read model or process does not take any more, longest parked first',
-  description: 'Returns parked streams: a read model or process could not apply one of their events and stopped there.',
+  summary: 'List parked streams',
+  description:
+    'Returns parked streams, longest parked first. A stream is parked when a read model or process can’t apply one of its events.',
   ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
     200: {
       kind: 'json',
-      description: 'Each with the first event that was not taken, and why.',
+      description: 'The parked streams. Each has the first event that was not applied, and the error.',
       schema: exactly({ data: listOf(parkedSchema) }),
     },
   },
@@ -66,7 +67,7 @@ const showParkedRoute = route({
   path: '/ops/v1/parked/{stream}',
   operationId: 'showParked',
   params: streamParam,
-  summary: 'Who has parked a stream and why, and its events from the first that was not taken',
+  summary: 'Retrieve a parked stream',
   description: 'Returns the consumers that parked a stream, the error, and the waiting events.',
   ...FOR_OPERATORS,
   query: { consumer: consumerQuery },
@@ -74,7 +75,7 @@ const showParkedRoute = route({
   responses: {
     200: {
       kind: 'json',
-      description: 'Those that do not take it, and the events that wait.',
+      description: 'The consumers that parked the stream, and its waiting events.',
       schema: exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
     },
   },
@@ -86,24 +87,25 @@ const showParkedRoute = route({
   },
 });
 
-/** A request waits no longer for whoever leads; what is asked for stays so. */
+/** The longest wait of a request for the leading projector and worker. The retry or skip stays requested. */
 const WAITING_MS_MAX = 20_000;
-const patience = (closing: AbortSignal): AbortSignal => AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
+const waitLimit = (closing: AbortSignal): AbortSignal =>
+  AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
 
-const TAKEN_UP = {
+const RESUMED = {
   200: {
     kind: 'json',
-    description: 'What became of each within 20 seconds.',
+    description: 'The outcome of each stream within 20 seconds.',
     schema: exactly({
       data: listOf(
         exactly({
           consumer: string(),
           stream: string(),
           outcome: described(
-            '`waiting`: nobody has taken it up yet; it is done as soon as a projector and a worker run.',
+            '`taken`: the stream is no longer parked. `parked`: it is parked again. `waiting`: it is processed as soon as a projector and a worker run.',
             oneOfTexts(['taken', 'parked', 'waiting']),
           ),
-          revision: described('Of the event at which it is parked now.', orNull(anyInteger)),
+          revision: described('The revision of the event at which the stream is parked now.', orNull(anyInteger)),
           error: orNull(string()),
         }),
       ),
@@ -115,15 +117,15 @@ const retryAllParkedRoute = route({
   method: 'POST',
   path: '/ops/v1/parked/retry',
   operationId: 'retryAllParked',
-  summary: 'Have every parked stream taken up again, after the mend; the events of each are applied in order',
+  summary: 'Retry all parked streams',
   description: 'Retries all parked streams after a fix. The waiting events of each stream are applied in order.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
-  responses: TAKEN_UP,
+  responses: RESUMED,
   errors: [],
   handle: async ({ body, services: { platform, closing } }) => {
     const which = { stream: null, consumer: body.consumer ?? null };
-    return { status: 200, body: { data: await platform.retryParked(which, patience(closing)) } };
+    return { status: 200, body: { data: await platform.retryParked(which, waitLimit(closing)) } };
   },
 });
 
@@ -132,20 +134,20 @@ const retryParkedRoute = route({
   path: '/ops/v1/parked/{stream}/retry',
   operationId: 'retryParked',
   params: streamParam,
-  summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
+  summary: 'Retry a parked stream',
   description: 'Retries one parked stream after a fix. Its waiting events are applied in order.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
-  responses: TAKEN_UP,
+  responses: RESUMED,
   errors: ['not_found'],
   handle: async ({ params: { stream }, body, services: { platform, closing } }) => {
-    const data = await platform.retryParked({ stream, consumer: body.consumer ?? null }, patience(closing));
+    const data = await platform.retryParked({ stream, consumer: body.consumer ?? null }, waitLimit(closing));
     return data.length === 0 ? notParked(stream) : { status: 200, body: { data } };
   },
 });
 
 const REASON_LENGTH_MAX = 500;
-/** Above the number of those that there are. */
+/** More than the number of existing read models and processes. */
 const CONSUMERS_MAX = 64;
 
 const skipParkedRoute = route({
@@ -153,35 +155,40 @@ const skipParkedRoute = route({
   path: '/ops/v1/parked/{stream}/skip',
   operationId: 'skipParked',
   params: streamParam,
-  summary:
-    'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
-  description: 'Skips the event that blocks a parked stream. The log records the reason.',
+  summary: 'Skip the event that blocks a parked stream',
+  description:
+    'Skips the event at which a stream is parked and applies the events after it. The log records the reason.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
-      reason: described('Why, for whoever reads the log later: no personal data.', string(REASON_LENGTH_MAX)),
+      reason: described(
+        'The reason, which is recorded in the log. Don’t include personal data.',
+        string(REASON_LENGTH_MAX),
+      ),
       consumer,
       force: optional(
         described(
-          'Read models and processes that move money for which it is meant all the same.',
+          'The read models and processes that may skip the event although they would miss money or data that merchants see.',
           listOf(string(100), { maxItems: CONSUMERS_MAX }),
         ),
       ),
     }),
     refine: ({ reason }) =>
-      reason?.trim() === '' ? [{ param: 'reason', message: 'must say why', code: 'invalid_request' as const }] : [],
+      reason?.trim() === ''
+        ? [{ param: 'reason', message: 'must not be blank', code: 'invalid_request' as const }]
+        : [],
   }),
-  responses: TAKEN_UP,
+  responses: RESUMED,
   errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     const which = { stream: params.stream, consumer: body.consumer ?? null };
     const why = { reason: body.reason.trim(), forced: body.force ?? [] };
-    const done = await services.platform.skipParked(which, why, actorOf(context), patience(services.closing));
+    const done = await services.platform.skipParked(which, why, actorOf(context), waitLimit(services.closing));
     if ('unmeant' in done)
       return reject(
         'invalid_request',
-        `Nothing was skipped: what ${done.unmeant.join(', ')} would miss is money, or shown to merchants; if that is meant, name each of them.`,
+        `Nothing was skipped: ${done.unmeant.join(', ')} would miss money or data that merchants see. To skip anyway, name each of them in force.`,
         { param: 'force' },
       );
     return done.length === 0 ? notParked(params.stream) : { status: 200, body: { data: done } };

@@ -1,4 +1,4 @@
-// What an operator changes of an account's settings, in the words in which they are shown; what is not sent stays (rules O1, O2).
+// The body with which an operator changes an account's settings; omitted settings keep their values (rules O1, O2).
 import type { Static } from 'typebox';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
@@ -12,21 +12,23 @@ import { changesOf, perMethod } from '../accounts/accountSchema.ts';
 const B = SETTING_BOUNDS;
 
 const fee = exactly({
-  percentBps: integer(...B.feeBps, 'Basis points of the amount.'),
-  fixed: integer(...B.feeFixed, 'Minor units on top.'),
+  percentBps: integer(...B.feeBps, 'The variable part, in basis points of the amount.'),
+  fixed: integer(...B.feeFixed, 'The fixed part, in minor units.'),
 });
 const feePair = optional(exactly({ provider: optional(fee), platform: optional(fee) }));
 
-/** Nothing else: a mistyped setting must not look as if it had been changed. */
+/** Rejects unknown settings: a mistyped name must not look like a successful change. */
 export const operatorsSettingsBody = exactly({
-  fees: optional(described('By method; each side by itself.', exactly(perMethod(feePair)))),
+  fees: optional(
+    described('Fees by method. `provider` and `platform` change independently.', exactly(perMethod(feePair))),
+  ),
   holdDays: optional(exactly(perMethod(optional(integer(...B.holdDays))))),
   chargeWindowSeconds: optional(integer(...B.chargeWindowSeconds)),
   merchantName: optional(string(B.merchantName[1])),
-  taxId: optional(described('CPF or CNPJ; null: none.', orNull(string(32)))),
+  taxId: optional(described('CPF or CNPJ; null for none.', orNull(string(32)))),
   receiverName: optional(string(B.merchantName[1])),
   receiverCity: optional(string(B.merchantName[1])),
-  color: optional(described('Lower-case #rrggbb; null: Quita’s.', orNull(string(7)))),
+  color: optional(described('A color in lower case, as #rrggbb; null for the default color.', orNull(string(7)))),
   velocity: optional(
     exactly({
       customerPerHour: optional(integer(...B.velocityPerHour)),
@@ -41,7 +43,7 @@ type BodyFee = NonNullable<NonNullable<NonNullable<Body['fees']>['PIX']>['provid
 
 const feeOf = ({ percentBps, fixed }: BodyFee) => ({ percentBps, fixed: toMinor(fixed) });
 
-/** The change that the body asks for. */
+/** Returns the requested change of settings. */
 export const operatorsChangeOf = ({ fees, taxId, ...rest }: Body): SettingsChange => ({
   ...rest,
   ...(fees && {
@@ -52,6 +54,6 @@ export const operatorsChangeOf = ({ fees, taxId, ...rest }: Body): SettingsChang
       ]),
     ),
   }),
-  // What is none goes on as it was sent, and is refused with all that is out of bounds.
+  // An invalid tax id is passed on unchanged, so that it is rejected together with other invalid values.
   ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
 });

@@ -1,11 +1,11 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
 export const PLATFORM: Tag = {
   name: 'Platform',
   description:
-    'What operators of the platform do with accounts, users, keys, work and the log. For the token of an OPERATOR, who belongs to no account.',
+    'Administration of accounts, users, keys, jobs and the event log by operators of the platform. These operations require the token of an OPERATOR.',
 };
 
-/** What routes for operators have in common. */
+/** The common properties of routes for operators. */
 export const FOR_OPERATORS = { tag: PLATFORM, principal: 'operator' } as const;

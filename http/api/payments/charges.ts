@@ -1,4 +1,4 @@
-// Charges: creation, read and list (contract.md Charges, List charges query; rules I9, I12).
+// Routes that create, retrieve and list charges (contract.md Charges, List charges query; rules I9, I12).
 
 import type { Cursor } from '../../../application/ports/readModels/payments.ts';
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../../domain/charge/request.ts';
@@ -14,7 +14,7 @@ import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody }
 import { CHARGES } from './tags.ts';
 
 const NO_CHARGE = reject('not_found', 'There is no such charge.');
-/** The charge that a path names. */
+/** The path parameter of a charge. */
 export const chargeParam = {
   id: {
     description: 'The `ch_` id of the charge, or its raw id.',
@@ -39,7 +39,7 @@ const bodyRules = {
 } as const;
 
 const createBody = jsonBody({ ...bodyRules, schema: createChargeBody });
-/** The route fills payment_method in itself. */
+/** The route sets payment_method. */
 const createPixBody = jsonBody({ ...bodyRules, schema: createPixChargeBody, ignores: ['payment_method'] });
 
 const create = async (context: KeyContext, body: ChargeBody) => {
@@ -91,7 +91,7 @@ export const createPixChargeRoute = route({
   ...creating,
   path: '/v1/pix/charges',
   operationId: 'createPixCharge',
-  summary: 'Create a Pix charge; the route fills in payment_method',
+  summary: 'Create a Pix charge without payment_method',
   description:
     'Does the same as `createCharge` with `payment_method` set to `pix`. Both operations share their idempotency keys.',
   body: createPixBody,
@@ -102,8 +102,9 @@ export const getChargeRoute = route({
   method: 'GET',
   path: '/v1/charges/{id}',
   operationId: 'getCharge',
-  summary: 'Read a charge by its ch_ id or its raw id',
-  description: 'Returns one charge of this account and mode. Charges of the other mode return 404.',
+  summary: 'Retrieve a charge',
+  description:
+    'Returns one charge of this account and mode, by its `ch_` id or raw id. Charges of the other mode return 404.',
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
@@ -121,7 +122,7 @@ const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promis
   const payment = await services.views.payments.find(caller.tenant, id);
   return payment
     ? { createdAt: payment.charge.terms.createdAt, id }
-    : reject('invalid_cursor', 'starting_after is not one of your charges.', { param: 'starting_after' });
+    : reject('invalid_cursor', 'starting_after is not the id of one of your charges.', { param: 'starting_after' });
 };
 
 const cursorsOnly = neverAccepted('starting_after');
@@ -130,26 +131,26 @@ export const listChargesRoute = route({
   method: 'GET',
   path: '/v1/charges',
   operationId: 'listCharges',
-  summary: 'The charges, newest first, by cursor',
+  summary: 'List charges',
   description:
     'Returns charges sorted by `created_at`, newest first. To read the next page, pass `next_cursor` as `starting_after`.',
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
   query: {
-    limit: wholeNumber('How many charges at most.', 1, 100, 25),
+    limit: wholeNumber('The maximum number of charges to return.', 1, 100, 25),
     starting_after: matching(
-      'The last charge of the page before: `next_cursor` of its answer.',
+      'The `next_cursor` of the previous page.',
       'a ch_ id',
       (text) => parsePrefixedId<PaymentId>(text, PREFIX.charge) ?? undefined,
       'invalid_cursor',
     ),
-    status: oneOf('Charges in this status.', PUBLIC_STATUSES),
-    created_after: notBefore('Charges created then or later.'),
-    created_before: notAfter('Charges created then or earlier.'),
+    status: oneOf('Only charges in this status.', PUBLIC_STATUSES),
+    created_after: notBefore('Only charges created at or after this time.'),
+    created_before: notAfter('Only charges created at or before this time.'),
     customer_id: matching(
-      'Charges of the customer with this CPF or CNPJ.',
-      'a document, masked or not',
+      'Only charges of the customer with this CPF or CNPJ.',
+      'a CPF or CNPJ, formatted or not',
       (text) => documentKeyOf(text) ?? undefined,
     ),
     page: cursorsOnly,
@@ -168,7 +169,7 @@ export const listChargesRoute = route({
       to: query.created_before ?? null,
       documentKey: query.customer_id ?? null,
     };
-    // One more than asked for tells whether there are more.
+    // One extra row tells whether there is a next page.
     const found = await services.views.payments.listAfter(caller.tenant, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(chargeView);
     const hasMore = found.length > query.limit;

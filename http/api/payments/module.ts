@@ -1,4 +1,4 @@
-// Payments over HTTP: charges, the transaction format, money that is held.
+// The HTTP module for payments: charges, the transaction format and held money.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { canonicalBody } from '../webhooks/webhookBodies.ts';
 import { chargeSchema } from './chargeSchema.ts';

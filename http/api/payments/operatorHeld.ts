@@ -1,4 +1,4 @@
-// Money that is held for an operator of the platform, over all accounts (rule O1).
+// Routes for the held money of all accounts, for operators of the platform (rule O1).
 
 import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -28,19 +28,22 @@ const heldSchema = exactly({
   paymentId: id(PAYMENT.idPrefix),
   accountId: id(ACCOUNT.idPrefix),
   mode,
-  amount: described('Minor units.', anyInteger),
+  amount: described('The amount in minor units.', anyInteger),
   currency: string(),
   providerPaymentId: described(
-    'Of a Pix its end-to-end id; of a late confirmation the id of its return, Pix-out or refund.',
+    'The end-to-end id of the Pix, or the id of the return, Pix-out or refund that was confirmed late.',
     string(),
   ),
   payerName: orNull(string()),
   expectedPayerTaxId: orNull(string()),
   reason: described(
-    '`no_payer_document`: it may be credited. `confirmed_late`: the provider paid what it had refused. Else why it was not credited.',
+    'Why the money was not credited. `no_payer_document`: it can still be credited. `confirmed_late`: the provider paid after it had refused.',
     string(),
   ),
-  returnRefused: described('What the provider said when it was to go back; null: it was not asked.', orNull(string())),
+  returnRefused: described(
+    'Why the provider refused to return the money; null if no return was requested.',
+    orNull(string()),
+  ),
   heldSince: string(),
 });
 
@@ -48,9 +51,9 @@ const listHeldRoute = route({
   method: 'GET',
   path: '/ops/v1/held',
   operationId: 'listHeld',
-  summary: 'Pix held for review, refused when sent back, or confirmed after a refusal, longest held first',
+  summary: 'List held money',
   description:
-    'Returns the Pix payments that wait for an operator: held for review, or rejected by the bank on return.',
+    'Returns the money that waits for an operator, longest held first: Pix held for review, returns that the bank rejected, and late confirmations.',
   ...FOR_OPERATORS,
   query: { limit: upToThousand },
   refusesUnknownQuery: true,
@@ -58,7 +61,7 @@ const listHeldRoute = route({
   responses: {
     200: {
       kind: 'json',
-      description: 'What is held, and of how many payments in all.',
+      description: 'The held amounts, and the total number of payments concerned.',
       schema: exactly({ data: listOf(heldSchema), total }),
     },
   },
@@ -72,7 +75,7 @@ const listHeldRoute = route({
 export const NO_PAYMENT = reject('not_found', 'There is no such payment.');
 export const paymentParam = {
   id: {
-    description: 'A `tx_` or `ch_` id, or a raw one.',
+    description: 'The `tx_`, `ch_` or raw id of the payment.',
     schema: { type: 'string' },
     parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix) ?? NO_PAYMENT,
   },
@@ -82,7 +85,7 @@ const reviewedSchema = exactly({ paymentId: id(PAYMENT.idPrefix), status: string
 const REVIEWED = {
   200: {
     kind: 'json',
-    description: 'How the payment is now, and whether it had not been decided so before.',
+    description: 'The status of the payment. `isNew` is false if the same decision was made before.',
     schema: reviewedSchema,
   },
 } as const;
@@ -92,7 +95,7 @@ const releaseHeldRoute = route({
   path: '/ops/v1/held/{id}/release',
   operationId: 'releaseHeld',
   params: paymentParam,
-  summary: 'Let a held Pix pass: it is credited, and the payment is paid',
+  summary: 'Release a held Pix',
   description: 'Credits a held Pix to the merchant. The payment becomes paid.',
   ...FOR_OPERATORS,
   responses: REVIEWED,
@@ -108,13 +111,13 @@ const returnHeldRoute = route({
   path: '/ops/v1/held/{id}/return',
   operationId: 'returnHeld',
   params: paymentParam,
-  summary: 'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
+  summary: 'Return a held Pix to its payer',
   description:
     'Returns a held Pix to its payer. If the bank rejected an earlier return, it is requested again. The payment becomes refunded once the bank accepts.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({
-      providerPaymentId: optional(described('This one alone, when several of the payment are held.', string(64))),
+      providerPaymentId: optional(described('Only this Pix, if the payment has several held ones.', string(64))),
     }),
   }),
   responses: REVIEWED,
@@ -132,16 +135,16 @@ const settleHeldRoute = route({
   path: '/ops/v1/held/{id}/settle',
   operationId: 'settleHeld',
   params: paymentParam,
-  summary: 'Pay out or write off money whose return the bank refuses for good',
+  summary: 'Settle a permanently refused return',
   description:
-    'Settles a return that the bank refused for good: by a Pix-out to a key, or by writing the amount off to the platform’s account.',
+    'Settles a return that the bank refuses permanently: pays the amount to a Pix key, or writes it off to the platform’s account.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: exactly({
-      pixOut: optional(described('Pix key to pay it out to; the platform bears the fee.', string(77))),
-      writtenOff: optional(described('`true`: it goes to the platform’s account.', boolean)),
+      pixOut: optional(described('The Pix key to pay the amount to. The platform bears the fee.', string(77))),
+      writtenOff: optional(described('`true` writes the amount off to the platform’s account.', boolean)),
       reason: string(500),
-      providerPaymentId: optional(described('This one alone, when several of the payment wait.', string(64))),
+      providerPaymentId: optional(described('Only this Pix, if the payment has several refused returns.', string(64))),
     }),
   }),
   responses: REVIEWED,

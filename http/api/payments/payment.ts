@@ -1,5 +1,4 @@
-// One payment in the transaction format: what a path names, and what a merchant reads of it and does with it besides paying it back
-// (contract.md Payments, rules I2, I6, W7, W8).
+// Routes of one payment in the transaction format, except refunds (contract.md Payments, rules I2, I6, W7, W8).
 
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
@@ -27,7 +26,7 @@ import { renderReceipt } from '../../site/receiptPdf.ts';
 import { PAYMENTS } from './tags.ts';
 import { transactionSchema } from './transactionSchema.ts';
 
-/** The payment that a path names. */
+/** The path parameter of a payment. */
 export const paymentParam = {
   id: {
     description: 'The raw id of the payment, or its `tx_` or `ch_` form.',
@@ -36,14 +35,14 @@ export const paymentParam = {
   },
 } as const;
 
-/** Returns the payment that the path names; null when the caller has none of that id. Throws StreamParked. */
+/** Returns the payment in the path, or null if the caller has no such payment. Throws StreamParked when reads don't follow the payment. */
 export const paymentAsked = async (context: KeyContext<typeof paymentParam>): Promise<ExistingPayment | null> => {
   const { params, caller, services } = context;
   assertShown(context, params.id);
   return services.views.payments.find(caller.tenant, params.id);
 };
 
-/** With the QR code, which lists leave out. */
+/** Returns the response body of a payment, with the QR code that lists leave out. */
 export const transactionBody = async (payment: ExistingPayment): Promise<TransactionView> => {
   const view = transactionView(payment);
   return view.pixCopyPaste === null ? view : { ...view, pixQrCode: await qrPngDataUrl(view.pixCopyPaste) };
@@ -53,8 +52,9 @@ export const getPaymentRoute = route({
   method: 'GET',
   path: '/v1/payments/{id}',
   operationId: 'getPayment',
-  summary: 'Read a payment by its raw id, its tx_ id or its ch_ id',
-  description: 'Returns one payment with all fields. Fields of methods that the payment does not offer are null.',
+  summary: 'Retrieve a payment',
+  description:
+    'Returns one payment by its raw, `tx_` or `ch_` id. Fields of methods that the payment does not offer are null.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
@@ -67,13 +67,13 @@ export const getPaymentRoute = route({
   },
 });
 
-const statusSchema = described('Where the payment stands.', oneOfTexts(TRANSACTION_STATUSES));
+const statusSchema = described('The status of the payment.', oneOfTexts(TRANSACTION_STATUSES));
 
 export const cancelPaymentRoute = route({
   method: 'POST',
   path: '/v1/payments/{id}/cancel',
   operationId: 'cancelPayment',
-  summary: 'Cancel a payment that is not settled and has not ended',
+  summary: 'Cancel a payment',
   description:
     'Cancels a payment whose status is PENDING, WAITING_PAYMENT or PROCESSING. Refund a settled payment instead.',
   tag: PAYMENTS,
@@ -90,7 +90,7 @@ export const cancelPaymentRoute = route({
 });
 
 const resendSchema = exactly({
-  resent: described('Whether any endpoint wants them.', boolean),
+  resent: described('Whether any endpoint is subscribed to these webhooks.', boolean),
   status: statusSchema,
 });
 
@@ -98,15 +98,19 @@ export const resendWebhookRoute = route({
   method: 'POST',
   path: '/v1/payments/{id}/resend-webhook',
   operationId: 'resendWebhook',
-  summary: 'Send the webhooks of the present status again, as fresh deliveries',
+  summary: 'Resend the webhooks of a payment',
   description:
-    'Sends the webhooks of the payment’s current status again, with the same event ids. A payment allows 100 resends.',
+    'Sends the webhooks of the payment’s current status again, as new deliveries with the same event ids. A payment allows 100 resends.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['webhookEndpoints'],
   responses: {
-    200: { kind: 'json', description: 'Whether any endpoint wants them, and the status.', schema: resendSchema },
+    200: {
+      kind: 'json',
+      description: 'Whether webhooks are resent, and the status of the payment.',
+      schema: resendSchema,
+    },
   },
   errors: ['not_found', 'resend_limit_reached'],
   handle: async (context) => {
@@ -120,12 +124,15 @@ export const resendWebhookRoute = route({
 const maybeText = (description: string) => orNull(described(description, string()));
 const providerStatusSchema = exactly({
   localStatus: statusSchema,
-  provider: maybeText('Its name.'),
-  providerTransactionId: maybeText('Its own id of the payment.'),
-  providerStatus: maybeText('In its own words.'),
-  rawResponse: described('As the provider gave it.', anyJson),
+  provider: maybeText('The name of the provider.'),
+  providerTransactionId: maybeText('The provider’s id of the payment.'),
+  providerStatus: maybeText('The provider’s status of the payment.'),
+  rawResponse: described('The provider’s response, unchanged.', anyJson),
   error: optional(
-    described('There when no provider ever had the payment.', constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE')),
+    described(
+      'Present if the payment was never sent to a provider.',
+      constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE'),
+    ),
   ),
 });
 
@@ -141,14 +148,16 @@ export const providerStatusRoute = route({
   method: 'GET',
   path: '/v1/payments/{id}/provider-status',
   operationId: 'getProviderStatus',
-  summary: 'What the provider says of a payment',
+  summary: 'Retrieve the provider’s status of a payment',
   description:
-    'Asks the provider for its own status of the payment. Use it to compare both sides when they seem to differ.',
+    'Requests the status of the payment from its provider. Use it when the status in Quita seems to differ from the provider’s.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'Our status and the provider’s.', schema: providerStatusSchema } },
+  responses: {
+    200: { kind: 'json', description: 'The status in Quita and at the provider.', schema: providerStatusSchema },
+  },
   errors: ['not_found', 'service_unavailable'],
   handle: async (context) => {
     const payment = await paymentAsked(context);
@@ -160,26 +169,26 @@ export const providerStatusRoute = route({
 
 const receiptSchema = exactly({
   contentType: constant('application/pdf'),
-  base64: described('The PDF.', string()),
+  base64: described('The PDF file, in base64.', string()),
 });
 
 const NO_RECEIPT = reject(
   'not_found',
-  'There is no receipt: the payment is not settled, or its provider exposes none.',
+  'There is no receipt: the payment is not settled, or its provider issues no receipts.',
 );
 
 export const getReceiptRoute = route({
   method: 'GET',
   path: '/v1/payments/{id}/receipt',
   operationId: 'getReceipt',
-  summary: 'The receipt of a settled payment as a PDF; it stays after a refund and tells of it',
+  summary: 'Retrieve the receipt of a payment',
   description:
-    'Returns JSON that contains the receipt: `base64` is a PDF file. The receipt exists once the payment is settled and its provider issues one.',
+    'Returns the receipt of a settled payment as a PDF in base64. It stays available after a refund and shows it. Some providers issue no receipts.',
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The PDF, in base64.', schema: receiptSchema } },
+  responses: { 200: { kind: 'json', description: 'The receipt.', schema: receiptSchema } },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, services } = context;

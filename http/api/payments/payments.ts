@@ -1,4 +1,4 @@
-// Payments in the transaction format: creation and list (contract.md Create payment body, List payments query; rules P1–P4).
+// Routes that create and list payments in the transaction format (contract.md Create payment body, List payments query; rules P1–P4).
 
 import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readModels/payments.ts';
 import { type CodedProblem, paymentProblems, paymentRequest } from '../../../domain/charge/request.ts';
@@ -11,7 +11,7 @@ import { created, jsonBody, route, type ValidationContext } from '../../kernel/r
 import { PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
 
-/** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
+/** The webhook URL of a payment follows the same rules as the URL of an endpoint (W5, W7). */
 const webhookUrlProblems = (
   url: string | undefined,
   { mode, services }: ValidationContext,
@@ -25,7 +25,7 @@ export const createPaymentRoute = route({
   method: 'POST',
   path: '/v1/payments',
   operationId: 'createPayment',
-  summary: 'Create a payment by one or several methods; a job finalises it with the acquirers',
+  summary: 'Create a payment',
   description:
     'Creates a payment that the payer can settle with any of the named methods. The response has the status PENDING; a background job then requests an instrument for each method. Webhooks and `getPayment` report the result.',
   tag: PAYMENTS,
@@ -49,7 +49,11 @@ export const createPaymentRoute = route({
     refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
   }),
   responses: {
-    201: { kind: 'json', description: 'The payment, PENDING until it is finalised.', schema: createdPaymentSchema },
+    201: {
+      kind: 'json',
+      description: 'The payment. It is PENDING until the acquirers have issued its instruments.',
+      schema: createdPaymentSchema,
+    },
   },
   errors: [
     'idempotency_key_reused',
@@ -74,31 +78,31 @@ export const createPaymentRoute = route({
   },
 });
 
-/** Pages of a hundred beyond it start after more payments than there can be. */
+/** Pages beyond this number start after more payments than can exist. */
 const PAGE_MAX = 1_000_000_000;
 
 export const listPaymentsRoute = route({
   method: 'GET',
   path: '/v1/payments',
   operationId: 'listPayments',
-  summary: 'The payments, by page, sorted by any of their fields',
+  summary: 'List payments',
   description:
     'Returns payments by page number, with the total count. Use `sortBy` and `sortOrder` to change the order. Unknown parameters are rejected.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
   query: {
-    page: wholeNumber('Which page.', 1, PAGE_MAX, 1),
-    limit: wholeNumber('How many payments a page has at most.', 1, 100, 20),
-    status: oneOf('Payments in this status.', TRANSACTION_STATUSES),
-    startDate: notBefore('Payments created then or later.'),
-    endDate: notAfter('Payments created then or earlier.'),
-    sortBy: oneOf('What they are sorted by. Default createdAt.', SORT_FIELDS),
-    sortOrder: oneOf('Default desc.', ['asc', 'desc']),
+    page: wholeNumber('The page number, from 1.', 1, PAGE_MAX, 1),
+    limit: wholeNumber('The maximum number of payments per page.', 1, 100, 20),
+    status: oneOf('Only payments in this status.', TRANSACTION_STATUSES),
+    startDate: notBefore('Only payments created at or after this time.'),
+    endDate: notAfter('Only payments created at or before this time.'),
+    sortBy: oneOf('The field to sort by. Default: createdAt.', SORT_FIELDS),
+    sortOrder: oneOf('The sort order. Default: desc.', ['asc', 'desc']),
   },
   refusesUnknownQuery: true,
   responses: {
-    200: { kind: 'json', description: 'A page of payments, with how many there are.', schema: paymentListSchema },
+    200: { kind: 'json', description: 'A page of payments, and their total number.', schema: paymentListSchema },
   },
   errors: [],
   handle: async ({ caller, query, services: { views } }) => {

@@ -1,4 +1,4 @@
-// The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (rule X2).
+// Sandbox routes that simulate acquirers and payers of methods other than Pix (rule X2).
 
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -41,10 +41,10 @@ const acting = (name: string, summary: string, description: string) =>
     ...IN_SANDBOX,
     params: paymentParam,
     responses: {
-      200: { kind: 'json', description: 'The payment, with what came of it.', schema: transactionSchema },
+      200: { kind: 'json', description: 'The payment after the change.', schema: transactionSchema },
       202: {
         kind: 'json',
-        description: 'The payment, when that does not show in the reads within 5 s.',
+        description: 'The payment, if the change is not visible within 5 seconds.',
         schema: transactionSchema,
       },
     },
@@ -54,7 +54,7 @@ const acting = (name: string, summary: string, description: string) =>
 const sandboxAuthorizeRoute = route({
   ...acting(
     'authorize',
-    'The payer pays by another method than Pix',
+    'Simulate a payment by a method other than Pix',
     'Simulates a successful payment by card, boleto, MB WAY, Multibanco or crypto.',
   ),
   body: jsonBody({
@@ -67,8 +67,8 @@ const sandboxAuthorizeRoute = route({
 const sandboxRefuseRoute = route({
   ...acting(
     'refuse',
-    'The acquirer declines the method in flight, else the first that is left',
-    'Simulates a decline by the acquirer. If the payment offers other methods, the payer can still use them.',
+    'Simulate a decline by the acquirer',
+    'Simulates a decline of the method in progress, or of the first remaining method. If the payment offers other methods, the payer can still use them.',
   ),
   body: jsonBody({ schema: refuseBody }),
   handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
@@ -77,7 +77,7 @@ const sandboxRefuseRoute = route({
 const sandboxProcessingRoute = route({
   ...acting(
     'processing',
-    'The payer is at it',
+    'Simulate a payment in progress',
     'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
   ),
   handle: (context) => perform(context, { kind: 'processing' }),
@@ -85,7 +85,7 @@ const sandboxProcessingRoute = route({
 const sandboxChargebackRoute = route({
   ...acting(
     'chargeback',
-    'The card’s issuer raises a chargeback',
+    'Simulate a chargeback',
     'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
   ),
   handle: (context) => perform(context, { kind: 'chargeback' }),
@@ -93,7 +93,7 @@ const sandboxChargebackRoute = route({
 const sandboxDisputeRoute = route({
   ...acting(
     'dispute',
-    'The card’s holder opens a dispute',
+    'Simulate a cardholder dispute',
     'Simulates a dispute by the cardholder. The disputed amount is retained.',
   ),
   handle: (context) => perform(context, { kind: 'dispute' }),

@@ -1,4 +1,4 @@
-// The sandbox: a payer pays a charge by Pix (rules X).
+// The sandbox route that simulates a payer's Pix (rules X).
 
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
@@ -21,13 +21,13 @@ const payProblems = ({ end_to_end_id: id }: SandboxPayment): readonly CodedProbl
         {
           code: 'invalid_request',
           param: 'end_to_end_id',
-          message: 'must be E, an ISPB, a UTC minute and 11 letters or digits',
+          message: 'must consist of E, an ISPB, a UTC minute and 11 letters or digits',
         },
       ];
 
 type PayOutcome = SettleOutcome | 'refused';
 
-/** What became of a Pix, as the reads show it; null while they do not yet. */
+/** Returns the outcome of a Pix as the reads show it, or null if they don't show it yet. */
 const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | null => {
   const incoming = transaction.incomingPayments.find((seen) => seen.providerPaymentId === id);
   if (incoming === undefined || incoming.outcome === 'rejected') return null; // not back yet
@@ -35,7 +35,7 @@ const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | n
   return incoming.outcome === 'settled' ? 'settled' : 'held'; // for review, or because its return was refused
 };
 
-/** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */
+/** Sends the Pix once a background job has issued the code of the payment. Waits at most VISIBLE_MS for it. */
 const payOnceFinalised = async (
   { services, caller, params: { id } }: KeyContext<typeof chargeParam>,
   payment: SandboxPayment,
@@ -59,7 +59,7 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
   const read = async () => {
     await services.progress.caughtUp(VISIBLE_MS, ['payments']);
     const payment = await services.views.payments.find(caller.tenant, id);
-    if (payment === null) throw new ReadModelsBehind('the charge does not show in the reads');
+    if (payment === null) throw new ReadModelsBehind('the charge is not visible in the reads');
     return payment;
   };
   const answer = (payment: ExistingPayment, outcome: PayOutcome, status: 200 | 202 = 200) => ({
@@ -83,7 +83,7 @@ export const sandboxPayRoute = route({
   method: 'POST',
   path: '/v1/sandbox/charges/{id}/pay',
   operationId: 'sandboxPay',
-  summary: 'A payer pays the charge',
+  summary: 'Simulate a Pix payment',
   description:
     'Simulates a payer’s Pix. Without a body, the exact amount is paid. Send another amount, another document or a late payment to test those cases.',
   ...IN_SANDBOX,
@@ -96,10 +96,14 @@ export const sandboxPayRoute = route({
   responses: {
     200: {
       kind: 'json',
-      description: 'The Pix arrived; what became of it shows in the reads.',
+      description: 'The outcome of the Pix, which is visible in reads.',
       schema: paidSchema,
     },
-    202: { kind: 'json', description: 'The same, when it does not show in the reads within 5 s.', schema: paidSchema },
+    202: {
+      kind: 'json',
+      description: 'The expected outcome, if it is not visible in reads within 5 seconds.',
+      schema: paidSchema,
+    },
   },
   errors: ['not_found'],
   handle: (context) => pay(context, context.body),

@@ -1,12 +1,12 @@
-// Chapters of the reference that these routes stand in.
+// The chapters of the API reference that contain these routes.
 import type { Tag } from '../../kernel/route.ts';
 
 export const CHARGES: Tag = {
   name: 'Charges',
-  description: 'Pix charges: the code to copy and its QR image come with the answer.',
+  description: 'Pix charges. The response contains the copy-and-paste code and its QR image.',
 };
 
 export const PAYMENTS: Tag = {
   name: 'Payments',
-  description: 'The transaction format: several methods, cancellation, receipts, statistics.',
+  description: 'Payments in the transaction format: several methods, cancellation, receipts and statistics.',
 };

@@ -1,4 +1,4 @@
-// What webhooks of the older family say of a payment (contract.md Events).
+// The bodies of payment webhooks of the older family (contract.md Events).
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { PUBLIC_STATUS_OF } from '../../../domain/presentation/status.ts';
 import {
@@ -17,7 +17,7 @@ import { legacyBody } from '../webhooks/webhookBodies.ts';
 
 const status: JsonSchema = { type: 'string', enum: Object.keys(PUBLIC_STATUS_OF) };
 
-/** Of a payment, and of the money that leaves by its refunds. */
+/** Properties of webhooks about a payment, and about payouts of its refunds. */
 export const paymentChange = {
   amount: anyInteger,
   status,
@@ -30,9 +30,9 @@ export const paymentChange = {
 export const paymentOrigin = { occurredAt: timestamp, customerId: optional(string(128)) };
 
 const refundFacts = {
-  refundId: { ...orNull(id('rf_')), description: 'Null for money that a payer lock sent back.' },
-  refundedAmount: { ...anyInteger, description: 'Of this refund.' },
-  refundedTotal: { ...anyInteger, description: 'Of all refunds of the payment so far.' },
+  refundId: { ...orNull(id('rf_')), description: 'The refund; null if a payer lock returned the money.' },
+  refundedAmount: { ...anyInteger, description: 'The amount of this refund.' },
+  refundedTotal: { ...anyInteger, description: 'The sum of all refunds of the payment so far.' },
 } satisfies Record<string, JsonSchema>;
 
 export const paymentBody = (event: string): JsonSchema =>

@@ -1,4 +1,4 @@
-// Payouts over HTTP.
+// The HTTP module for payouts.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { canonicalBody } from '../webhooks/webhookBodies.ts';
 import { OPERATOR_PAYOUT_ROUTES } from './operatorPayouts.ts';

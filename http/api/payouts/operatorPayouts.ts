@@ -1,4 +1,4 @@
-// Payouts that await approval, over all accounts, and an operator's word on them (rules Y5, O1).
+// Routes by which operators review the payouts of all accounts that await approval (rules Y5, O1).
 import type { ListedPayout } from '../../../application/ports/readModels/payouts.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -12,7 +12,7 @@ import { payoutParam } from './payouts.ts';
 const schema = exactly({
   accountId: id(ACCOUNT.idPrefix),
   mode: oneOfTexts(['test', 'live']),
-  payout: described('As the merchant sees it.', payoutSchema),
+  payout: described('The payout, as the merchant sees it.', payoutSchema),
 });
 const shown = ({ tenant, payout }: ListedPayout) => ({
   accountId: ACCOUNT.idPrefix + tenant.accountId,
@@ -24,8 +24,8 @@ const listRoute = route({
   method: 'GET',
   path: '/ops/v1/payouts',
   operationId: 'listPayoutReviews',
-  summary: 'Payouts that await approval, oldest first',
-  description: 'Returns the payouts of all accounts that await approval, or those of one account.',
+  summary: 'List payouts that await approval',
+  description: 'Returns the payouts that await approval, oldest first, of all accounts or of one.',
   ...FOR_OPERATORS,
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
@@ -49,8 +49,9 @@ const showRoute = route({
   method: 'GET',
   path: '/ops/v1/payouts/{id}',
   operationId: 'showPayout',
-  summary: 'Show a requested payout',
-  description: 'Returns a requested payout of any account, whatever its status.',
+  summary: 'Retrieve a payout of any account',
+  description:
+    'Returns a requested payout of any account in any status. The Pix transfers of cash-out refunds are not included.',
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showPayout(params.id);
@@ -70,7 +71,7 @@ const approveRoute = route({
   operationId: 'approvePayoutReview',
   summary: 'Approve a payout of any account',
   description:
-    'Approves a payout for an account that has no one else to do it. An operator who issued the API key that requested the payout can’t approve it.',
+    'Approves a payout for an account that has no other user who can approve it. An operator who issued the API key that requested the payout can’t approve it.',
   handle: async (context) => {
     const { params, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
@@ -83,9 +84,9 @@ const rejectRoute = route({
   ...REVIEW,
   path: '/ops/v1/payouts/{id}/reject',
   operationId: 'rejectPayoutReview',
-  summary: 'Reject a payout of any account: it fails, and its money returns to the wallet',
+  summary: 'Reject a payout of any account',
   description:
-    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
+    'Rejects a payout that awaits approval. The payout fails with `failure_reason` `rejected`. The amount and the fee return to the wallet.',
   body: jsonBody({ schema: rejectPayoutBody }),
   handle: async (context) => {
     const { params, body, caller, services } = context;

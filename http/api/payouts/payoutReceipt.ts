@@ -1,4 +1,4 @@
-// The receipt of a paid payout as a PDF, in the likeness of a payment's (rule Y4).
+// The receipt of a paid payout as a PDF, in the layout of payment receipts (rule Y4).
 import type { AccountSettings } from '../../../domain/account/account.ts';
 import type { Mode } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
@@ -13,7 +13,7 @@ import { drawReceiptFooter, drawReceiptHead, FACTS_Y, printableRows } from '../.
 interface PayoutReceiptFacts {
   readonly mode: Mode;
   readonly merchant: Pick<AccountSettings, 'merchantName' | 'taxId'>;
-  /** The merchant's image, a PNG or JPEG that was checked; null: Quita's mark stands there. */
+  /** The merchant's verified PNG or JPEG, or null to show Quita's logo. */
   readonly logo: Buffer | null;
   readonly payout: PayoutView;
   readonly paidAt: Timestamp;
@@ -35,7 +35,7 @@ const rowsOf = ({ merchant, payout, paidAt }: PayoutReceiptFacts): readonly Fact
   ]);
 };
 
-/** One A4 page in Portuguese, text selectable. The same facts give the same bytes. */
+/** Returns the receipt: one A4 page in Portuguese with selectable text. The same facts give the same bytes. */
 export const renderPayoutReceipt = async (facts: PayoutReceiptFacts): Promise<Buffer> => {
   const { payout, paidAt, mode, logo } = facts;
   const amount = formatAmount(payout.amount, payout.currency, 'pt');

@@ -1,4 +1,4 @@
-// Payouts (rules Y1–Y5).
+// Routes of payouts (rules Y1–Y5).
 
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
@@ -20,7 +20,7 @@ import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 import { PAYOUTS } from './tags.ts';
 
-/** The payout that a path names. */
+/** The path parameter of a payout. */
 export const payoutParam = {
   id: {
     description: 'The `po_` id of the payout, or its raw id.',
@@ -29,7 +29,7 @@ export const payoutParam = {
   },
 } as const;
 
-/** For reads of one payout. Throws StreamParked when it, or the payment whose refund it pays, isn't followed. */
+/** Returns the payout, or null if the caller has none with this id. Throws StreamParked when reads don't follow it or its payment. */
 const findShown = async (
   { services, caller: { tenant } }: Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> },
   id: PayoutId,
@@ -37,12 +37,12 @@ const findShown = async (
   const { parked, views } = services;
   const found = await views.payouts.find(tenant, id);
   const paymentId = found?.charge_id ? parsePrefixedId<PaymentId>(found.charge_id, PREFIX.charge) : null;
-  // One that isn't found may belong to a payment that was parked before its refund was read.
+  // A missing payout may belong to a payment that was parked before its refund was read.
   const isParked =
     found === null
       ? parked.hasAnyOf('payouts', tenant)
       : parked.has('payouts', paymentId === null ? PAYOUT.stream(id) : PAYMENT.stream(paymentId), tenant);
-  if (isParked) throw new StreamParked('the payout is shown as it last stood');
+  if (isParked) throw new StreamParked('reads of the payout are not up to date');
   return found;
 };
 
@@ -54,7 +54,7 @@ const requestPayoutRoute = route({
   operationId: 'requestPayout',
   summary: 'Request a payout from the wallet to a Pix key',
   description:
-    'Moves money from the wallet to a Pix key. The amount and its fee leave `available` at once. A payout is granted only if the available balance covers both. A repeat with the same `Idempotency-Key` and body returns the first response.',
+    'Moves money from the wallet to a Pix key. The available balance must cover the amount and its fee. Both are deducted from `available` immediately. A repeat with the same `Idempotency-Key` and body returns the first response.',
   tag: PAYOUTS,
   principal: 'apiKey',
   needsIdempotencyKey: true,
@@ -69,7 +69,7 @@ const requestPayoutRoute = route({
     },
     refine: payoutProblems,
   }),
-  responses: { 201: { kind: 'json', description: 'The payout as it was requested.', schema: payoutSchema } },
+  responses: { 201: { kind: 'json', description: 'The requested payout.', schema: payoutSchema } },
   errors: [
     'idempotency_key_reused',
     'idempotency_request_in_progress',
@@ -97,7 +97,7 @@ const getPayoutRoute = route({
   method: 'GET',
   path: '/v1/payouts/{id}',
   operationId: 'getPayout',
-  summary: 'Read a payout',
+  summary: 'Retrieve a payout',
   description: 'Returns a payout, or the Pix transfer of a cash-out refund. The destination is masked.',
   tag: PAYOUTS,
   principal: 'apiKey',
@@ -111,30 +111,32 @@ const getPayoutRoute = route({
   },
 });
 
-const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your payouts.', { param: 'starting_after' });
+const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one of your payouts.', {
+  param: 'starting_after',
+});
 const cursorsOnly = neverAccepted('starting_after');
 
 const listPayoutsRoute = route({
   method: 'GET',
   path: '/v1/payouts',
   operationId: 'listPayouts',
-  summary: 'List the payouts, newest first, by cursor',
+  summary: 'List payouts',
   description:
-    'Lists payouts and the Pix transfers of cash-out refunds, newest first. Pass `next_cursor` as `starting_after` to get the next page.',
+    'Returns payouts and the Pix transfers of cash-out refunds, newest first. To read the next page, pass `next_cursor` as `starting_after`.',
   tag: PAYOUTS,
   principal: 'apiKey',
   reads: ['payouts'],
   query: {
-    limit: wholeNumber('How many payouts at most.', 1, 100, 25),
+    limit: wholeNumber('The maximum number of payouts to return.', 1, 100, 25),
     starting_after: matching(
-      'The last payout of the page before: `next_cursor` of its answer.',
+      'The `next_cursor` of the previous page.',
       'a po_ id',
       (text) => parsePrefixedId<PayoutId>(text, PAYOUT.idPrefix) ?? undefined,
       'invalid_cursor',
     ),
-    status: oneOf('Payouts in this status.', PAYOUT_STATUSES),
-    created_after: notBefore('Payouts created then or later.'),
-    created_before: notAfter('Payouts created then or earlier.'),
+    status: oneOf('Only payouts in this status.', PAYOUT_STATUSES),
+    created_after: notBefore('Only payouts created at or after this time.'),
+    created_before: notAfter('Only payouts created at or before this time.'),
     page: cursorsOnly,
     offset: cursorsOnly,
   },
@@ -156,7 +158,7 @@ const listPayoutsRoute = route({
   },
 });
 
-/** The Pix-out of a cash-out refund is a payout as well (Y2), but only the bank ends it: then `refusal`, else `NO_PAYOUT`. */
+/** Returns `refusal` if the id is that of a cash-out refund's Pix, which only the bank can end (Y2); otherwise `NO_PAYOUT`. */
 const unlessPixOut = async (
   services: KeyContext['services'],
   tenants: readonly Tenant[],
@@ -172,7 +174,7 @@ const cancelPayoutRoute = route({
   method: 'POST',
   path: '/v1/payouts/{id}/cancel',
   operationId: 'cancelPayout',
-  summary: 'Cancel a pending payout: its money returns to the wallet',
+  summary: 'Cancel a pending payout',
   description:
     'Cancels a pending payout. The amount and the fee return to the wallet. A repeat returns the cancelled payout.',
   tag: PAYOUTS,
@@ -194,7 +196,7 @@ const receiptRoute = route({
   method: 'GET',
   path: '/v1/payouts/{id}/receipt',
   operationId: 'getPayoutReceipt',
-  summary: 'The receipt of a paid payout as a PDF',
+  summary: 'Retrieve the receipt of a payout',
   description: 'Returns the receipt of a paid payout as a PDF in base64.',
   tag: PAYOUTS,
   principal: 'apiKey',
@@ -203,8 +205,11 @@ const receiptRoute = route({
   responses: {
     200: {
       kind: 'json',
-      description: 'The PDF, in base64.',
-      schema: exactly({ contentType: constant('application/pdf'), base64: described('The PDF.', string()) }),
+      description: 'The receipt.',
+      schema: exactly({
+        contentType: constant('application/pdf'),
+        base64: described('The PDF file, in base64.', string()),
+      }),
     },
   },
   errors: ['not_found'],
@@ -221,7 +226,7 @@ const receiptRoute = route({
   },
 });
 
-const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN reviews payouts.');
+const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN can review payouts.');
 const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
 const reviewing = {
@@ -258,9 +263,9 @@ const approvePayoutRoute = route({
   ...reviewing,
   path: '/v1/payouts/{id}/approve',
   operationId: 'approvePayout',
-  summary: 'Approve a payout that awaits it',
+  summary: 'Approve a payout',
   description:
-    'Approves a payout that awaits approval. The user who requested the payout, or issued the API key that did, can’t approve it.',
+    'Approves a payout that awaits approval. The user who requested the payout, or who issued the API key used for the request, can’t approve it.',
   handle: (context) => reviewOf(context, { verdict: 'approved' }),
 });
 
@@ -268,9 +273,9 @@ const rejectPayoutRoute = route({
   ...reviewing,
   path: '/v1/payouts/{id}/reject',
   operationId: 'rejectPayout',
-  summary: 'Reject a payout that awaits approval: it fails, and its money returns to the wallet',
+  summary: 'Reject a payout',
   description:
-    'Rejects a payout that awaits approval. It fails with `failure_reason` `rejected`, and its money returns to the wallet.',
+    'Rejects a payout that awaits approval. The payout fails with `failure_reason` `rejected`. The amount and the fee return to the wallet.',
   body: jsonBody({ schema: rejectPayoutBody }),
   handle: (context) => reviewOf(context, { verdict: 'rejected', reason: context.body.reason ?? null }),
 });

@@ -1,4 +1,4 @@
-// The sandbox: how its bank decides a payout (rule Y6).
+// Sandbox routes that simulate the bank's decision on a payout (rule Y6).
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
@@ -8,11 +8,11 @@ import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { payoutSchema } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
-/** Longest wait of one look for what was begun to be over. */
+/** The longest wait for running work before each attempt to decide. */
 const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the payout.';
 
-/** `failure`: null confirms. A payout just requested may be on its way to the bank: it is waited for. */
+/** Confirms the payout if `failure` is null. Waits until a payout just requested has reached the bank. */
 const decide = async (
   { caller: { tenant }, params: { id }, services }: KeyContext<typeof payoutParam>,
   failure: string | null,
@@ -34,8 +34,8 @@ const decide = async (
   const seen = await services.untilSeen(VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
   if (seen !== null) return { status: 200 as const, body: seen };
-  const sofar = await services.views.payouts.find(tenant, id);
-  return sofar === null ? NO_PAYOUT : { status: 202 as const, body: sofar };
+  const current = await services.views.payouts.find(tenant, id);
+  return current === null ? NO_PAYOUT : { status: 202 as const, body: current };
 };
 
 const deciding = {
@@ -43,10 +43,10 @@ const deciding = {
   ...IN_SANDBOX,
   params: payoutParam,
   responses: {
-    200: { kind: 'json', description: 'The payout at its end.', schema: payoutSchema },
+    200: { kind: 'json', description: 'The paid or failed payout.', schema: payoutSchema },
     202: {
       kind: 'json',
-      description: 'The payout as reads show it after 5 s; the rest goes on.',
+      description: 'The payout as reads show it after 5 seconds. Processing continues.',
       schema: payoutSchema,
     },
   },
@@ -58,7 +58,7 @@ export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
     ...deciding,
     path: '/v1/sandbox/payouts/{id}/confirm',
     operationId: 'sandboxConfirmPayout',
-    summary: 'The bank pays the payout',
+    summary: 'Simulate the payment of a payout',
     description: 'Simulates the bank’s payment of a payout. Use it when `auto_confirm_payouts` is switched off.',
     body: jsonBody({ schema: bankPaysBody }),
     handle: (context) => decide(context, null, context.body.late),
@@ -67,7 +67,7 @@ export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
     ...deciding,
     path: '/v1/sandbox/payouts/{id}/fail',
     operationId: 'sandboxFailPayout',
-    summary: 'The bank can’t pay the payout',
+    summary: 'Simulate the failure of a payout',
     description: 'Simulates a bank that rejects a payout. The amount and the fee return to the wallet.',
     body: jsonBody({ schema: bankFailsBody }),
     handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),

@@ -1,4 +1,4 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
-export const PAYOUTS: Tag = { name: 'Payouts', description: 'Money out of the wallet to a Pix key.' };
+export const PAYOUTS: Tag = { name: 'Payouts', description: 'Transfers from the wallet to a Pix key.' };

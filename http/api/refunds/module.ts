@@ -1,4 +1,4 @@
-// Refunds over HTTP.
+// The HTTP module for refunds.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { refundSchema } from './refundSchema.ts';
 import { listRefundsRoute, refundPaymentRoute } from './refunds.ts';

@@ -1,4 +1,4 @@
-// Request and response of the refund routes (contract.md Refund).
+// Request and response schemas of the refund routes (contract.md Refund).
 import { REFUND_STATUSES } from '../../../domain/presentation/refund.ts';
 import {
   accepting,
@@ -19,26 +19,32 @@ import {
 
 export const refundBody = accepting({
   idempotencyKey,
-  amount: optional(integer(1, Number.MAX_SAFE_INTEGER, 'Smallest unit. Left out: all that is left of the payment.')),
-  reason: optional(described('Your own, for your records.', string(500))),
+  amount: optional(
+    integer(1, Number.MAX_SAFE_INTEGER, 'The amount in the smallest unit. Default: the remaining refundable amount.'),
+  ),
+  reason: optional(described('Your own reason, for your records.', string(500))),
   strategy: optional(
     described(
-      'PIX only. `devolution` goes back where the Pix came from, `cashout` is a Pix of its own. Default cashout.',
+      'PIX only. `devolution` returns the Pix to its source account. `cashout` sends a new Pix. Default: cashout.',
       oneOfTexts(['devolution', 'cashout']),
     ),
   ),
-  passFeeToTenant: optional(described('Cashout: the fee is taken from your wallet. Default false.', boolean)),
-  destinationKey: optional(described('PIX by cashout only: a Pix key, instead of the payer’s document.', string(77))),
+  passFeeToTenant: optional(
+    described('Whether the fee of a cashout is charged to your wallet. Default: false.', boolean),
+  ),
+  destinationKey: optional(
+    described('PIX by cashout only: the Pix key to pay to, instead of the payer’s document.', string(77)),
+  ),
 });
 
 export const refundSchema = exactly({
   id: described('`rf_` and the raw id.', id('rf_')),
-  transactionId: described('The payment.', id('tx_')),
-  amount: described('Smallest unit.', anyInteger),
-  currency: described('That of the payment.', string(8)),
-  status: described('Advances as the bank confirms.', oneOfTexts(REFUND_STATUSES)),
-  reason: orNull(described('The merchant’s own.', string())),
-  failureReason: orNull(described('Why it could not be paid back; null until FAILED.', string())),
+  transactionId: described('The refunded payment.', id('tx_')),
+  amount: described('The amount in the smallest unit.', anyInteger),
+  currency: described('The currency of the payment.', string(8)),
+  status: described('The status of the refund, updated when the bank decides.', oneOfTexts(REFUND_STATUSES)),
+  reason: orNull(described('Your own reason, as submitted.', string())),
+  failureReason: orNull(described('Why the refund failed; null unless the status is FAILED.', string())),
   createdAt: timestamp,
 });
 export const refundsSchema = exactly({ data: listOf(refundSchema) });

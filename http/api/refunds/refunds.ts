@@ -1,4 +1,4 @@
-// Refunds (contract.md Payments).
+// Routes that request and list refunds (contract.md Payments).
 
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -14,9 +14,9 @@ export const refundPaymentRoute = route({
   method: 'POST',
   path: '/v1/payments/{id}/refund',
   operationId: 'refundPayment',
-  summary: 'Give a settled payment back, in full or in part',
+  summary: 'Refund a payment',
   description:
-    'Refunds a settled payment, in full or in part. Without `amount`, the rest is refunded. The refund begins as PENDING and ends as REFUNDED or FAILED. A repeat with the same `idempotencyKey` and body returns the first response.',
+    'Refunds a settled payment. Without `amount`, it refunds the remaining refundable amount. The refund starts as PENDING and ends as REFUNDED or FAILED. A repeat with the same `idempotencyKey` and body returns the first response.',
   tag: REFUNDS,
   principal: 'apiKey',
   params: paymentParam,
@@ -29,7 +29,7 @@ export const refundPaymentRoute = route({
   responses: {
     201: {
       kind: 'json',
-      description: 'The refund as it was requested; it advances asynchronously.',
+      description: 'The requested refund. It is processed asynchronously.',
       schema: refundSchema,
     },
   },
@@ -58,13 +58,14 @@ export const listRefundsRoute = route({
   method: 'GET',
   path: '/v1/payments/{id}/refunds',
   operationId: 'listRefunds',
-  summary: 'The refunds of a payment, newest first',
-  description: 'Returns every refund of a payment. A payment has at most 100 refunds, so the list has no pages.',
+  summary: 'List the refunds of a payment',
+  description:
+    'Returns all refunds of a payment, newest first. A payment has at most 100 refunds, so the list has no pages.',
   tag: REFUNDS,
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments', 'refunds'],
-  responses: { 200: { kind: 'json', description: 'All of them.', schema: refundsSchema } },
+  responses: { 200: { kind: 'json', description: 'The refunds.', schema: refundsSchema } },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);

@@ -1,4 +1,4 @@
-// The sandbox: how its bank decides a refund (rule X3).
+// Sandbox routes that simulate the bank's decision on a refund (rule X3).
 
 import type { RefundView } from '../../../application/ports/readModels/views.ts';
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
@@ -10,13 +10,13 @@ import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
 import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { refundSchema } from './refundSchema.ts';
 
-/** Longest wait of one look for what was begun to be over. */
+/** The longest wait for running work before each attempt to decide. */
 const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
 
 const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || status === 'FAILED';
 
-/** The refund that a path names. */
+/** The path parameter of a refund. */
 const refundParam = {
   id: {
     description: 'The `rf_` id of the refund, or its raw id.',
@@ -25,7 +25,7 @@ const refundParam = {
   },
 } as const;
 
-/** `failure`: null confirms. A refund just requested may be on its way to the bank: it is waited for. */
+/** Confirms the refund if `failure` is null. Waits until a refund just requested has reached the bank. */
 const decide = async (
   { caller, params: { id }, services }: KeyContext<typeof refundParam>,
   failure: string | null,
@@ -48,8 +48,8 @@ const decide = async (
   const seen = await services.untilSeen(VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
   if (seen !== null) return { status: 200 as const, body: seen };
-  const sofar = await services.views.refunds.find(tenant, id);
-  return sofar === null ? NO_REFUND : { status: 202 as const, body: sofar };
+  const current = await services.views.refunds.find(tenant, id);
+  return current === null ? NO_REFUND : { status: 202 as const, body: current };
 };
 
 const deciding = {
@@ -57,10 +57,10 @@ const deciding = {
   ...IN_SANDBOX,
   params: refundParam,
   responses: {
-    200: { kind: 'json', description: 'The refund at its end.', schema: refundSchema },
+    200: { kind: 'json', description: 'The completed or failed refund.', schema: refundSchema },
     202: {
       kind: 'json',
-      description: 'The refund as reads show it after 5 s; the rest goes on.',
+      description: 'The refund as reads show it after 5 seconds. Processing continues.',
       schema: refundSchema,
     },
   },
@@ -71,7 +71,7 @@ export const confirmRefundRoute = route({
   ...deciding,
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
-  summary: 'The bank pays the refund',
+  summary: 'Simulate the payment of a refund',
   description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
   body: jsonBody({ schema: bankPaysBody }),
   handle: (context) => decide(context, null, context.body.late),
@@ -81,7 +81,7 @@ export const failRefundRoute = route({
   ...deciding,
   path: '/v1/sandbox/refunds/{id}/fail',
   operationId: 'sandboxFailRefund',
-  summary: 'The bank can’t pay the refund',
+  summary: 'Simulate the failure of a refund',
   description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',
   body: jsonBody({ schema: bankFailsBody }),
   handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),

@@ -1,4 +1,4 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
-export const REFUNDS: Tag = { name: 'Refunds', description: 'Giving a settled payment back, in full or in part.' };
+export const REFUNDS: Tag = { name: 'Refunds', description: 'Full and partial refunds of settled payments.' };

@@ -1,4 +1,4 @@
-// The requests of an account, for its dashboard (rule D3).
+// The route that lists an account's API requests for its dashboard (rule D3).
 
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
@@ -23,12 +23,12 @@ import { DASHBOARD } from '../access/tags.ts';
 
 const loggedRequestSchema = exactly({
   id: id(PREFIX.requestLog),
-  request_id: described('As the client sent it in `X-Request-Id`, or the one it was given.', string()),
+  request_id: described('The `X-Request-Id` that the client sent, or the generated one.', string()),
   method: string(),
-  path: described('Without the query, cut to 256 characters.', string()),
+  path: described('The path without the query string, truncated to 256 characters.', string()),
   status: anyInteger,
   duration_ms: anyInteger,
-  key_fingerprint: described('Of the API key; null for a user of the dashboard.', orNull(string())),
+  key_fingerprint: described('The fingerprint of the API key; null for a user of the dashboard.', orNull(string())),
   created_at: timestamp,
 });
 
@@ -50,40 +50,42 @@ const shown = (request: LoggedRequest) => ({
   created_at: request.createdAt,
 });
 
-/** All that this service answers. */
+/** Every status that this service returns. */
 const STATUSES = [...new Set([200, 201, 202, 204, ...Object.values(ERRORS).map(({ status }) => status)])];
 
-/** `404`, or `4xx` for all of a class. */
+/** Returns the statuses that `404` or `4xx` stands for, or undefined if the text is neither. */
 const statusesOf = (text: string): readonly number[] | undefined => {
   if (/^[1-5]xx$/.test(text)) return STATUSES.filter((status) => String(status)[0] === text[0]);
   return /^[1-5]\d\d$/.test(text) ? [Number(text)] : undefined;
 };
 
-const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your requests.', { param: 'starting_after' });
+const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one of your requests.', {
+  param: 'starting_after',
+});
 
 const listRequestLogsRoute = route({
   method: 'GET',
   path: '/v1/request-logs',
   operationId: 'listRequestLogs',
-  summary: 'The requests of the last 30 days with the account’s keys and users, both modes, newest first',
+  summary: 'List API requests',
   description:
-    'Returns API requests of the last 30 days in both modes, newest first. Filter them to find a request that failed.',
+    'Returns the requests that keys and users of the account made in the last 30 days, in both modes, newest first. Use the filters to find a failed request.',
   tag: DASHBOARD,
   principal: 'session',
   query: {
-    limit: wholeNumber('How many requests at most.', 1, 100, 25),
+    limit: wholeNumber('The maximum number of requests to return.', 1, 100, 25),
     starting_after: matching(
-      'The last request of the page before: `next_cursor` of its answer.',
+      'The `next_cursor` of the previous page.',
       'a log_ id',
       (text) => parsePrefixedId<RequestLogId>(text, PREFIX.requestLog) ?? undefined,
       'invalid_cursor',
     ),
     status: matching(
-      'Requests answered with this status, or one of this class.',
+      'Only requests with this response status, such as 404, or of this class, such as 4xx.',
       'a status like 404, or 4xx',
       statusesOf,
     ),
-    key: matching('Requests with the key of this fingerprint.', '16 hexadecimal digits', (text) =>
+    key: matching('Only requests made with the key of this fingerprint.', '16 hexadecimal digits', (text) =>
       /^[0-9a-f]{16}$/.test(text) ? text : undefined,
     ),
   },
@@ -96,7 +98,7 @@ const listRequestLogsRoute = route({
     const after = cursor === undefined ? null : await requestLog.find(accountId, cursor);
     if (cursor !== undefined && after === null) return NO_CURSOR;
     const filter = { statuses: query.status ?? null, keyFingerprint: query.key ?? null };
-    // One more than asked for tells whether there are more.
+    // One extra row tells whether there is a next page.
     const found = await requestLog.list(accountId, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(shown);
     const hasMore = found.length > query.limit;

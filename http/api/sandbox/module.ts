@@ -1,4 +1,4 @@
-// The sandbox itself over HTTP: settings, the test clock, deliveries at once.
+// The HTTP module for the sandbox itself: settings, the test clock and webhook deliveries.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute } from './sandbox.ts';
 import { sandboxSettingsRoute } from './sandboxSettings.ts';

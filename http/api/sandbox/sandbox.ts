@@ -1,10 +1,10 @@
-// The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
+// Sandbox routes for the test clock and webhook deliveries (rules X). They respond when their effect is visible in reads.
 
 import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { advanceBody, clockSchema, flushSchema } from './sandboxSchema.ts';
 import { IN_SANDBOX, VISIBLE_MS } from './tags.ts';
 
-/** Longest wait for what runs before the clock is moved. */
+/** The longest wait for running work before the clock is moved. */
 const AT_REST_MS = 2_000;
 
 const clockView = async ({ caller, services }: KeyContext) => {
@@ -17,7 +17,7 @@ export const getClockRoute = route({
   method: 'GET',
   path: '/v1/sandbox/clock',
   operationId: 'getSandboxClock',
-  summary: 'The time of the account’s test mode',
+  summary: 'Retrieve the test clock',
   description: 'Returns account time in test mode. It equals real time until you advance the test clock.',
   ...IN_SANDBOX,
   responses: {
@@ -31,21 +31,21 @@ export const advanceClockRoute = route({
   method: 'POST',
   path: '/v1/sandbox/clock/advance',
   operationId: 'advanceSandboxClock',
-  summary: 'Move the test clock forward; what falls due happens first',
+  summary: 'Advance the test clock',
   description:
     'Moves the test clock forward. Expiries, releases and webhook retries that fall due happen before the response. The clock never goes back.',
   ...IN_SANDBOX,
   body: jsonBody({ schema: advanceBody }),
   responses: {
-    200: { kind: 'json', description: 'The new time, after all that fell due has happened.', schema: clockSchema },
-    202: { kind: 'json', description: 'The new time; what fell due is still being worked off.', schema: clockSchema },
+    200: { kind: 'json', description: 'The new time. Everything due has happened.', schema: clockSchema },
+    202: { kind: 'json', description: 'The new time. Due work is still being processed.', schema: clockSchema },
   },
   errors: [],
   handle: async (context) => {
     const { caller, services } = context;
     const { seconds } = context.body;
     const startedMs = performance.now();
-    // What was begun at the old time ends at it: only what waits for an instant is met on the way.
+    // Running work must end at the old time, so that the advance meets only scheduled work.
     await services.whenIdle(caller.tenant.accountId, AT_REST_MS);
     const refused = await services.advanceClock(caller.tenant.accountId, seconds, actorOf(context));
     if (refused) return refused;
@@ -61,17 +61,21 @@ export const flushDeliveriesRoute = route({
   method: 'POST',
   path: '/v1/sandbox/deliveries/flush',
   operationId: 'flushSandboxDeliveries',
-  summary: 'Wait until no delivery is due',
+  summary: 'Flush webhook deliveries',
   description:
     'Attempts pending webhook deliveries and waits up to 5 seconds until none is due. Use it in tests before you check your receiver.',
   ...IN_SANDBOX,
   responses: {
     200: {
       kind: 'json',
-      description: 'None is due; how many are held back for an endpoint that keeps failing.',
+      description: 'No delivery is due. `pending` counts those held back for failing endpoints.',
       schema: flushSchema,
     },
-    202: { kind: 'json', description: 'How many are still due after 5 s, or held back.', schema: flushSchema },
+    202: {
+      kind: 'json',
+      description: 'Deliveries are still due after 5 seconds. `pending` counts those due or held back.',
+      schema: flushSchema,
+    },
   },
   errors: [],
   handle: async ({ caller, services }) => {

@@ -1,4 +1,4 @@
-// Requests and responses of the sandbox (rules X).
+// Request and response schemas of the sandbox (rules X).
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import {
   accepting,
@@ -13,20 +13,24 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 
-/** How the bank decides on money that leaves: a refund or a payout. */
+/** The bodies with which the sandbox bank pays or fails a refund or a payout. */
 export const bankPaysBody = accepting({
-  late: optional(described('The bank pays it even if it refused it before: operators are alerted.', boolean)),
+  late: optional(described('Whether the bank pays even if it refused before. Operators are alerted.', boolean)),
 });
-export const bankFailsBody = accepting({ reason: optional(described('The bank’s.', string(500))) });
+export const bankFailsBody = accepting({ reason: optional(described('The reason that the bank gives.', string(500))) });
 
 /** One year (rule X5). */
 const ADVANCE_SECONDS_MAX = 31_536_000;
-export const advanceBody = accepting({ seconds: integer(1, ADVANCE_SECONDS_MAX, 'How far.') });
-export const clockSchema = exactly({
-  now: described('Account time.', timestamp),
-  offset_seconds: described('How far it is ahead of real time.', anyInteger),
+export const advanceBody = accepting({
+  seconds: integer(1, ADVANCE_SECONDS_MAX, 'The number of seconds to advance the clock.'),
 });
-export const flushSchema = exactly({ pending: described('Deliveries that are due or held back.', anyInteger) });
+export const clockSchema = exactly({
+  now: described('The account time.', timestamp),
+  offset_seconds: described('The number of seconds that account time is ahead of real time.', anyInteger),
+});
+export const flushSchema = exactly({
+  pending: described('The number of deliveries that are due or held back.', anyInteger),
+});
 
 const { switches } = DECLARED_SETTINGS;
 export const sandboxSettingsBody = accepting(

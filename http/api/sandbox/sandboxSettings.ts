@@ -1,4 +1,4 @@
-// The sandbox: how it behaves for the account's test keys (rule X3).
+// The route that changes the sandbox settings of an account (rule X3).
 
 import type { Static } from 'typebox';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
@@ -11,7 +11,7 @@ import { SANDBOX } from './tags.ts';
 type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;
 const { switches } = DECLARED_SETTINGS;
 
-/** Only what was sent: the rest stays. */
+/** Returns the settings in the body. Omitted ones keep their values. */
 const wishOf = (body: SettingsBody): SandboxSettings =>
   Object.fromEntries(
     switches.flatMap(({ name, apiName, sent }) => (body[apiName] === undefined ? [] : [[name, sent(body[apiName])]])),
@@ -24,14 +24,16 @@ export const sandboxSettingsRoute = route({
   method: 'POST',
   path: '/v1/sandbox/settings',
   operationId: 'changeSandboxSettings',
-  summary: 'Change how the sandbox behaves; what is not sent stays',
+  summary: 'Change the sandbox settings',
   description:
     'Changes the settings of this account’s sandbox. Fields that you omit keep their values. Live mode is not affected.',
   tag: SANDBOX,
   principal: 'testKey',
   limit: 'keyApartFromSandbox',
   body: jsonBody({ schema: sandboxSettingsBody }),
-  responses: { 200: { kind: 'json', description: 'All settings as they are now.', schema: sandboxSettingsSchema } },
+  responses: {
+    200: { kind: 'json', description: 'All sandbox settings after the change.', schema: sandboxSettingsSchema },
+  },
   errors: [],
   handle: async (context) => {
     const { accountId } = context.caller.tenant;

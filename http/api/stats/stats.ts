@@ -1,4 +1,4 @@
-// Statistics and metrics of payments (contract.md Stats and Metrics, rules T1–T3).
+// Routes of payment statistics and metrics (contract.md Stats and Metrics, rules T1–T3).
 
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
@@ -11,9 +11,9 @@ import { metricsSchema, statsSchema } from './statsSchema.ts';
 
 /** Ten years (T1). */
 const DAYS_MAX = 3_650;
-const days = wholeNumber('Business days in São Paulo, today included.', 1, DAYS_MAX, 7);
+const days = wholeNumber('The number of business days in São Paulo, including today.', 1, DAYS_MAX, 7);
 
-/** The window ends today by account time: a test clock moves it. */
+/** Returns the window of `count` business days that ends today. Today follows account time, which a test clock can move. */
 const daysOf = async ({ caller: { tenant }, services }: KeyContext, count: number): Promise<readonly string[]> => {
   const now = await services.accounts.now(tenant.accountId, tenant.mode);
   return lastBusinessDays(saoPauloDay(now), count);
@@ -23,15 +23,15 @@ const paymentStatsRoute = route({
   method: 'GET',
   path: '/v1/payments/stats',
   operationId: 'getPaymentStats',
-  summary: 'How many payments, how many of them paid, and volumes of the last days',
+  summary: 'Retrieve payment statistics',
   description:
-    'Counts payments and sums their volume for the last `days` days. Days are those of São Paulo, and today is included.',
+    'Returns the number of payments and their volume for the last `days` business days in São Paulo, including today.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
   query: { days },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'Statistics of the window, today included.', schema: statsSchema } },
+  responses: { 200: { kind: 'json', description: 'The statistics of the window.', schema: statsSchema } },
   errors: [],
   handle: async (context) => {
     const window = await daysOf(context, context.query.days);
@@ -44,15 +44,15 @@ const paymentMetricsRoute = route({
   method: 'GET',
   path: '/v1/payments/metrics',
   operationId: 'getPaymentMetrics',
-  summary: 'The conversion funnel and volumes of the last days, of all currencies or of one',
+  summary: 'Retrieve payment metrics',
   description:
-    'Returns the conversion funnel, volumes by method, fees and the time that payers take. Days are those of São Paulo, and today is included.',
+    'Returns the conversion funnel, volumes by currency and method, fees, and the time to payment. The window is the last `days` business days in São Paulo, including today.',
   tag: PAYMENTS,
   principal: 'apiKey',
   reads: ['payments'],
-  query: { days, currency: currencyCode('Payments in this currency only.') },
+  query: { days, currency: currencyCode('Only payments in this currency.') },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'Metrics of the window, today included.', schema: metricsSchema } },
+  responses: { 200: { kind: 'json', description: 'The metrics of the window.', schema: metricsSchema } },
   errors: [],
   handle: async (context) => {
     const { caller, query, services } = context;

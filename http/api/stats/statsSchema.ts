@@ -1,4 +1,4 @@
-// Responses of statistics and metrics (contract.md Stats, rule T3).
+// Response schemas of statistics and metrics (contract.md Stats, rule T3).
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import {
   anyInteger,
@@ -12,70 +12,72 @@ import {
   volumesByCurrency,
 } from '../../kernel/jsonSchema.ts';
 
-const currency = described('Its code, such as BRL or USDT.', string(8));
+const currency = described('The currency code, such as BRL or USDT.', string(8));
 const method = described('The payment method.', oneOfTexts(PAYMENT_METHODS));
 const date = string(undefined, { pattern: '^\\d{4}-\\d\\d-\\d\\d$', description: 'A day in São Paulo.' });
 const percent = (description: string) => described(description, integer(0, 100));
 const count = (description: string) => described(description, anyInteger);
-const volume = described('In the smallest unit.', anyInteger);
+const volume = described('The amount in the smallest unit.', anyInteger);
 const volumes = (description: string) => described(description, volumesByCurrency);
 
 export const statsSchema = exactly({
   totalTransactions: count('Payments created in the window.'),
-  paidTransactions: count('Of these, paid.'),
-  todayTransactions: count('Created today.'),
-  successRate: percent('Whole percent of those created that were paid.'),
-  volumeByCurrency: listOf(exactly({ currency, volume, count: count('Payments.') })),
-  todayVolumeByCurrency: volumes('Paid today, by currency.'),
-  dailyVolume: listOf(exactly({ date, currencies: volumes('Paid that day, by currency.') })),
-  methodBreakdown: listOf(exactly({ method, volume, count: count('Payments.') })),
+  paidTransactions: count('Payments created in the window that were paid.'),
+  todayTransactions: count('Payments created today.'),
+  successRate: percent('The percentage of created payments that were paid, as an integer.'),
+  volumeByCurrency: listOf(exactly({ currency, volume, count: count('The number of payments.') })),
+  todayVolumeByCurrency: volumes('The volume paid today, by currency.'),
+  dailyVolume: listOf(exactly({ date, currencies: volumes('The volume paid on that day, by currency.') })),
+  methodBreakdown: listOf(exactly({ method, volume, count: count('The number of payments.') })),
 });
 
 export const metricsSchema = exactly({
-  days: count('Days of the window.'),
-  currency: orNull(described('The one asked for; null: all.', string(8))),
+  days: count('The number of days in the window.'),
+  currency: orNull(described('The requested currency; null for all currencies.', string(8))),
   funnel: described(
-    'Payments: `created` and `paid` by their day, the others by the day on which they got where they are.',
+    'Numbers of payments. `created` and `paid` count by the day of creation and payment, the others by the day on which the status was reached.',
     exactly({
-      created: count('Created.'),
+      created: count('Created payments.'),
       awaitingPayment: count('Waiting for the payer.'),
-      processing: count('In flight.'),
-      paid: count('Ever settled.'),
+      processing: count('Payment in progress.'),
+      paid: count('Settled at any time, including payments refunded later.'),
       failed: count('Declined.'),
       expired: count('Not paid in time.'),
-      cancelled: count('Cancelled before completion.'),
+      cancelled: count('Cancelled before payment.'),
       refunded: count('Fully refunded.'),
       disputed: count('Disputed.'),
-      conversionRate: percent('Whole percent of those created that were ever settled.'),
+      conversionRate: percent('The percentage of created payments that were ever settled, as an integer.'),
     }),
   ),
   volume: listOf(
     exactly({
       currency,
-      created: count('Asked for, in the smallest unit.'),
-      paid: count('Paid.'),
-      refunded: count('Given back.'),
-      net: count('Paid, less fees and refunds.'),
-      fees: count('Of acquirers and of this service.'),
-      lost: count('What disputes took.'),
-      averageTicket: count('Paid amount of a payment, on average.'),
+      created: count('The volume of created payments, in the smallest unit.'),
+      paid: count('The paid volume.'),
+      refunded: count('The refunded volume.'),
+      net: count('The paid volume less fees and refunds.'),
+      fees: count('The fees of acquirers and of the platform.'),
+      lost: count('The volume lost in disputes.'),
+      averageTicket: count('The average amount of a paid payment.'),
     }),
   ),
   byMethod: listOf(
     exactly({
       method,
-      created: count('Payments that take it.'),
-      paid: count('Paid by it.'),
-      conversionRate: percent('Whole percent.'),
+      created: count('Payments that offer the method.'),
+      paid: count('Payments paid by the method.'),
+      conversionRate: percent('The percentage of payments offering the method that it paid, as an integer.'),
       volume: listOf(exactly({ currency, volume })),
     }),
   ),
   timeToPay: described(
-    'Seconds from creation to payment; null when nothing was paid.',
+    'Seconds from creation to payment; null if nothing was paid.',
     exactly({
-      p50Seconds: orNull(count('Half were faster.')),
-      p90Seconds: orNull(count('Nine of ten were faster.')),
+      p50Seconds: orNull(count('Half of the payments were faster.')),
+      p90Seconds: orNull(count('Nine of ten payments were faster.')),
     }),
   ),
-  daily: listOf(exactly({ date, created: count('Created that day.'), paid: count('Settled that day.') })),
+  daily: listOf(
+    exactly({ date, created: count('Payments created on that day.'), paid: count('Payments settled on that day.') }),
+  ),
 });

@@ -1,4 +1,4 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
-export const WALLETS: Tag = { name: 'Wallets', description: 'What a merchant may dispose of, and what is still held.' };
+export const WALLETS: Tag = { name: 'Wallets', description: 'Available and pending balances of a merchant.' };

@@ -1,4 +1,4 @@
-// Wallets (contract.md Wallets, rules M3, M3a).
+// Routes of the wallet balances (contract.md Wallets, rules M3, M3a).
 
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
@@ -17,7 +17,7 @@ const empty = (currency: string): CurrencyBalance => ({
   nextRelease: null,
 });
 
-/** A new account has one BRL wallet. */
+/** Returns the balances of the caller. A new account has one BRL wallet. Throws StreamParked when the wallet is out of date. */
 const balancesOf = async ({ caller, services }: KeyContext): Promise<readonly CurrencyBalance[]> => {
   if (services.parked.hasAnyOf('wallet', caller.tenant))
     throw new StreamParked('the wallet does not follow one of its payments');
@@ -40,17 +40,18 @@ const getBalanceRoute = route({
   method: 'GET',
   path: '/v1/wallets/balance',
   operationId: 'getBalance',
-  summary: 'The balance of all currencies, or of one',
+  summary: 'Retrieve the balance',
   description:
-    'Returns available, pending and retained amounts. `available` may be negative after a refund or a lost dispute.',
+    'Returns the available, pending and retained amounts of all currencies, or of one. `available` may be negative after a refund or a lost dispute.',
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
-  query: { currency: currencyCode('This currency alone.') },
+  query: { currency: currencyCode('Only the balance in this currency.') },
   responses: {
     200: {
       kind: 'json',
-      description: 'All currencies, with the primary one on top; with `currency`, that one alone.',
+      description:
+        'The balances of all currencies, with the primary one at the top level. With `currency`, only the balance in that currency.',
       schema: balanceSchema,
     },
   },
@@ -76,7 +77,7 @@ const listWalletsRoute = route({
   method: 'GET',
   path: '/v1/wallets',
   operationId: 'listWallets',
-  summary: 'One wallet per currency',
+  summary: 'List wallets',
   description: 'Returns the wallets as an array, one entry per currency, in the older format.',
   tag: WALLETS,
   principal: 'apiKey',

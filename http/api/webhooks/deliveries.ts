@@ -1,4 +1,4 @@
-// Deliveries: their list, one with its attempts, and how many there are (contract.md Webhook management, rule W8).
+// Routes that list, retrieve and count webhook deliveries (contract.md Webhook management, rule W8).
 
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../../application/ports/readModels/views.ts';
@@ -28,23 +28,23 @@ export const listDeliveriesRoute = route({
   method: 'GET',
   path: '/v1/webhooks/deliveries',
   operationId: 'listWebhookDeliveries',
-  summary: 'The deliveries, newest first',
-  description: 'Returns deliveries of this mode. Filter them by status, event type or endpoint.',
+  summary: 'List deliveries',
+  description: 'Returns deliveries of this mode, newest first. Filter them by status, event type or endpoint.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   query: {
-    status: oneOf('Deliveries in this status.', DELIVERY_STATUSES),
-    eventType: matching('Deliveries of this event.', 'an event name of the catalogue', (text) =>
+    status: oneOf('Only deliveries in this status.', DELIVERY_STATUSES),
+    eventType: matching('Only deliveries of this event type.', 'an event name of the catalogue', (text) =>
       isCatalogued(text) ? text : undefined,
     ),
     endpointId: matching(
-      'Deliveries to this endpoint.',
+      'Only deliveries to this endpoint.',
       'a we_ id',
       (text) => parsePrefixedId<EndpointId>(text, WEBHOOK_ENDPOINT.idPrefix) ?? undefined,
     ),
-    limit: wholeNumber('How many deliveries at most.', 1, 100, 25),
-    offset: wholeNumber('How many newer ones to leave out.', 0, 1_000_000_000, 0),
+    limit: wholeNumber('The maximum number of deliveries to return.', 1, 100, 25),
+    offset: wholeNumber('The number of newer deliveries to skip.', 0, 1_000_000_000, 0),
   },
   refusesUnknownQuery: true,
   responses: { 200: { kind: 'json', description: 'A page of deliveries.', schema: deliveriesSchema } },
@@ -60,7 +60,7 @@ export const listDeliveriesRoute = route({
 
 const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 
-/** The delivery that a path names. */
+/** The path parameter of a delivery. */
 export const deliveryParam = {
   id: {
     description: 'The `wd_` id of the delivery.',
@@ -74,7 +74,7 @@ export const getDeliveryRoute = route({
   path: '/v1/webhooks/deliveries/{id}',
   operationId: 'getWebhookDelivery',
   params: deliveryParam,
-  summary: 'One delivery, with what came of each attempt',
+  summary: 'Retrieve a delivery',
   description:
     'Returns one delivery with its payload and the log of its attempts: time, status code, duration and error.',
   tag: WEBHOOKS,
@@ -89,7 +89,7 @@ export const getDeliveryRoute = route({
     const [view] = await shown(services, caller.tenant, [found]);
     if (view === undefined) return NO_DELIVERY;
     const attempts = await services.attemptsOf(found.id);
-    // The stream may be ahead of the row.
+    // The stream may contain more attempts than the read model counts.
     return { status: 200, body: { ...view, attemptLog: attempts.slice(0, view.attempts) } };
   },
 });
@@ -98,12 +98,14 @@ export const deliveryStatsRoute = route({
   method: 'GET',
   path: '/v1/webhooks/stats',
   operationId: 'getWebhookStats',
-  summary: 'How many deliveries there are, in all and in each status',
-  description: 'Counts the deliveries of this mode by status.',
+  summary: 'Count deliveries',
+  description: 'Returns the number of deliveries of this mode, in total and by status.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookDeliveries'],
-  responses: { 200: { kind: 'json', description: 'The numbers.', schema: deliveryStatsSchema } },
+  responses: {
+    200: { kind: 'json', description: 'The number of deliveries in each status.', schema: deliveryStatsSchema },
+  },
   errors: [],
   handle: async ({ caller, services }) => {
     const counts = await services.views.deliveries.stats(caller.tenant, await services.deliveriesRunning());

@@ -1,4 +1,4 @@
-// Responses about deliveries (contract.md Webhook delivery, rule W8).
+// Request and response schemas of webhook deliveries (contract.md Webhook delivery, rule W8).
 import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
 import {
   accepting,
@@ -19,62 +19,62 @@ import {
 
 const delivery = {
   id: described('`wd_` and the raw id.', id('wd_')),
-  endpointId: orNull(described('null: it goes to the payment’s own URL.', id('we_'))),
-  eventType: described('Its name in the catalogue.', string()),
-  status: described('Where the delivery stands.', oneOfTexts(DELIVERY_STATUSES)),
-  attempts: described('How many were made.', anyInteger),
-  maxAttempts: described('How many are made at most.', anyInteger),
+  endpointId: orNull(described('The endpoint of the delivery; null for the `webhookUrl` of a payment.', id('we_'))),
+  eventType: described('The event type, from the catalogue.', string()),
+  status: described('The status of the delivery.', oneOfTexts(DELIVERY_STATUSES)),
+  attempts: described('The number of attempts so far.', anyInteger),
+  maxAttempts: described('The maximum number of attempts.', anyInteger),
   lastStatusCode: orNull(described('HTTP status of the last attempt.', anyInteger)),
   lastError: orNull(described('Why the last attempt failed.', string())),
-  lastResponseBody: optional(described('What the endpoint answered, cut.', string())),
+  lastResponseBody: optional(described('The start of the last response body.', string())),
   nextRetryAt: orNull(described('When the next attempt is due.', timestamp)),
-  deliveredAt: orNull(described('When it was delivered.', timestamp)),
+  deliveredAt: orNull(described('When the delivery succeeded.', timestamp)),
   createdAt: timestamp,
   updatedAt: timestamp,
-  payload: described('The body that is sent.', unknownObject),
+  payload: described('The request body that is sent.', unknownObject),
 };
 export const deliveriesSchema = exactly({
   data: listOf(exactly(delivery)),
-  total: described('How many there are in all.', anyInteger),
-  limit: described('As asked for.', anyInteger),
-  offset: described('As asked for.', anyInteger),
+  total: described('The total number of deliveries.', anyInteger),
+  limit: described('The requested limit.', anyInteger),
+  offset: described('The requested offset.', anyInteger),
 });
 
 const attempt = exactly({
-  number: described('1 for the first one.', anyInteger),
-  at: described('When it was made.', timestamp),
-  statusCode: orNull(described('HTTP status of the answer; null when none came.', anyInteger)),
-  error: orNull(described('Why it failed; null when it did not.', string())),
-  durationMs: described('Milliseconds until the answer was there, or given up.', anyInteger),
+  number: described('The number of the attempt, from 1.', anyInteger),
+  at: described('When the attempt was made.', timestamp),
+  statusCode: orNull(described('HTTP status of the response; null if there was none.', anyInteger)),
+  error: orNull(described('Why the attempt failed; null if it succeeded.', string())),
+  durationMs: described('Milliseconds until the response arrived or the attempt was aborted.', anyInteger),
 });
 export const deliveryWithAttemptsSchema = exactly({
   ...delivery,
-  attemptLog: described('Its attempts, in order.', listOf(attempt)),
+  attemptLog: described('The attempts, in order.', listOf(attempt)),
 });
 
 export const deliveryStatsSchema = exactly({
-  total: described('All of them.', anyInteger),
-  PENDING: described('Those that wait for an attempt.', anyInteger),
-  PROCESSING: described('Those whose attempt is being made.', anyInteger),
-  DELIVERED: described('Those that were taken.', anyInteger),
-  FAILED: described('Those whose attempts are used up.', anyInteger),
-  CANCELLED: described('Those whose endpoint was gone.', anyInteger),
+  total: described('All deliveries.', anyInteger),
+  PENDING: described('Deliveries that wait for an attempt.', anyInteger),
+  PROCESSING: described('Deliveries with an attempt in progress.', anyInteger),
+  DELIVERED: described('Deliveries that succeeded.', anyInteger),
+  FAILED: described('Deliveries that failed after all attempts.', anyInteger),
+  CANCELLED: described('Deliveries whose endpoint was deleted.', anyInteger),
 });
 
 export const redriveBody = accepting({
-  status: described('Those that were given up.', constant('FAILED')),
-  endpointId: optional(described('Only those to this endpoint, a `we_` id.', string(64))),
-  eventType: optional(described('Only those of this event of the catalogue.', string(64))),
-  createdAfter: optional(described('Only those created then or later: an ISO 8601 date or date-time.', string(64))),
+  status: described('Only failed deliveries can be sent again in bulk.', constant('FAILED')),
+  endpointId: optional(described('Only deliveries to this endpoint, a `we_` id.', string(64))),
+  eventType: optional(described('Only deliveries of this event type.', string(64))),
+  createdAfter: optional(described('Only deliveries created at or after this ISO 8601 date or date-time.', string(64))),
   createdBefore: optional(
-    described('Only those created then or earlier: an ISO 8601 date, to its end, or date-time.', string(64)),
+    described('Only deliveries created at or before this ISO 8601 date-time, or by the end of this date.', string(64)),
   ),
-  dryRun: optional(described('true: they are counted, and none is sent.', boolean)),
+  dryRun: optional(described('`true` counts the deliveries and sends none.', boolean)),
 });
 export const redriveSchema = exactly({
-  matched: described('Deliveries that fit.', anyInteger),
+  matched: described('The number of matching deliveries.', anyInteger),
   queued: described(
-    'Those that are sent again; not those to endpoints that are inactive or deleted, nor those that an earlier re-drive is about to send.',
+    'The number of deliveries that are sent again. Deliveries to inactive or deleted endpoints, and those already queued by an earlier call, are not included.',
     anyInteger,
   ),
 });

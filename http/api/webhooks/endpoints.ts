@@ -1,4 +1,4 @@
-// Webhook endpoints (contract.md Webhook management, rules W5, W6).
+// Routes of webhook endpoints (contract.md Webhook management, rules W5, W6).
 
 import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
@@ -24,9 +24,9 @@ export const registerEndpointRoute = route({
   method: 'POST',
   path: '/v1/webhooks/endpoints',
   operationId: 'registerWebhookEndpoint',
-  summary: 'Register an endpoint; its secret is shown once',
+  summary: 'Register an endpoint',
   description:
-    'Registers a URL for the events that you name. Store the `secret`: later responses don’t contain it. An account has at most 16 endpoints in each mode.',
+    'Registers a URL for the given events. Store the `secret`: later responses don’t contain it. An account has at most 16 endpoints in each mode.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
@@ -44,9 +44,9 @@ export const listEndpointsRoute = route({
   method: 'GET',
   path: '/v1/webhooks/endpoints',
   operationId: 'listWebhookEndpoints',
-  summary: 'The endpoints, oldest first, without their secrets',
+  summary: 'List endpoints',
   description:
-    'Returns all endpoints of this mode. `health` tells whether deliveries to an endpoint succeed and how many wait.',
+    'Returns all endpoints of this mode, oldest first, without their secrets. `health` shows whether deliveries to an endpoint succeed and how many wait.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookEndpoints'],
@@ -65,7 +65,7 @@ export const listEndpointsRoute = route({
   },
 });
 
-/** The endpoint that a path names. */
+/** The path parameter of an endpoint. */
 const endpointParam = {
   id: {
     description: 'The `we_` id of the endpoint.',
@@ -81,13 +81,13 @@ export const changeEndpointRoute = route({
   path: '/v1/webhooks/endpoints/{id}',
   operationId: 'changeWebhookEndpoint',
   params: endpointParam,
-  summary: 'Change an endpoint; what is not sent stays',
+  summary: 'Change an endpoint',
   description:
     'Changes the URL, the events or the status of an endpoint. Fields that you omit keep their values. An INACTIVE endpoint gets no new deliveries.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
-  responses: { 200: { kind: 'json', description: 'The endpoint as it is now.', schema: changedEndpointSchema } },
+  responses: { 200: { kind: 'json', description: 'The endpoint after the change.', schema: changedEndpointSchema } },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
@@ -103,9 +103,9 @@ export const rotateSecretRoute = route({
   path: '/v1/webhooks/endpoints/{id}/rotate-secret',
   operationId: 'rotateWebhookSecret',
   params: endpointParam,
-  summary: 'Replace the secret of an endpoint, at once and with no overlap; it is shown once',
+  summary: 'Rotate the secret of an endpoint',
   description:
-    'Replaces the signing secret. The old secret stops at once, so update your receiver when the response arrives.',
+    'Replaces the signing secret. The old secret stops working immediately, so update your receiver when the response arrives. Store the `secret`: later responses don’t contain it.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: rotateSecretBody }),
@@ -127,13 +127,13 @@ export const pingEndpointRoute = route({
   path: '/v1/webhooks/endpoints/{id}/ping',
   operationId: 'pingWebhookEndpoint',
   params: endpointParam,
-  summary: 'Send a signed `ping` and say what came of it; it is no event, and no delivery',
+  summary: 'Ping an endpoint',
   description:
-    'Sends a signed test message to the endpoint and waits for its response, at most 30 seconds. A ping is not an event, so no list contains it.',
+    'Sends a signed `ping` to the endpoint and waits at most 30 seconds for its response. A ping is neither an event nor a delivery, so no list contains it.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: {
-    200: { kind: 'json', description: 'What came of it; of a silent endpoint after 30 s.', schema: pingSchema },
+    200: { kind: 'json', description: 'The result of the ping.', schema: pingSchema },
   },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
@@ -149,11 +149,11 @@ export const deleteEndpointRoute = route({
   path: '/v1/webhooks/endpoints/{id}',
   operationId: 'deleteWebhookEndpoint',
   params: endpointParam,
-  summary: 'Delete an endpoint; its pending deliveries are abandoned',
+  summary: 'Delete an endpoint',
   description: 'Deletes an endpoint. Its pending deliveries are cancelled.',
   tag: WEBHOOKS,
   principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'It is gone.', schema: deletedSchema } },
+  responses: { 200: { kind: 'json', description: 'The endpoint is deleted.', schema: deletedSchema } },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;

@@ -1,4 +1,4 @@
-// Webhook endpoints and deliveries over HTTP.
+// The HTTP module for webhook endpoints and deliveries.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { deliveryStatsRoute, getDeliveryRoute, listDeliveriesRoute } from './deliveries.ts';
 import {

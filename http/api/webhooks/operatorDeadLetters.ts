@@ -1,4 +1,4 @@
-// Webhooks that were given up, over all accounts, for operators of the platform (rule O1).
+// Routes for the failed webhook deliveries of all accounts, for operators of the platform (rule O1).
 
 import type { Static } from 'typebox';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -34,7 +34,10 @@ const deadLetterSchema = exactly({
   mode,
   paymentId: id(PAYMENT.idPrefix),
   eventType: string(),
-  endpointId: described('null: to the payment’s own `webhookUrl`.', orNull(id(WEBHOOK_ENDPOINT.idPrefix))),
+  endpointId: described(
+    'The endpoint of the delivery; null for the `webhookUrl` of a payment.',
+    orNull(id(WEBHOOK_ENDPOINT.idPrefix)),
+  ),
   createdAt: string(),
 });
 
@@ -42,8 +45,8 @@ const listDeadLettersRoute = route({
   method: 'GET',
   path: '/ops/v1/dlq',
   operationId: 'listDeadLetters',
-  summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
-  description: 'Returns webhook deliveries that failed after their last attempt.',
+  summary: 'List failed deliveries',
+  description: 'Returns webhook deliveries that failed after all attempts, by account and mode, oldest first.',
   ...FOR_OPERATORS,
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
@@ -65,7 +68,9 @@ const listDeadLettersRoute = route({
 const { status: _, ...filter } = redriveBody.properties;
 const redriveAllBody = accepting({
   ...filter,
-  accountId: optional(described('Of this account alone. Default: of every one.', id(ACCOUNT.idPrefix))),
+  accountId: optional(
+    described('Only deliveries of this account. Default: deliveries of all accounts.', id(ACCOUNT.idPrefix)),
+  ),
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
@@ -73,8 +78,9 @@ const redriveDeadLettersRoute = route({
   method: 'POST',
   path: '/ops/v1/dlq/redrive',
   operationId: 'redriveDeadLetters',
-  summary: 'Have deliveries sent again that were given up, of every account or those that fit; a job sends them',
-  description: 'Sends failed webhook deliveries again. With `dryRun`, it only counts them.',
+  summary: 'Send failed deliveries again',
+  description:
+    'Queues failed webhook deliveries of all accounts to be sent again, or those that match the filters. With `dryRun`, it only counts them.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: redriveAllBody,
@@ -84,7 +90,8 @@ const redriveDeadLettersRoute = route({
   responses: {
     202: {
       kind: 'json',
-      description: 'How many fit, and how many are sent: to inactive and deleted endpoints none.',
+      description:
+        'The number of matching deliveries, and how many are sent. Deliveries to inactive or deleted endpoints are not sent.',
       schema: exactly({ matched: anyInteger, queued: anyInteger }),
     },
   },

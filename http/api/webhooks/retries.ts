@@ -1,4 +1,4 @@
-// Deliveries that are asked for again: one, or many that were given up (contract.md Delivery behaviour, rule W8).
+// Routes that send one delivery, or many failed ones, again (contract.md Delivery behaviour, rule W8).
 
 import type { Static } from 'typebox';
 import type { RedriveFilter } from '../../../application/ports/redrives.ts';
@@ -18,12 +18,12 @@ export const retryDeliveryRoute = route({
   path: '/v1/webhooks/deliveries/{id}/retry',
   operationId: 'retryWebhookDelivery',
   params: deliveryParam,
-  summary: 'Send a delivery again at once, whatever has become of it',
+  summary: 'Retry a delivery',
   description:
-    'Starts an attempt at once, whatever the status of the delivery. A delivery that has ended starts a new round of attempts.',
+    'Starts an attempt immediately, whatever the status of the delivery. A delivery that has ended starts a new series of attempts.',
   tag: WEBHOOKS,
   principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The delivery as it is now.', schema: deliveryWithAttemptsSchema } },
+  responses: { 200: { kind: 'json', description: 'The delivery after the call.', schema: deliveryWithAttemptsSchema } },
   errors: ['not_found', 'endpoint_not_active'],
   handle: async (context) => {
     const { caller, params, services } = context;
@@ -48,8 +48,13 @@ export const FILTER_CODES = {
   createdBefore: 'invalid_filter',
 } as const;
 
-/** What is sent as a filter, and what it means; null: it was not sent, and undefined: it means nothing. */
-const meaningsOf = ({ endpointId, eventType, createdAfter, createdBefore }: Partial<Static<typeof redriveBody>>) => ({
+/** Returns the parsed filters: null if a filter was not sent, undefined if it is invalid. */
+const parsedFilters = ({
+  endpointId,
+  eventType,
+  createdAfter,
+  createdBefore,
+}: Partial<Static<typeof redriveBody>>) => ({
   endpointId:
     endpointId === undefined ? null : (parsePrefixedId<EndpointId>(endpointId, WEBHOOK_ENDPOINT.idPrefix) ?? undefined),
   eventType: eventType === undefined ? null : isCatalogued(eventType) ? eventType : undefined,
@@ -64,14 +69,14 @@ const EXPECTED_OF = {
 } as const;
 
 export const filterProblems = (body: Partial<Static<typeof redriveBody>>): readonly CodedProblem[] =>
-  Object.entries(meaningsOf(body)).flatMap(([param, meaning]) =>
-    meaning === undefined
+  Object.entries(parsedFilters(body)).flatMap(([param, parsed]) =>
+    parsed === undefined
       ? { param, message: `must be ${EXPECTED_OF[param as keyof typeof EXPECTED_OF]}`, code: 'invalid_filter' as const }
       : [],
   );
 
 export const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
-  const { endpointId = null, eventType = null, createdAfter = null, createdBefore = null } = meaningsOf(body);
+  const { endpointId = null, eventType = null, createdAfter = null, createdBefore = null } = parsedFilters(body);
   return { endpointId, eventType, createdFrom: createdAfter, createdTo: createdBefore };
 };
 
@@ -79,13 +84,19 @@ export const redriveDeliveriesRoute = route({
   method: 'POST',
   path: '/v1/webhooks/deliveries/redrive',
   operationId: 'redriveWebhookDeliveries',
-  summary: 'Send all deliveries again that were given up, or those that fit; the first one to each endpoint goes ahead',
+  summary: 'Send failed deliveries again',
   description:
-    'Sends failed deliveries again. Without filters, it takes all of them. With `dryRun`, it only counts them. One delivery per endpoint goes first; the others follow when it succeeds.',
+    'Sends failed deliveries again: all of them, or those that match the filters. One delivery per endpoint is sent first. The others follow when it succeeds. With `dryRun`, it only counts them.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
-  responses: { 202: { kind: 'json', description: 'How many fit, and how many are sent.', schema: redriveSchema } },
+  responses: {
+    202: {
+      kind: 'json',
+      description: 'The number of matching deliveries, and how many are sent.',
+      schema: redriveSchema,
+    },
+  },
   errors: [],
   handle: async (context) => {
     const { caller, body, services } = context;

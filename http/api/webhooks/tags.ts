@@ -1,4 +1,4 @@
-// The chapter of the reference that these routes stand in.
+// The chapter of the API reference that contains these routes.
 import type { Tag } from '../../kernel/route.ts';
 
-export const WEBHOOKS: Tag = { name: 'Webhooks', description: 'Where events are sent, and what was sent.' };
+export const WEBHOOKS: Tag = { name: 'Webhooks', description: 'Webhook endpoints and the deliveries to them.' };

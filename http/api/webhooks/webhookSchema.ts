@@ -2,13 +2,13 @@ import { boolean, described, exactly, listOf, optional, string } from '../../ker
 import { secretSchema } from './endpointSchema.ts';
 
 export const overrideSecretSchema = exactly({
-  secret: secretSchema('Signs what goes to payments’ own URLs. Shown once.'),
+  secret: secretSchema('The secret that signs deliveries to `webhookUrl`. Returned only once.'),
 });
 
 export const catalogueSchema = listOf(
   exactly({
-    event: described('The name to subscribe to.', string()),
-    description: described('When it is sent.', string()),
-    legacy: optional(described('true: of the older family, not needed by new integrations.', boolean)),
+    event: described('The event name to subscribe to.', string()),
+    description: described('When the event is sent.', string()),
+    legacy: optional(described('`true` for events of the older family, which new integrations don’t need.', boolean)),
   }),
 );

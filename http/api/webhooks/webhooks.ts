@@ -1,4 +1,4 @@
-// The catalogue of events, and the secret of payments' own URLs (contract.md Webhook management, rule W7).
+// Routes of the event catalogue, and of the secret for `webhookUrl` (contract.md Webhook management, rule W7).
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
@@ -10,8 +10,9 @@ export const eventCatalogueRoute = route({
   method: 'GET',
   path: '/v1/webhooks/event-catalog',
   operationId: 'listEventCatalogue',
-  summary: 'The names that an endpoint can subscribe to',
-  description: 'Returns every event name with its description. This operation needs no key.',
+  summary: 'List the event catalogue',
+  description:
+    'Returns every event name that an endpoint can subscribe to, with its description. This operation requires no key.',
   tag: WEBHOOKS,
   principal: 'public',
   limit: 'catalogue',
@@ -24,9 +25,9 @@ export const rotateOverrideSecretRoute = route({
   method: 'POST',
   path: '/v1/webhooks/override-secret/rotate',
   operationId: 'rotateOverrideSecret',
-  summary: 'Replace the secret that signs deliveries to a payment’s webhookUrl; it is shown once',
+  summary: 'Rotate the secret for webhookUrl',
   description:
-    'Replaces the secret that signs deliveries to the `webhookUrl` of a payment. The old secret stops at once.',
+    'Replaces the secret that signs deliveries to the `webhookUrl` of payments. The old secret stops working immediately. Store the `secret`: later responses don’t contain it.',
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },

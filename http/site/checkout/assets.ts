@@ -11,7 +11,7 @@ const FOLDER = assetFolder('/pay/assets', {
   'favicon.svg': here('../favicon.svg'),
 });
 
-/** The file served at `/pay/assets/<name>`, or null when there is no such file. */
+/** Returns the file served at `/pay/assets/<name>`, or null if there is none. */
 export const checkoutAsset = (name: string): Asset | null => FOLDER.find(name);
 
 export const checkoutAssetUrl = FOLDER.urlOf;

@@ -1,5 +1,5 @@
-// A merchant's colour on the payer's page: as a style sheet of its own, since the pages have no styles inside, and always readable
-// (WCAG 2.2, 1.4.3: a contrast of 4.5 or more).
+// A merchant's colour on the payer's page, in a separate style sheet because the pages allow no inline styles. Text in the colour always
+// has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
 import { createHash } from 'node:crypto';
 import type { Asset } from '../assets.ts';
 
@@ -7,7 +7,7 @@ import type { Asset } from '../assets.ts';
 type Color = string;
 
 export const CONTRAST_MIN = 4.5;
-/** What the colour's text stands on: of each scheme of preferences.css the background on which it is hardest to read. */
+/** The background of each scheme in preferences.css on which text is hardest to read. */
 const GROUND = { light: '#f1f5f3', dark: '#16201d' } as const;
 const [BLACK, WHITE] = ['#000000', '#ffffff'] as const;
 /** Steps from the colour to black or white. */
@@ -16,7 +16,7 @@ const STEPS = 32;
 const channelsOf = (color: Color): readonly number[] =>
   [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 
-/** 0 of black to 1 of white (WCAG 2.2, relative luminance). */
+/** Returns the relative luminance (WCAG 2.2), from 0 for black to 1 for white. */
 const luminance = (color: Color): number => {
   const [red = 0, green = 0, blue = 0] = channelsOf(color)
     .map((channel) => channel / 255)
@@ -24,7 +24,7 @@ const luminance = (color: Color): number => {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
 
-/** 1 to 21. */
+/** Returns the contrast ratio of two colours, from 1 to 21. */
 export const contrast = (a: Color, b: Color): number => {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (lighter + 0.05) / (darker + 0.05);
@@ -36,10 +36,10 @@ const mixed = (color: Color, other: Color, share: number): Color => {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 };
 
-/** Black or white, whichever is easier to read on the colour: one of them always has a contrast of 4.58 or more. */
+/** Returns black or white, whichever has more contrast to the colour: at least 4.58. */
 export const textOn = (color: Color): Color => (contrast(color, WHITE) >= contrast(color, BLACK) ? WHITE : BLACK);
 
-/** The colour itself where it can be read on the pages of the scheme, else the nearest step towards black or white that can. */
+/** Returns the colour if it is readable on the scheme's pages, or else the nearest readable step towards black or white. */
 export const textOf = (color: Color, scheme: keyof typeof GROUND): Color => {
   const end = scheme === 'light' ? BLACK : WHITE;
   for (let step = 0; step < STEPS; step++) {
@@ -51,7 +51,7 @@ export const textOf = (color: Color, scheme: keyof typeof GROUND): Color => {
 
 const FILE = /^([0-9a-f]{6})\.css$/;
 
-/** The style sheet served at `/pay/colors/<name>`, which follows from its name alone; null when the name is none. */
+/** Returns the style sheet served at `/pay/colors/<name>`, computed from the name, or null if the name is invalid. */
 export const colorAsset = (name: string): Asset | null => {
   const hex = FILE.exec(name)?.[1];
   if (hex === undefined) return null;
@@ -64,7 +64,7 @@ export const colorAsset = (name: string): Asset | null => {
   return { contentType: 'text/css; charset=utf-8', body, version };
 };
 
-/** Host-relative URL of the colour's style sheet, which changes with what the style sheet says. Throws for what is no colour. */
+/** Returns the host-relative URL of a colour's style sheet, which changes with its content. Throws RangeError if `color` is invalid. */
 export const colorUrl = (color: Color): string => {
   const name = `${color.slice(1)}.css`;
   const asset = colorAsset(name);

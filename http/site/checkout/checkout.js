@@ -1,24 +1,24 @@
-// Keeps the checkout page true while the payer pays: live status, countdown, copy button. All texts come with the page.
+// Updates the checkout page while the payer pays: live status, countdown, copy buttons. All texts come with the page.
 
 const TICK_MS = 1_000;
 const POLL_TIMEOUT_MS = 5_000;
-const REOPEN_MS = 5_000; // until a stream that the browser gave up is opened again
-const QUIET_MS = 15_000; // an open stream that says nothing may be dead: then ask
+const REOPEN_MS = 5_000; // wait before reopening a stream that the browser gave up
+const QUIET_MS = 15_000; // a stream silent for longer may be dead, so poll
 const COPIED_MS = 4_000;
 const URGENT_MS = 60_000;
 
 const page = document.querySelector('[data-live]');
 const panel = page.querySelector('[data-panel]');
-const pay = page.querySelector('[data-pay]'); // null where there is nothing to pay with
+const pay = page.querySelector('[data-pay]'); // null if not payable
 const clocks = page.querySelectorAll('[data-clock]');
 const offline = page.querySelector('[data-offline]');
 const base = page.dataset.base;
-// Why there is nothing to pay with.
+// The state of a pending charge without payment instructions.
 const unpayable = page.dataset.state === 'verifying' ? 'verifying' : 'preparing';
 
 let status = page.dataset.live;
-let expiresAt = Date.parse(page.dataset.expiresAt); // NaN when nothing falls due
-let serverAhead = Date.parse(page.dataset.now) - Date.now(); // the account's clock decides, never the device's
+let expiresAt = Date.parse(page.dataset.expiresAt); // NaN without a due time
+let serverAhead = Date.parse(page.dataset.now) - Date.now(); // the account's clock applies, not the device's
 let ended = false;
 let stream = null;
 let openedAt = 0;
@@ -66,7 +66,7 @@ function show() {
     const due = Date.parse(clock.dataset.clock) || expiresAt;
     const left = due - now;
     if (left > 0) clock.textContent = 'days' in clock.dataset ? daysText(due, now) : remainingText(left);
-    clock.closest('[data-method]')?.toggleAttribute('data-over', left <= 0); // its own time is up
+    clock.closest('[data-method]')?.toggleAttribute('data-over', left <= 0); // this method has expired
   }
   page.toggleAttribute('data-urgent', remaining < URGENT_MS);
 }
@@ -114,7 +114,7 @@ async function ask() {
     }
     if (!response.ok) throw new Error(`status ${response.status}`);
     const message = await response.json();
-    if (messages === messagesBefore) accept(message); // else the stream was faster
+    if (messages === messagesBefore) accept(message); // otherwise the stream was faster
   } catch {
     offline.hidden = ended;
   } finally {
@@ -130,7 +130,7 @@ function tick() {
   if (stream.readyState === EventSource.CLOSED && now - openedAt > REOPEN_MS) listen();
 }
 
-// The payer comes back from the bank's app: a sleeping phone may have dropped the stream without a word.
+// Runs when the payer returns from the bank's app. A sleeping phone may have dropped the stream silently.
 function wake() {
   if (ended || document.visibilityState === 'hidden') return;
   listen();
@@ -152,7 +152,7 @@ async function copy(code, note, button) {
     await navigator.clipboard.writeText(code.dataset.code || code.textContent);
     copied(note, button, true);
   } catch {
-    // No clipboard outside https, or not allowed: select the code, so that the payer can at least copy it by hand.
+    // The clipboard needs https and permission. Otherwise select the code, so that the payer can copy it.
     getSelection().selectAllChildren(code);
     copied(note, button, document.execCommand('copy'));
   }
@@ -167,5 +167,5 @@ window.addEventListener('pageshow', (event) => event.persisted && wake());
 window.addEventListener('online', wake);
 const ticking = setInterval(tick, TICK_MS);
 listen();
-enter(page.dataset.state); // the texts of a page that watches
+enter(page.dataset.state); // replaces the texts with those of a watched page
 show();

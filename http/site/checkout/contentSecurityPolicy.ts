@@ -1,6 +1,6 @@
 /**
- * Content-Security-Policy of every page under /pay (rule I7): own files only, nothing inline, no framing (so that no
- * site can put its own amount over the page), no form.
+ * Content-Security-Policy of every page under /pay (rule I7): own files only, nothing inline, no forms, and no framing, so that no site
+ * can cover the page with another amount.
  */
 export const checkoutContentSecurityPolicy = [
   "default-src 'none'",

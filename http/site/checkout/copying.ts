@@ -1,17 +1,17 @@
-// A code that the payer copies, with its button: works by hand too, where no script runs.
+// A code with a button to copy it. Without scripts, the payer can select and copy the code.
 import { html, type Markup } from '../html.ts';
 import { ICON } from '../icons.ts';
 
 interface Copyable {
   readonly label: string;
   readonly shown: string;
-  /** What is copied, when it is not what is shown. */
+  /** The text to copy, if it differs from the shown text. */
   readonly copied: string;
   readonly button: string;
   readonly done: string;
 }
 
-/** checkout.js finds button, code and note by their data attributes inside of `data-copying`. */
+/** checkout.js finds button, code and note by their data attributes within `data-copying`. */
 export const copyButton = (text: string): Markup =>
   html`<button type="button" class="scripted" data-copy><span class="idle">${ICON.copy}${text}</span><span class="done">${ICON.check}Código copiado</span></button>`;
 

@@ -1,4 +1,4 @@
-// When to pay: a date, and a countdown where a script runs.
+// The due date of a payment, with a countdown if scripts run.
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { brasiliaDay, brasiliaMinute } from '../brasiliaTime.ts';
 import { html, type Markup } from '../html.ts';
@@ -6,7 +6,7 @@ import { html, type Markup } from '../html.ts';
 const until = (expiresAt: string): Markup =>
   html`<span>Pague até <time datetime="${expiresAt}">${brasiliaMinute(expiresAt)}</time> (horário de Brasília)</span>`;
 
-/** Of a payment by Pix alone: checkout.js counts to the due time that the server tells last. */
+/** The due line of a payment by Pix only. checkout.js counts down to the due time that the server sent last. */
 export const dueLine = (expiresAt: string): Markup =>
   html`<p class="due"><span class="clock" role="timer" data-clock></span>
 ${until(expiresAt)}</p>`;
@@ -17,18 +17,18 @@ const clock = (method: PaymentMethod, expiresAt: string): Markup =>
 const dueDay = (expiresAt: string): Markup =>
   html`<span>Vence em <time datetime="${expiresAt}">${brasiliaDay(expiresAt)}</time></span>`;
 
-/** Of the only method, or the only one that the page is about. A boleto shows its day alone, as banks count it. */
+/** The due line of a single method. A boleto shows only its day, as banks do. */
 export const ownDueLine = (method: PaymentMethod, expiresAt: string): Markup =>
   html`<p class="due">${clock(method, expiresAt)}
 ${method === 'BOLETO' ? dueDay(expiresAt) : until(expiresAt)}</p>
 `;
 
-/** Of one of several methods: its countdown. The deadline stands in its summary, where all of them can be compared. */
+/** The countdown of one of several methods. Its deadline is in the summary line, where all methods can be compared. */
 export const countdown = (method: PaymentMethod, expiresAt: string): Markup =>
   html`<p class="due">${clock(method, expiresAt)}</p>
 `;
 
-/** Of one of several methods: its deadline. */
+/** The deadline of one of several methods. */
 export const deadline = (method: PaymentMethod, expiresAt: string): Markup =>
   method === 'BOLETO'
     ? dueDay(expiresAt)

@@ -17,7 +17,7 @@ interface Layout {
   readonly methods: boolean;
   /** Attributes of the body, with a leading space: the state, and what checkout.js needs to know. */
   readonly attributes: Markup;
-  /** How the merchant looks; null: of no merchant, or none that is known. */
+  /** The merchant's branding, or null if the page has no known merchant. */
   readonly brand: Brand | null;
   readonly main: Markup;
   readonly footnote: Markup;
@@ -32,8 +32,8 @@ const masthead = (brand: Brand | null): Markup =>
     : html`<span class="brand">${LOGO}Quita</span>`;
 
 /**
- * A whole document. The page's address is a capability, so it is neither indexed nor sent as a referrer; digits are not
- * made into phone links and nothing is zoom-locked.
+ * Returns a whole document. The page's address is a capability, so it is neither indexed nor sent as a referrer. Phones don't turn digits
+ * into links.
  */
 export const layout = ({ title, testMode, script, methods, attributes, brand, main, footnote }: Layout): string =>
   html`<!doctype html>

@@ -1,4 +1,4 @@
-// Paying otherwise than with Pix: what each method tells the payer (rules I8, P3).
+// The instructions of each payment method (rules I8, P3).
 import type { AcquirerInstrument, Instruments } from '../../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { formatCoins } from '../../../domain/presentation/amount.ts';
@@ -17,7 +17,7 @@ const facts = (rows: readonly (readonly [label: string, value: string])[]): Mark
 
 const inThrees = (digits: string): string => digits.replace(/\d{3}(?=\d)/g, '$& ');
 
-/** The last three digits: enough to know one's phone by, on a page that anyone with the link may see (I7). */
+/** Shows the last three digits: enough to recognise one's own phone on a page that anyone with the link can see (I7). */
 const maskedPhone = (phone: string): string => `celular com final ${phone.slice(-3)}`;
 
 /** `base` is the page's path, `amount` the formatted amount. */
@@ -81,19 +81,19 @@ const OVER = html`<p class="over">O prazo para pagar com este método terminou.<
 
 const isPayable = ({ expiresAt, now }: MethodBlock): boolean => Date.parse(expiresAt) > Date.parse(now);
 
-/** Attributes and inside of one method: what can be paid, or, when its own time is up, that it can't. */
+/** Returns the attributes and content of one method: its instructions, or a notice if its deadline has passed. */
 const blockParts = (block: MethodBlock): readonly [attributes: Markup, inside: Markup] =>
   isPayable(block)
     ? [html` data-method`, html`<div class="body">${block.body}</div>${OVER}`]
     : [html` data-method data-over`, OVER];
 
-/** One way to pay, always open. */
+/** A single method, always open. */
 export const soleMethod = (block: MethodBlock): Markup => {
   const [attributes, inside] = blockParts(block);
   return html`<div class="method sole"${attributes}>${inside}</div>\n`;
 };
 
-/** One of several: only one is open at a time, without a script. */
+/** One of several methods. Only one is open at a time, even without scripts. */
 const foldedMethod = (block: MethodBlock, isOpen: boolean): Markup => {
   const [attributes, inside] = blockParts(block);
   return html`<details class="method" name="method"${attributes}${isOpen ? html` open` : null}><summary><h2>${METHOD_NAME[block.method]}</h2>${isPayable(block) ? deadline(block.method, block.expiresAt) : null}</summary>
@@ -102,8 +102,8 @@ ${inside}</details>
 };
 
 /**
- * All ways to pay of a payment that has others than Pix, each with its own due time. `base` is the page's path, `amount` the
- * formatted amount.
+ * The methods of a payment that accepts others than Pix, each with its own due time. `base` is the page's path, `amount` the formatted
+ * amount.
  */
 export const methodsSection = (
   { pix, acquirerInstruments }: Instruments,

@@ -1,4 +1,4 @@
-// Paying with Pix: the QR image, the code to copy, the steps.
+// The instructions to pay with Pix: the QR image, the code to copy, the steps.
 
 import { html, type Markup } from '../html.ts';
 import { copyButton, copyNote } from './copying.ts';
@@ -15,7 +15,7 @@ interface PixPayment {
   readonly base: string;
   readonly brCode: string;
   readonly amount: string;
-  /** What stands under the image. */
+  /** Shown below the image. */
   readonly due: Markup;
   readonly payerLock: CheckoutView['payerLock'];
 }
@@ -24,7 +24,7 @@ const lockNote = (taxId: 'CPF' | 'CNPJ'): Markup =>
   html`<p class="lock">Só o titular do ${taxId} informado à loja pode pagar. Um Pix de outra pessoa é devolvido.</p>
 `;
 
-/** The caller puts it into an element of class `pay`. */
+/** Returns the instructions. The caller puts them into an element of class `pay`. */
 export const pixPayment = ({ base, brCode, amount, due, payerLock }: PixPayment): Markup =>
   html`<div class="scan"><img src="${base}/qr.png" width="240" height="240" alt="QR Code Pix para pagar ${amount}">
 ${due}</div>

@@ -1,4 +1,4 @@
-// Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (rules P3, X2).
+// The page behind the sandbox's `cardRedirectUrl`. It asks for no card; the merchant decides how the payment ends (rules P3, X2).
 
 import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
@@ -22,7 +22,7 @@ const routes = (rawId: string): Markup => {
 `;
 };
 
-const notice = html`<p class="hint"><b>Nada é cobrado aqui.</b> Esta página simula a página segura em que o cartão seria informado. Nenhum dado de cartão é pedido aqui: não informe os seus.</p>
+const notice = html`<p class="hint"><b>Nada é cobrado aqui.</b> Esta página simula a página segura em que o cartão seria informado. Ela não pede dados de cartão: não informe os seus.</p>
 `;
 
 const otherWay = ({ rawId, instruments: { pix, acquirerInstruments } }: CardPageView): Markup | null =>
@@ -33,7 +33,7 @@ const otherWay = ({ rawId, instruments: { pix, acquirerInstruments } }: CardPage
 const wayBack = (returnUrl: string): Markup =>
   html`<p class="links"><a class="button second" href="${returnUrl}" rel="noreferrer">Voltar à loja</a></p>\n`;
 
-/** The whole page, as HTML, of a payment that can be or could have been paid by `card`. Pure; throws as renderCheckout does. */
+/** Returns the whole page as HTML. Throws RangeError if the amount is not an integer or a date is invalid. */
 export const renderCardPage = (view: CardPageView): string => {
   const { card, instruments, rawId, status, now, returnUrl } = view;
   const { method, expiresAt } = card;
@@ -46,7 +46,7 @@ export const renderCardPage = (view: CardPageView): string => {
 ${soleMethod({ method, expiresAt, now, body })}${otherWay(view)}</section>
 `
       : null,
-    // Once it has ended, the panel leads back.
+    // After the payment has ended, the panel links to the shop instead.
     after: returnUrl !== null && isLive(status) ? wayBack(returnUrl) : null,
   });
 };

@@ -1,4 +1,4 @@
-// The hosted checkout: what the payer sees at /pay/<raw> (rules I6, I7, I8).
+// The hosted checkout at /pay/<raw> (rules I6, I7, I8).
 import { type Instruments, lastExpiry } from '../../../domain/charge/instruments.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
 import { html, type Markup } from '../html.ts';
@@ -26,9 +26,8 @@ ${pixPayment({ base, brCode: instruments.pix!.brCode, amount, due: dueLine(expir
 };
 
 /**
- * The whole page, as HTML. Pure. Every value is escaped. What can be paid with is there only while it can be; a page whose
- * status is final carries no script at all.
- * Throws RangeError for an amount that is no integer or a date that is none.
+ * Returns the whole page as HTML, with every value escaped. It contains payment instructions only while the payment is payable, and no
+ * script if the status is final. Throws RangeError if the amount is not an integer or a date is invalid.
  */
 export const renderCheckout = (view: CheckoutView): string => {
   const { instruments } = view;

@@ -2,7 +2,7 @@ import { html } from '../html.ts';
 import { ICON } from '../icons.ts';
 import { layout } from './layout.ts';
 
-/** Body of the 404 under /pay. It repeats nothing of the request and does not tell why there is no such page. */
+/** Returns the body of a 404 under /pay. It contains nothing of the request and no reason. */
 export const renderCheckoutNotFound = (): string =>
   layout({
     title: 'Cobrança não encontrada',

@@ -1,4 +1,4 @@
-// What the page tells the payer in each state. The texts stand here and nowhere else: the browser gets them as templates.
+// The texts of the checkout page in each state. The browser gets them as templates, so that they exist only here.
 import { html, type Markup } from '../html.ts';
 import { ICON } from '../icons.ts';
 
@@ -14,8 +14,8 @@ export type CheckoutStatus =
   | 'disputed';
 
 /**
- * State of the page: the status, and what `pending` can be besides payable. `verifying`: the due time has passed and the
- * provider has not been asked yet whether money came in time (rule M4). `preparing`: no provider has said yet how to pay.
+ * State of the page: the status, or one of two states of a pending charge that can't be paid. `verifying`: the due time has passed, and
+ * Quita has yet to ask the provider whether money arrived in time (rule M4). `preparing`: no provider has sent payment instructions yet.
  */
 type PageState = CheckoutStatus | 'verifying' | 'preparing';
 
@@ -23,7 +23,7 @@ interface StateText {
   readonly icon: Markup | null;
   readonly heading: string;
   readonly text: string;
-  /** Instead of `text` where a script watches: without one, nothing on the page may promise to change by itself. */
+  /** Replaces `text` while a script watches the status. Without scripts, the page must not promise to update by itself. */
   readonly watched?: string;
 }
 
@@ -37,7 +37,7 @@ const STATE: Readonly<Record<PageState, StateText>> = {
   verifying: {
     icon: ICON.search,
     heading: 'O prazo terminou',
-    text: 'Estamos conferindo se o pagamento chegou a tempo. Não pague agora.',
+    text: 'O pagamento está sendo verificado: pode ter chegado a tempo. Não pague agora.',
   },
   preparing: {
     icon: ICON.clock,
@@ -83,18 +83,18 @@ const STATE: Readonly<Record<PageState, StateText>> = {
   },
 };
 
-/** Texts that speak of Pix, as a payment says them that can be paid otherwise too. */
+/** Replacements for texts that mention Pix, for payments with other methods. */
 const WITHOUT_PIX: Readonly<Partial<Record<PageState, Partial<StateText>>>> = {
   pending: { watched: 'Esta página avisa assim que o pagamento chegar.' },
   expired: { text: 'O prazo para pagar terminou. Peça uma nova cobrança à loja.' },
 };
 
-/** A status that the page goes on watching; any other one ends the watch. */
+/** Returns whether the status can still change, so that the page keeps watching it. */
 export const isLive = (status: CheckoutStatus): boolean => status === 'pending' || status === 'processing';
 
 /**
- * `now` and `expiresAt` are ISO instants of the account's clock; `expiresAt` is null while there is nothing to pay with.
- * checkout.js follows the same rule.
+ * Returns the state of the page. `now` and `expiresAt` are ISO instants of the account's clock; `expiresAt` is null while there are no
+ * payment instructions. checkout.js has the same rule.
  */
 export const pageState = (status: CheckoutStatus, expiresAt: string | null, now: string): PageState => {
   if (status !== 'pending') return status;
@@ -102,15 +102,14 @@ export const pageState = (status: CheckoutStatus, expiresAt: string | null, now:
   return Date.parse(expiresAt) <= Date.parse(now) ? 'verifying' : 'pending';
 };
 
-/** What the panel says besides its state. */
+/** Facts that the panel shows besides the state. */
 export interface PanelFacts {
-  /** Pix is the one way to pay. */
   readonly isPixOnly: boolean;
-  /** `R$ 5,00 de R$ 12,34` of a payment that was given back in part; null: it was not. */
+  /** `R$ 5,00 de R$ 12,34` of a partially refunded payment, otherwise null. */
   readonly refundedPart: string | null;
-  /** Where the shop is; null: not known. */
+  /** The shop's URL, or null if unknown. */
   readonly returnUrl: string | null;
-  /** Path of the receipt; null: there is none. */
+  /** Path of the receipt, or null if there is none. */
   readonly receiptPath: string | null;
 }
 
@@ -140,14 +139,14 @@ const links = (state: PageState, { returnUrl, receiptPath }: PanelFacts): Markup
   return html`${receipt}${back}`;
 };
 
-/** Inside of the status panel. `isWatched`: a script follows the status. */
+/** Returns the content of the status panel. `isWatched`: a script follows the status. */
 export const statePanel = (state: PageState, facts: PanelFacts, isWatched: boolean): Markup => {
   const { icon, heading, text, watched } = textOf(state, facts);
   const mark = icon === null ? html`<span class="dot"></span>` : html`<span class="mark">${icon}</span>`;
   return html`${mark}<h2>${heading}</h2><p>${isWatched ? (watched ?? text) : text}</p>${links(state, facts)}`;
 };
 
-/** Every state that a page may come to without a reload: all of them. The browser picks by `data-for`. */
+/** Returns a template for every state, because a page can reach any of them without a reload. The browser picks by `data-for`. */
 export const stateTemplates = (facts: PanelFacts): readonly Markup[] =>
   (Object.keys(STATE) as PageState[]).map(
     (state) => html`<template data-for="${state}">${statePanel(state, facts, true)}</template>\n`,

@@ -1,4 +1,4 @@
-// A page that shows amount and status of a payment, and follows the status while it may change.
+// A page with the amount and status of a payment. It follows the status while it can change.
 import { lastExpiry } from '../../../domain/charge/instruments.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
 import { html, type Markup } from '../html.ts';
@@ -8,9 +8,9 @@ import { type CheckoutView, pagePath } from './view.ts';
 
 interface Parts {
   readonly heading: string;
-  /** How to pay, in an element with `data-pay`; null when it can't be paid. Goes away when the payment is no longer pending. */
+  /** Payment instructions in an element with `data-pay`, or null if not payable. Removed once the payment is no longer pending. */
   readonly pay: Markup | null;
-  /** Stays whatever the status. */
+  /** Shown in every status. */
   readonly after: Markup | null;
 }
 

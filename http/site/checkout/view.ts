@@ -1,40 +1,39 @@
-// What a page for the payer is made from.
+// The data of a page for payers.
 import type { Instruments } from '../../../domain/charge/instruments.ts';
 import type { CheckoutStatus } from './states.ts';
 
 export interface CheckoutView {
-  /** Raw id of the payment, the capability in the page's address. */
+  /** Raw id of the payment: the capability in the page's address. */
   readonly rawId: string;
   /** Minor units, a safe integer ≥ 0. */
   readonly amount: number;
   /** ISO 4217 code. */
   readonly currency: string;
   readonly status: CheckoutStatus;
-  /** None while no provider has said how to pay. */
+  /** Empty until a provider has sent payment instructions. */
   readonly instruments: Instruments;
-  /** ISO instant of the account's clock, which in test mode may be ahead of the wall clock. */
+  /** ISO instant of the account's clock, which in test mode can be ahead of the wall clock. */
   readonly now: string;
   readonly testMode: boolean;
-  /** Who is paid. */
   readonly merchantName: string;
-  /** SHA-256 of the merchant's image; null: none. */
+  /** SHA-256 of the merchant's image, or null if there is none. */
   readonly logo: string | null;
-  /** `#rrggbb` of buttons and links; null: Quita's. */
+  /** `#rrggbb` of buttons and links, or null for Quita's colour. */
   readonly color: string | null;
-  /** What for, as the merchant described it; null: not said. */
+  /** The merchant's description of the charge, or null. */
   readonly description: string | null;
-  /** Which number of the payer the merchant named, when only its holder may pay; the number itself is never shown (I7). */
+  /** The kind of tax id whose holder alone may pay, or null. The number itself is never shown (I7). */
   readonly payerLock: 'CPF' | 'CNPJ' | null;
-  /** Minor units given back so far of what was paid. */
+  /** Minor units refunded so far. */
   readonly refunded: number;
-  /** http(s) address of the shop, to go back to when the payment has ended; null: none. */
+  /** http(s) URL of the shop for the link back after the payment has ended, or null. */
   readonly returnUrl: string | null;
-  /** Whether the payer can have a receipt once it is paid. */
+  /** Whether the payer can get a receipt after payment. */
   readonly givesReceipt: boolean;
 }
 
-/** Host-relative URL of a logo, whose content never changes. */
+/** Returns the host-relative URL of a logo. Its content never changes. */
 export const logoPath = (sha256: string): string => `/pay/logos/${sha256}`;
 
-/** Path of the payment's page; never throws, whatever the id. */
+/** Returns the path of a payment's page. Never throws. */
 export const pagePath = (rawId: string): string => `/pay/${encodeURIComponent(rawId.toWellFormed())}`;

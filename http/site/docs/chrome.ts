@@ -1,4 +1,4 @@
-// The texts around a page under /docs: navigation, buttons, footer.
+// The texts of the frame of pages under /docs: navigation, buttons, footer.
 import type { Language } from '../../../domain/presentation/amount.ts';
 
 interface Chrome {
@@ -22,7 +22,7 @@ interface Chrome {
 
 export const CHROME: { readonly [L in Language]: Chrome } = {
   en: {
-    skip: 'Skip to the text',
+    skip: 'Skip to content',
     site: 'Site',
     documentation: 'Documentation',
     language: 'Language',
@@ -32,14 +32,14 @@ export const CHROME: { readonly [L in Language]: Chrome } = {
     api: 'API',
     errors: 'Errors',
     health: 'Health',
-    before: 'Before',
+    before: 'Previous',
     next: 'Next',
     apiReference: 'API reference',
     copy: 'Copy',
     copied: 'Copied',
   },
   pt: {
-    skip: 'Ir para o texto',
+    skip: 'Ir para o conteúdo',
     site: 'Site',
     documentation: 'Documentação',
     language: 'Idioma',

@@ -1,4 +1,4 @@
-// Copies a block of code. Without scripts the style sheet hides the buttons.
+// Copies a block of code. Without scripts, the style sheet hides the buttons.
 document.documentElement.classList.add('scripted');
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest?.('[data-copy]');

@@ -1,4 +1,4 @@
-// /docs/errors: every code of the error table under an anchor of its own, which the Link header of an error answer names.
+// /docs/errors: every error code under its own anchor. The Link header of an error response leads there.
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../kernel/errors.ts';
@@ -20,16 +20,16 @@ const BODY = `{
 
 const INTRODUCTION = `# Errors
 
-Every error has the same body, and a \`Link\` header that leads here.
+Every error has the same body, and a \`Link\` header that leads to this page.
 
-Branch on \`code\`: it is stable. \`message\` is for people and may change. \`param\` is there when one field is at fault, and \`details\`
-lists everything that a validation found. \`request_id\` is also in the header \`X-Request-Id\`: keep it in your log.
+Branch on \`code\`, which is stable. \`message\` is for people and may change. \`param\` names the field if a single field is invalid.
+\`details\` lists all problems that validation found. \`request_id\` is also in the header \`X-Request-Id\`: write it to your log.
 
-**What to repeat.** A 5xx, and a request whose answer you never saw, are safe to repeat with the same idempotency key. At 429 wait for
-\`Retry-After\`. Anything else in the 4xx will be the same again.
+**When to retry.** After a 5xx or a lost response, you can safely retry with the same idempotency key. After a 429, wait as long as
+\`Retry-After\` says. Other 4xx errors return the same result until you change the request.
 `;
 
-/** Beyond so many, a code is one of most operations: their names would say nothing. */
+/** Above this number, the operations of a code are not listed, because most operations share it. */
 const OPERATIONS_NAMED = 6;
 
 const operations = (code: ErrorCode, routes: readonly Route[]): Markup | null => {
@@ -60,7 +60,7 @@ ${there.map((code) => entry(code, routes))}`,
   return docsPage({
     path: '/docs/errors',
     title: 'Errors',
-    description: 'Every error code, what it means and what to do.',
+    description: 'All error codes: what each means and what to do.',
     guides: GUIDE_LINKS,
     main: html`<article class="prose errors">${markdown(INTRODUCTION)}${codeBlock(BODY, 'JSON')}${sections}</article>`,
   });

@@ -1,4 +1,4 @@
-// The guides under /docs: docs/guides/*.md in English and docs/guides/pt/*.md in Portuguese, as pages.
+// The pages of the guides under /docs, from docs/guides/*.md (English) and docs/guides/pt/*.md (Portuguese).
 import { readdirSync, readFileSync } from 'node:fs';
 import { Marked, type RendererObject } from 'marked';
 import type { Language } from '../../../domain/presentation/amount.ts';
@@ -9,28 +9,28 @@ import { CHROME } from './chrome.ts';
 import { highlighted } from './highlighted.ts';
 import { docsPage, type Link } from './layout.ts';
 
-/** What the guides are written for: the address and the demo account of a fresh start in the folder of the sources. */
+/** Address and demo account in the guides' files: those of a fresh start in the source folder. Pages replace them. */
 const ADDRESS = 'http://127.0.0.1:3000';
 const DEMO_FILE = './.data/demo.json';
 const DEMO_KEY = `$(node -p "require('${DEMO_FILE}').testApiKey")`;
 
-/** The running program, as its guides name it. */
+/** Facts of the running program that appear in its guides. */
 export interface GuideFacts {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string;
-  /** Where a reader at this machine finds the demo account's keys; null: there is no such account, or others may read this. */
+  /** The file with the demo account's keys. Null if there is no demo account or if readers may be on other machines. */
   readonly demoFile: string | null;
 }
 
 interface GuideText {
   readonly title: string;
-  /** What the guide is for, in one line. */
+  /** The purpose of the guide in one line. */
   readonly summary: string;
   /** In Markdown, without the front matter. */
   readonly text: string;
 }
 
-/** Title, summary and text are English; `pt` has them in Portuguese. */
+/** A guide in English, and in Portuguese under `pt`. */
 interface Guide extends GuideText {
   readonly path: string;
   /** Guides are read in ascending order. */
@@ -40,7 +40,7 @@ interface Guide extends GuideText {
 
 const FOLDER = new URL('../../../docs/guides/', import.meta.url);
 
-/** Returns the guide of a file and the properties of its front matter: lines `name: value` between two lines `---`. */
+/** Returns the guide in a file. Its front matter has lines `name: value` between two lines `---`. */
 const guideFile = (file: string): GuideText & { readonly order: number } => {
   const [, head = '', text = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(readFileSync(new URL(file, FOLDER), 'utf8')) ?? [];
   const properties = new Map(
@@ -56,7 +56,7 @@ const guideOf = (file: string): Guide => ({
   pt: guideFile(`pt/${file}`),
 });
 
-/** In the order in which they are read. */
+/** All guides in reading order. */
 export const GUIDES: readonly Guide[] = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.md'))
   .map(guideOf)
@@ -67,7 +67,7 @@ const inLanguage = (each: Guide, language: Language): GuideText => (language ===
 const guideLinks = ({ language, keep }: ChosenLanguage): readonly Link[] =>
   GUIDES.map((each) => ({ href: each.path + keep, text: inLanguage(each, language).title }));
 
-/** For pages that exist in English only. */
+/** Links for pages that exist only in English. */
 export const GUIDE_LINKS = guideLinks({ language: 'en', keep: '' });
 
 const LANGUAGES: { readonly [name: string]: string } = {
@@ -78,13 +78,13 @@ const LANGUAGES: { readonly [name: string]: string } = {
 };
 
 interface CodeBlockTexts {
-  /** Default: the language. */
+  /** Defaults to the language of the code. */
   readonly title?: string;
   readonly copy?: string;
   readonly copied?: string;
 }
 
-/** Returns a block of code that can be copied with one click, where scripts run. */
+/** Returns a block of code with a button to copy it, if scripts run. */
 export const codeBlock = (
   text: string,
   language: string,
@@ -100,7 +100,7 @@ export const slugOf = (text: string): string =>
     .replaceAll(/[^\w]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-/** `anchors`: the ids of the headings, in order. */
+/** `anchors` are the ids of the headings, in order. */
 const renderer = (language: Language, anchors: readonly string[]): RendererObject => {
   const rest = anchors.values();
   return {
@@ -120,7 +120,7 @@ const renderer = (language: Language, anchors: readonly string[]): RendererObjec
       const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('');
       return `<div class="wide" tabindex="0"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`;
     },
-    // A guide is text: what looks like markup in it is shown.
+    // HTML in a guide is shown as text.
     html: ({ text }) => escapeHtml(text),
   };
 };
@@ -129,7 +129,7 @@ const renderer = (language: Language, anchors: readonly string[]): RendererObjec
 const anchorsOf = (text: string): readonly string[] =>
   new Marked().lexer(text).flatMap((token) => (token.type === 'heading' ? [slugOf(token['text'])] : []));
 
-/** Returns a text in Markdown as markup. */
+/** Renders Markdown. */
 export const markdown = (
   text: string,
   language: Language = 'en',
@@ -164,7 +164,7 @@ const steps = (index: number, { language, keep }: ChosenLanguage): Markup => {
 
 export type GuidePage = (chosen: ChosenLanguage) => string;
 
-/** Returns for every guide's path what makes its page. A heading has the same anchor in every language, so that links to it stay good. */
+/** Returns a page renderer for the path of each guide. Headings have the same anchors in all languages, so that links keep working. */
 export const guidePages = (facts: GuideFacts): ReadonlyMap<string, GuidePage> =>
   new Map(
     GUIDES.map((each, index) => [

@@ -1,9 +1,9 @@
-// JSON with its keys, texts and other values told apart by colour.
+// Highlights JSON: keys, strings and other values have different colours.
 import { escapeHtml, type Markup } from '../html.ts';
 
 const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
-/** Returns the text as markup. What is no JSON stays as it is. */
+/** Returns the text with highlighted JSON tokens. Other text is unchanged. */
 export const highlighted = (text: string): Markup => {
   let markup = '';
   let end = 0;

@@ -5,7 +5,7 @@ import { type ChosenLanguage, LANGUAGE_TAG, languageSwitch } from '../language.t
 import { DOCS_ASSETS } from './assets.ts';
 import { CHROME } from './chrome.ts';
 
-/** Content-Security-Policy of these pages: own files only, nothing inline, no framing. Their scripts call this server only. */
+/** Content-Security-Policy of these pages: own files only, nothing inline, no framing. Scripts can call this server only. */
 export const docsContentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,12 +26,12 @@ interface Page {
   readonly lang: 'en' | 'pt-BR';
   readonly title: string;
   readonly description: string;
-  /** What the page needs beside the house's own sheet, which comes before it: a page's sheet wins. */
+  /** Additional elements of the head. They follow the common style sheets, so that the page's own sheet wins. */
   readonly head?: Markup;
-  /** A class of the body, which the style sheet goes by. */
+  /** The body's class for the style sheet. */
   readonly kind: 'home' | 'docs';
   readonly skip: string;
-  /** Where the brand leads. */
+  /** Target of the brand's link. */
   readonly home: string;
   readonly top: Markup;
   readonly main: Markup;
@@ -70,7 +70,7 @@ ${main}
 </html>
 `.markup;
 
-/** Returns links of which the one to `current` is marked as where the reader is. */
+/** Returns the links. The link to `current` is marked as the current page. */
 export const links = (all: readonly Link[], current: string): readonly Markup[] =>
   all.map(({ href, text }) =>
     href === current ? html`<a href="${href}" aria-current="page">${text}</a>` : html`<a href="${href}">${text}</a>`,
@@ -82,14 +82,14 @@ interface DocsPage {
   readonly description: string;
   readonly head?: Markup;
   readonly guides: readonly Link[];
-  /** Of the page itself. */
+  /** The page's own sections. */
   readonly sections?: readonly Link[];
   readonly main: Markup;
-  /** Null: the page exists in English only. */
+  /** The chosen language, or null if the page exists only in English. */
   readonly translated?: ChosenLanguage | null;
 }
 
-/** Returns a page under /docs, with the list of all of them beside it. */
+/** Returns a page under /docs with the navigation beside it. */
 export const docsPage = ({
   path,
   title,

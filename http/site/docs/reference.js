@@ -1,9 +1,9 @@
-// Loads each operation from its own page when it is opened, follows links to operations, and filters the list.
+// Loads an operation from its page when the reader opens it, follows links to operations, and filters the list.
 const load = async (entry) => {
   const place = entry.querySelector('[data-page]');
   if (place === null) return;
   const { page } = place.dataset;
-  // Opened again while it loads, nothing is fetched again.
+  // Prevents a second fetch while the first one is under way.
   delete place.dataset.page;
   try {
     const response = await fetch(page);
@@ -11,7 +11,7 @@ const load = async (entry) => {
     const loaded = new DOMParser().parseFromString(await response.text(), 'text/html');
     place.replaceChildren(loaded.querySelector('[data-operation]'));
   } catch {
-    // The link to the page stays; the next opening tries again.
+    // The link to the page remains, and opening the entry again retries.
     place.dataset.page = page;
   }
 };
@@ -23,7 +23,7 @@ for (const entry of document.querySelectorAll('.entry'))
     load(entry);
   });
 
-/** Opens the operation that the address names: `#createCharge`, or `#/Charges/createCharge` as of Swagger UI. */
+/** Opens the operation in the address: `#createCharge`, or `#/Charges/createCharge` as in Swagger UI. */
 const follow = async () => {
   const entry = document.getElementById(decodeURIComponent(location.hash).split(/[#/]/).at(-1));
   if (!entry?.matches('.entry')) return;

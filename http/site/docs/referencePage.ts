@@ -1,4 +1,4 @@
-// /docs: where to begin, and every operation by its group. An operation is fetched from its own page when it is opened.
+// /docs: the guides, and all operations by group. When a reader opens an operation, its page is fetched.
 import { html, type Markup } from '../html.ts';
 import { GUIDE_LINKS, GUIDES, slugOf } from './guides.ts';
 import { docsPage } from './layout.ts';
@@ -28,12 +28,12 @@ export const referencePage = (groups: readonly Group[]): string =>
     guides: GUIDE_LINKS,
     sections: groups.map((group) => ({ href: `/docs#${groupId(group)}`, text: group.name })),
     main: html`<div class="prose"><h1>Documentation</h1>
-<p class="lead">Pix charges, refunds, wallets and signed webhooks over REST. Read one guide, then look things up below.</p></div>
+<p class="lead">Pix charges, refunds, wallets and signed webhooks over REST. Start with a guide, then use the API reference below.</p></div>
 <ul class="cards">${GUIDES.map(
       ({ path, title, summary }) => html`<li><a href="${path}"><b>${title}</b><span>${summary}</span></a></li>`,
-    )}<li><a href="/docs/errors"><b>Errors</b><span>Every code and what to do about it.</span></a></li></ul>
+    )}<li><a href="/docs/errors"><b>Errors</b><span>All error codes and what to do about them.</span></a></li></ul>
 <div class="reference"><h2 id="api">API reference</h2>
-<p class="muted">Generated from the routes of this server. Tools read the same document: <a href="/openapi.json">openapi.json</a>.</p>
+<p class="muted">Generated from this server’s routes. Also available as an OpenAPI document: <a href="/openapi.json">openapi.json</a>.</p>
 <p class="find" hidden><label>Find an operation <input type="search" autocomplete="off" spellcheck="false"></label><span role="status"></span></p>
 ${groups.map(section)}</div>`,
   });

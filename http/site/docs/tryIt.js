@@ -1,13 +1,13 @@
-// "Try it out": opens the form of an operation, gives it a fresh idempotency key, and sends it to this server.
+// "Try it out": opens the form of an operation, fills in a new idempotency key, and sends the request to this server.
 
-/** A stream of events may never end: so much of a response is shown. */
+/** The maximum length of a shown response, because an event stream may never end. */
 const CHARACTERS_SHOWN = 200_000;
 
-/** By header. A key that was typed once is in every form; it is forgotten with the page. */
+/** Credentials by header. A key typed once is filled into every form until the page is closed. */
 const credentials = new Map();
 const sending = new WeakMap();
 
-/** crypto.randomUUID is missing where the page has neither https nor a loopback address. */
+/** Returns a new idempotency key. crypto.randomUUID is unavailable unless the page has https or a loopback address. */
 const freshKey = () =>
   `try-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 

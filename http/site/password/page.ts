@@ -1,5 +1,5 @@
-// The page of a link by mail: a user sets a password. The link's secret stands behind the # of its address, so that the page is the same
-// for all.
+// The page behind a mailed link, where a user sets a password. The link's secret follows the # of its address, so that the page is the same
+// for all users.
 import { assetFolder } from '../assets.ts';
 import { html } from '../html.ts';
 import { ICON, LOGO } from '../icons.ts';
@@ -35,11 +35,11 @@ export const PASSWORD_PAGE = html`<!doctype html>
 <header><span class="brand">${LOGO}Quita</span></header>
 <main>
 <div class="summary"><div class="panel"><h1>Defina a sua senha</h1>
-<p>De 12 a 128 caracteres, quaisquer que sejam. Uma frase é uma boa senha.</p>
+<p>De 12 a 128 caracteres, de qualquer tipo. Uma frase é uma boa senha.</p>
 <form>
 <label>Nova senha<input name="password" type="password" autocomplete="new-password" minlength="12" maxlength="256" required></label>
-<label>Mais uma vez<input name="repeated" type="password" autocomplete="new-password" required></label>
-<button name="send">Salvar a senha</button>
+<label>Repita a nova senha<input name="repeated" type="password" autocomplete="new-password" required></label>
+<button name="send">Salvar senha</button>
 <output role="status"></output>
 </form>
 <noscript><p>Esta página precisa de JavaScript: o segredo do link não é enviado com o endereço.</p></noscript>

@@ -1,8 +1,8 @@
-// Sends the new password with the link's secret, which stands behind the # so that no server, log or Referer ever has it.
+// Sends the new password with the link's secret. The secret follows the #, so that no server log or Referer contains it.
 const form = document.querySelector('form');
 const [state, password, repeated] = [form.querySelector('output'), form.elements.password, form.elements.repeated];
 const token = location.hash.slice(1);
-// Not kept in the history of the browser either.
+// Keeps the secret out of the browser's history.
 history.replaceState(null, '', location.pathname);
 
 const tell = (text, isBad) => {
@@ -11,7 +11,7 @@ const tell = (text, isBad) => {
 };
 
 const WORDS = {
-  token: 'Este link já foi usado ou perdeu a validade. Peça um novo.',
+  token: 'Este link já foi usado ou expirou. Peça um novo.',
   password: 'A senha deve ter de 12 a 128 caracteres.',
 };
 
@@ -30,10 +30,10 @@ form.addEventListener('submit', async (event) => {
     });
     if (answer.ok) {
       form.reset();
-      return tell('Pronto: a nova senha está valendo. Você já pode entrar no painel.', false);
+      return tell('Senha salva. Você já pode entrar no painel.', false);
     }
     const { error } = await answer.json();
-    tell(WORDS[error.param] ?? 'Não foi possível agora. Tente de novo em um minuto.', true);
+    tell(WORDS[error.param] ?? 'Não foi possível salvar a senha. Tente de novo em um minuto.', true);
   } catch {
     tell('Sem conexão. Tente de novo.', true);
   }

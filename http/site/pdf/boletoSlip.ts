@@ -1,4 +1,4 @@
-// The lower part of a boleto, which banks and machines read: numbers, cells and bar code where FEBRABAN puts them.
+// The lower part of a boleto, read by banks and machines: numbers, cells and bar code in the positions that FEBRABAN specifies.
 import { formatBankCode } from '../boletoLine.ts';
 import {
   BOLD,
@@ -13,7 +13,7 @@ import {
 } from './document.ts';
 import { interleavedTwoOfFive, symbolWidth } from './interleavedTwoOfFive.ts';
 
-/** All texts in WinAnsi (printable.ts). */
+/** All texts must be in WinAnsi (printable.ts). */
 interface Slip {
   /** 44 digits. */
   readonly barcode: string;
@@ -45,7 +45,7 @@ const drawBarcode = (pdf: Pdf, digits: string): void => {
   pdf.fill('#000000');
 };
 
-/** A value too long for its one line shrinks a little, then is cut with an ellipsis. */
+/** Draws a cell. A value too long for its line is shrunk to VALUE_SIZE_MIN, then cut with an ellipsis. */
 const drawCell = (pdf: Pdf, label: string, value: string, x: number, y: number, width: number): void => {
   pdf.rect(x, y, width, CELL_HEIGHT).lineWidth(0.75).stroke(COLOR.muted);
   pdf.font(REGULAR).fontSize(7.5).fillColor(COLOR.muted);
@@ -66,7 +66,7 @@ const drawCutLine = (pdf: Pdf, y: number): void => {
     .undash();
 };
 
-/** Draws the slip at the lower end of the page. Throws RangeError when the bar code has not its 44 digits. */
+/** Draws the slip at the bottom of the page. Throws RangeError if the bar code doesn't have 44 digits. */
 export const drawPaymentSlip = (pdf: Pdf, slip: Slip): void => {
   const left = CONTENT_WIDTH - RIGHT_CELL;
   drawCutLine(pdf, TOP - 28);

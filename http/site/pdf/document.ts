@@ -1,4 +1,4 @@
-// What the PDFs have in common: one A4 page, its colours and fonts, its head, and bytes that depend on the facts alone.
+// Common parts of all PDFs: one A4 page, colours, fonts and head. The bytes depend only on the facts.
 import type PDFDocument from 'pdfkit';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 
@@ -27,11 +27,11 @@ export const BOLD = 'Helvetica-Bold';
 interface Described {
   readonly title: string;
   readonly subject: string;
-  /** Stands as the creation date, so that the same facts give the same bytes. */
+  /** The creation date in the document. It comes from the facts, so that equal facts give equal bytes. */
   readonly at: Timestamp;
 }
 
-/** The first one loads what draws them: 81 ms of CPU that no start pays. */
+/** Opens a document. The first call loads pdfkit, so that the start doesn't spend 81 ms of CPU on it. */
 export const openPdf = async ({ title, subject, at }: Described): Promise<Pdf> => {
   const { default: Document } = await import('pdfkit');
   return new Document({
@@ -43,7 +43,7 @@ export const openPdf = async ({ title, subject, at }: Described): Promise<Pdf> =
   });
 };
 
-/** All bytes of the document, which ends here. */
+/** Ends the document and returns its bytes. */
 export const bytesOf = (pdf: Pdf): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -64,8 +64,8 @@ const drawMark = (pdf: Pdf, y: number): void => {
 const LOGO_BOX = [170, 40] as const;
 
 /**
- * At the left the merchant's image, where there is one, else the brand as in favicon.svg; in test mode a badge at the right. `y` is the
- * upper edge of a brand 24 points high, and an image stands around its middle. Throws for an image that is none.
+ * Draws the merchant's image or else Quita's mark at the left, and in test mode a badge at the right. `y` is the upper edge of the mark,
+ * which is 24 points high; an image is centred on the mark's middle. Throws if the image is invalid.
  */
 export const drawHead = (pdf: Pdf, y: number, isTest: boolean, logo: Buffer | null = null): void => {
   if (logo === null) drawMark(pdf, y);
@@ -79,7 +79,7 @@ export const drawHead = (pdf: Pdf, y: number, isTest: boolean, logo: Buffer | nu
   pdf.fillColor(COLOR.warn).text(label, left + 10, y + 8.5, { lineBreak: false });
 };
 
-/** Thin horizontal rule over the content's width. */
+/** Draws a thin horizontal rule across the content's width. */
 export const drawRule = (pdf: Pdf, y: number): void => {
   pdf
     .moveTo(MARGIN, y)
@@ -88,7 +88,7 @@ export const drawRule = (pdf: Pdf, y: number): void => {
     .stroke(COLOR.line);
 };
 
-/** One line no wider than `width`: the size shrinks from `size` until it fits. */
+/** Draws one line no wider than `width`: the font size shrinks from `size` until the text fits. */
 export const drawFitted = (pdf: Pdf, text: string, x: number, y: number, size: number, width: number): void => {
   const natural = pdf.fontSize(size).widthOfString(text);
   pdf.fontSize(Math.min(size, (size * width) / natural)).text(text, x, y, { lineBreak: false });

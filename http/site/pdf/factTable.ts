@@ -1,4 +1,4 @@
-// A table of facts: labels at the left, values at the right, a rule under each row.
+// A table of facts: labels on the left, values on the right, a rule below each row.
 import { BOLD, COLOR, CONTENT_WIDTH, drawRule, MARGIN, type Pdf, REGULAR } from './document.ts';
 
 export interface FactRow {
@@ -13,7 +13,7 @@ const SIZE = 10.5;
 const LINES_MAX = 3;
 const PADDING = 9;
 
-/** Draws from `y` down and returns the lower edge. A row is at most 58 points high. */
+/** Draws the table below `y` and returns its lower edge. A row is at most 58 points high. */
 export const drawFactTable = (pdf: Pdf, rows: readonly FactRow[], y: number): number => {
   drawRule(pdf, y);
   return rows.reduce((top, { label, value }) => {

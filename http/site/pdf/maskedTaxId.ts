@@ -1,8 +1,8 @@
-// Tax ids on documents. Who holds a link should recognise a payer, not learn a tax id.
+// Tax ids on documents. Someone with the link can recognise the payer but not learn the tax id.
 
 /**
- * `***.456.789-**` of a CPF (11 digits once punctuation is gone), `**.345.678/****-**` of a CNPJ (12 digits or
- * letters and 2 digits); null for anything else: what is not known can't be masked. Check digits don't matter.
+ * Returns a CPF (11 digits without punctuation) as `***.456.789-**` and a CNPJ (12 digits or letters and 2 digits) as `**.345.678/****-**`.
+ * Returns null for anything else. Check digits are not verified.
  */
 export const maskedTaxId = (document: string): string | null => {
   const bare = document.replace(/[^0-9A-Za-z]/g, '').toUpperCase();
@@ -11,7 +11,7 @@ export const maskedTaxId = (document: string): string | null => {
   return null;
 };
 
-/** The receiver's number as Pix receipts show it: `12.ABC.345/01DE-35` of a bare CNPJ in full, since it is public; a CPF masked. */
+/** Returns the receiver's number as on Pix receipts: a CNPJ in full (`12.ABC.345/01DE-35`), since it is public; a CPF masked. */
 export const shownTaxId = (taxId: string): { readonly kind: 'CPF' | 'CNPJ'; readonly text: string | null } =>
   taxId.length === 11
     ? { kind: 'CPF', text: maskedTaxId(taxId) }

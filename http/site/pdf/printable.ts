@@ -1,8 +1,8 @@
-// The standard fonts of PDF cover WinAnsi (Windows-1252) alone; names come in any script.
+// Converts text to WinAnsi (Windows-1252), because the standard PDF fonts contain no other characters and names may be in any script.
 
-/** Beyond Latin-1, the characters of Windows-1252 (ISO 32000-1, annex D.2). */
+/** The characters of Windows-1252 that are not in Latin-1 (ISO 32000-1, annex D.2). */
 const WIN_ANSI_BEYOND_LATIN_1 = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
-/** Longer texts are cut before they are measured: no page shows so much of a name. */
+/** Longer texts are cut before they are measured, because no page shows that much. */
 const GRAPHEMES_MAX = 400;
 const SUBSTITUTE = '?';
 
@@ -24,7 +24,7 @@ const STROKED: Readonly<Record<string, string>> = {
   ŧ: 't',
 };
 
-/** Letters without their marks and compatibility forms (`ﬁ`, `Ａ`), what is left of them in WinAnsi. */
+/** Returns a grapheme without marks and compatibility forms (`ﬁ`, `Ａ`), reduced to characters of WinAnsi. */
 const folded = (grapheme: string): string =>
   [...grapheme.normalize('NFKD')]
     .map((character) => STROKED[character] ?? character)
@@ -39,8 +39,8 @@ const printableGrapheme = (grapheme: string): string => {
 };
 
 /**
- * `text` on one line in characters of WinAnsi: accents are kept or folded, pictures and invisible marks left out, and a
- * character of another script becomes `?`. Total: takes lone surrogates and control characters too.
+ * Returns the text as one line of WinAnsi. Accents are kept or folded, pictures and invisible marks removed, and characters of other
+ * scripts become `?`. Accepts any string, even with lone surrogates and control characters.
  */
 export const printable = (text: string): string => {
   let line = '';

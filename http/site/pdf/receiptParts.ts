@@ -1,4 +1,4 @@
-// What receipts have in common: the head over the facts, the rows of the facts, and the foot.
+// Common parts of receipts: head, rows of facts, and footer.
 import type { Mode } from '../../../domain/kernel/ids.ts';
 import {
   BOLD,
@@ -15,12 +15,12 @@ import {
 import type { FactRow } from './factTable.ts';
 import { printable } from './printable.ts';
 
-/** Where the table of facts begins, in points from the top. */
+/** Top of the table of facts, in points from the top of the page. */
 export const FACTS_Y = 228;
 
 interface ReceiptHead {
   readonly mode: Mode;
-  /** The merchant's image, a PNG or JPEG that was checked; null: Quita's mark stands there. */
+  /** The merchant's image, a validated PNG or JPEG, or null for Quita's mark. */
   readonly logo: Buffer | null;
   readonly title: string;
   readonly amount: string;
@@ -38,7 +38,7 @@ export const drawReceiptHead = (pdf: Pdf, { mode, logo, title, amount, outcome, 
   pdf.text(outcome, MARGIN, 192, { lineBreak: false });
 };
 
-/** Leaves out the facts that are not known or can't be printed. */
+/** Returns the rows without unknown or unprintable facts. */
 export const printableRows = (rows: readonly (readonly [label: string, value: string | null])[]): readonly FactRow[] =>
   rows.flatMap(([label, value]) => {
     const text = value === null ? '' : printable(value);
@@ -48,7 +48,7 @@ export const printableRows = (rows: readonly (readonly [label: string, value: st
 const TEST_FOOTER =
   'Emitido no ambiente de teste da Quita: nenhum dinheiro foi movimentado e este documento não comprova pagamento.';
 
-/** `live`: its text in live mode. */
+/** Draws the footer. `live` is its text in live mode. */
 export const drawReceiptFooter = (pdf: Pdf, mode: Mode, live: string): void => {
   const y = PAGE_HEIGHT - 72;
   drawRule(pdf, y);

@@ -69,7 +69,7 @@ export class Appender {
   async append(append: CheckedAppend): Promise<AppendResult> {
     const bytes = append.dataBytes + append.metadataBytes;
     if (this.#inFlightBytes + bytes > IN_FLIGHT_BYTES_MAX) {
-      throw new EventStoreUnavailable(`more than ${IN_FLIGHT_BYTES_MAX} bytes wait to be appended`);
+      throw new EventStoreUnavailable(`more than ${IN_FLIGHT_BYTES_MAX} bytes are already waiting to be appended`);
     }
     this.#inFlightBytes += bytes;
     const result = this.#carryThrough(append);
@@ -136,7 +136,7 @@ export class Appender {
       notSentWithin(remainingMs, 'no connection was ready'),
     );
     if (generation !== this.#generation)
-      throw new StoreFailure('notSent', 'the log was restored to an older state meanwhile');
+      throw new StoreFailure('notSent', 'the log was restored to an older state in the meantime');
     try {
       return await stream.append(append, Math.max(1, Math.min(timings.attemptMs, remainingMs)));
     } catch (error) {
@@ -168,7 +168,9 @@ const isOfRefusedStream = ({ cause }: StoreFailure): boolean =>
 
 const givenUp = (outcomeUnknown: boolean, cause: StoreFailure): Error =>
   outcomeUnknown
-    ? new AppendOutcomeUnknown(`EventStoreDB did not say whether the append was written: ${cause.message}`, { cause })
+    ? new AppendOutcomeUnknown(`EventStoreDB did not report whether the append was written: ${cause.message}`, {
+        cause,
+      })
     : new EventStoreUnavailable(`the append was not written: ${cause.message}`, { cause });
 
 // Many appends in flight on one stream of one connection. Each stream has its own table of who waits for what: the end of another stream
@@ -232,7 +234,7 @@ export class BatchStream implements SharedConnection {
     const id = uuidText(response.getCorrelationId());
     const waiting = this.#take(id);
     if (waiting === undefined) {
-      this.#onStray(new Error(`EventStoreDB answered append ${id}, which nobody waits for any more`));
+      this.#onStray(new Error(`EventStoreDB answered append ${id} after it was given up`));
       return;
     }
     try {

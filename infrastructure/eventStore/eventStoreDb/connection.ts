@@ -200,13 +200,13 @@ const NO_TLS = /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_
 const meaningOf = ({ code = '', cert }: TlsError, { address }: Endpoint, { ca }: Tls): string | null => {
   if (UNKNOWN_AUTHORITY.test(code))
     return ca === null
-      ? 'its certificate is of an authority that is not known here: name it with tlsCAFile=… in the connection string'
-      : 'its certificate is not of the authority in tlsCAFile';
+      ? 'its certificate authority is unknown: set tlsCAFile=… in the connection string'
+      : 'its certificate was not issued by the authority in tlsCAFile';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `its certificate is not for ${address} but for ${cert?.subjectaltname ?? 'another name'}: put such a name into the connection string`;
+    return `its certificate is not for ${address} but for ${cert?.subjectaltname ?? 'another name'}: use such a name in the connection string`;
   if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired';
   if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet';
-  if (NO_TLS.test(code)) return 'it does not speak TLS: with tls=false in the connection string it is not asked to';
+  if (NO_TLS.test(code)) return 'it does not use TLS: to connect without TLS, set tls=false in the connection string';
   return null;
 };
 

@@ -91,7 +91,7 @@ export class Deletion {
   /** Before anything is deleted: from then on every subscription that begins looks closer. */
   async #announce(before: string): Promise<void> {
     for (let tries = 0; (await this.deletedBefore()) < before; tries++) {
-      if (tries === TRIES) throw new EventStoreUnavailable('the day of the deletion could not be written');
+      if (tries === TRIES) throw new EventStoreUnavailable('the date of the deletion could not be written');
       const data = JSON.stringify({ before });
       const event = { id: randomUUID(), type: 'DeliveriesDeletedBefore', data, metadata: '{}' };
       const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };

@@ -58,17 +58,17 @@ const version: Check = async ({ connection }) => {
     number = await serverVersion(connection);
   } catch (error) {
     if (statusOf(error) !== status.UNIMPLEMENTED) throw error;
-    return bad(check, `the server is too old to tell its version: upgrade it to ${OLDEST_VERSION} or newer`);
+    return bad(check, `the server is too old to report its version: upgrade it to ${OLDEST_VERSION} or newer`);
   }
   if (!isAtLeast(number, OLDEST_VERSION))
     return bad(
       check,
-      `EventStoreDB ${number} gives no positions in stream reads: upgrade it to ${OLDEST_VERSION} or newer`,
+      `EventStoreDB ${number} returns no positions in stream reads: upgrade it to ${OLDEST_VERSION} or newer`,
     );
   return good(
     check,
     isAtLeast(number, LICENSED_VERSION)
-      ? `EventStoreDB ${number}; from ${LICENSED_VERSION} on it is under Kurrent's source-available licence (24.6 and older: BSD-3)`
+      ? `EventStoreDB ${number}; versions from ${LICENSED_VERSION} on use Kurrent's source-available licence (24.6 and older: BSD-3)`
       : `EventStoreDB ${number}`,
   );
 };
@@ -79,11 +79,11 @@ const nodes: Check = async ({ connection }) => {
   const leader = all.find(({ isLeader, isAlive }) => isLeader && isAlive);
   const dead = all.filter(({ isAlive }) => !isAlive).map(({ address }) => address);
   if (leader === undefined)
-    return bad(check, `none of ${all.length} leads: nothing can be appended; start the missing nodes`);
+    return bad(check, `no leader among ${all.length} nodes: appends fail; start the missing nodes`);
   if (dead.length > 0)
     return bad(
       check,
-      `${dead.join(', ')} of ${all.length} down: start them before another one fails; ${leader.address} leads`,
+      `${dead.join(', ')} of ${all.length} down: start them before another node fails; ${leader.address} leads`,
     );
   return good(check, `${all.length} of ${all.length} alive, ${leader.address} leads`);
 };
@@ -96,14 +96,11 @@ const SKEW_MS_MAX = 1_000;
 
 const denied = (check: string, { settings: { tls, credentials } }: World, code: number, what: string): Diagnosis => {
   if (credentials !== null && tls === null)
-    return bad(check, 'user and password are sent over TLS only: take tls=false out of EVENTSTORE_URL');
+    return bad(check, 'user and password are sent over TLS only: remove tls=false from EVENTSTORE_URL');
   if (credentials === null)
-    return bad(check, 'the server wants to know who is asking: put user:password@ of a user into EVENTSTORE_URL');
+    return bad(check, 'the server requires authentication: add user:password@ to EVENTSTORE_URL');
   if (code === status.UNAUTHENTICATED)
-    return bad(
-      check,
-      `the server does not know the user ${credentials.username} with that password: mend EVENTSTORE_URL`,
-    );
+    return bad(check, `the server rejected the user ${credentials.username} or its password: correct EVENTSTORE_URL`);
   return bad(check, `the user ${credentials.username} ${what}`);
 };
 
@@ -148,14 +145,17 @@ const clock: Check = (world) =>
     const middleMs = (beforeMs + Date.now()) / 2;
     const [event] = await reader.page(CLOCK_STREAM, revision as number, 1);
     if (event === undefined)
-      return bad('event store clock', 'not measured: somebody else measured at the same time; run this again');
+      return bad(
+        'event store clock',
+        'not measured, because another program measured at the same time; run this again',
+      );
     const skewMs = Math.round(Date.parse(event.recordedAt) - middleMs);
-    const says = `the event store is ${skewMs} ms from this machine`;
+    const says = `the event store's clock differs from this machine's by ${skewMs} ms`;
     return Math.abs(skewMs) <= SKEW_MS_MAX
       ? good('event store clock', says)
       : bad(
           'event store clock',
-          `${says}: run NTP on both; ${DEADLINE_MS} ms ahead, it refuses every append as too late`,
+          `${says}: run NTP on both; if it is ${DEADLINE_MS} ms ahead, it rejects every append as too late`,
         );
   });
 
@@ -172,10 +172,10 @@ const size: Check = (world) =>
       const limit = /event size/i.test(details) ? 'MaxAppendEventSize' : 'MaxAppendSize';
       return bad(
         'event store appends',
-        `not as large as Quita's may be (${APPEND_BYTES_MAX} bytes): ${details}; raise ${limit}`,
+        `smaller than Quita's largest append (${APPEND_BYTES_MAX} bytes): ${details}; raise ${limit}`,
       );
     }
-    return good('event store appends', `as large as Quita's may be (${APPEND_BYTES_MAX} bytes)`);
+    return good('event store appends', `large enough for Quita's largest append (${APPEND_BYTES_MAX} bytes)`);
   });
 
 const CHECKS: readonly { readonly name: string; readonly check: Check }[] = [
@@ -200,7 +200,8 @@ export const diagnoseEventStoreDb = async (
   } catch (error) {
     reader.close();
     const { kind, message } = translated(error, false);
-    const says = kind === 'refused' ? message : `${message}: does it run, and does EVENTSTORE_URL name it?`;
+    const says =
+      kind === 'refused' ? message : `${message}: check that the server runs and that EVENTSTORE_URL is correct`;
     return [bad('event store connection', says)];
   }
   const findings: Diagnosis[] = [];

@@ -66,13 +66,13 @@ export const translated = (error: unknown, sent: boolean): StoreFailure => {
   if (error.code === status.UNAUTHENTICATED)
     return new StoreFailure(
       kind,
-      `EventStoreDB refused: it does not know the user with that password (${error.details}); both stand in the connection string`,
+      `EventStoreDB rejected the user or password in the connection string (${error.details})`,
       { cause: error },
     );
   if (kind === 'refused') {
     return new StoreFailure(
       kind,
-      `EventStoreDB refused: ${error.details} (user and password stand in the connection string; $all needs an admin or an ACL)`,
+      `EventStoreDB denied access: ${error.details} (check the user in the connection string; $all needs an admin or an ACL)`,
       { cause: error },
     );
   }

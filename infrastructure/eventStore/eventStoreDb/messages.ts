@@ -256,30 +256,30 @@ const refusal = (status: Status, afterMs: number): AppendAnswer => {
     case `${PACKAGE}StreamDeleted`:
       throw new StoreFailure(
         'streamDeleted',
-        'the stream was deleted from EventStoreDB: streams of facts must never be',
+        'the stream was deleted from EventStoreDB; event streams must never be deleted',
       );
     case `${PACKAGE}MaximumAppendSizeExceeded`: {
       const most = details?.unpack(MaximumAppendSizeExceeded.deserializeBinary, name)?.getMaxappendsize();
-      throw new StoreFailure('invalid', `the append is above ${most ?? '?'} bytes, the server's --max-append-size`);
+      throw new StoreFailure('invalid', `the append exceeds ${most ?? '?'} bytes, the server's --max-append-size`);
     }
     case `${PACKAGE}MaximumAppendEventSizeExceeded`: // of servers from 24.10 on; the client package does not know it
-      throw new StoreFailure('invalid', "an event of the append is above the server's --max-append-event-size");
+      throw new StoreFailure('invalid', "an event of the append exceeds the server's --max-append-event-size");
     case `${PACKAGE}BadRequest`:
       throw new StoreFailure('invalid', `EventStoreDB refused the append: ${text}`);
     case `${PACKAGE}AccessDenied`:
       throw new StoreFailure(
         'refused',
-        'EventStoreDB denied the append: user and password stand in the connection string',
+        'EventStoreDB denied the append: check the user and password in the connection string',
       );
     case `${PACKAGE}Timeout`:
       throw new StoreFailure(
         'outcomeUnknown',
         afterMs < AT_ONCE_MS
-          ? 'the server held the deadline to be over at once: its clock and ours differ by more than a minute'
+          ? "the server rejected the deadline as already over: its clock and this machine's differ by more than a minute"
           : 'the server did not finish the append in time',
       );
     default:
-      throw new StoreFailure('outcomeUnknown', `EventStoreDB did not say what became of the append: ${text}`);
+      throw new StoreFailure('outcomeUnknown', `EventStoreDB did not report the outcome of the append: ${text}`);
   }
 };
 
@@ -339,7 +339,7 @@ export const eventOf = (response: ReadResponse): RecordedEvent | null => {
   if (position === null) {
     throw new StoreFailure(
       'refused',
-      'this server gives no positions in stream reads: EventStoreDB 22.10 or newer is needed',
+      'this server returns no positions in stream reads: EventStoreDB 22.10 or newer is required',
     );
   }
   const { metadata, recordedAt } = readOriginalTimestamp(withoutCausality(textOf(record.getCustomMetadata_asU8())));

@@ -24,7 +24,7 @@ const inOneStream = (before: RecordedEvent, event: RecordedEvent): boolean =>
 const asAppend = (run: readonly RecordedEvent[]): CheckedAppend => {
   const { stream, revision } = run[0] as RecordedEvent;
   if (!CATEGORIES.some((category) => category === readStreamName(stream).category))
-    throw new Error(`${stream} is of no category that this version knows: start the version that wrote it`);
+    throw new Error(`this version does not know the category of ${stream}: use the version that wrote it`);
   const events = run.map(({ id, type, data, metadata, recordedAt }) => ({
     id,
     type,
@@ -66,7 +66,7 @@ export const openMigratableEventStoreDbLog = async (
         const result = await appender.append(append);
         if (!result.ok)
           throw new Error(
-            `${append.stream} ends at revision ${result.actual} in the copy and not at ${append.expected}: does somebody else write to it?`,
+            `${append.stream} ends at revision ${result.actual} in the copy instead of ${append.expected}: is another program writing to it?`,
           );
         onWritten(run.length);
       }

@@ -67,5 +67,5 @@ export const writeState = async (reader: Reader, appender: Appender, state: LogS
   const event = { id: randomUUID(), type: 'LogStateChanged', data, metadata: '{}' };
   const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
   const { ok } = await appender.append({ stream: STATE_STREAM, expected, events: [event], ...sizes });
-  if (!ok) throw new EventStoreUnavailable('the state of the log was changed by somebody else');
+  if (!ok) throw new EventStoreUnavailable('another program changed the state of the log');
 };

@@ -29,9 +29,7 @@ export const makeOwnUser = async (adminUrl: string, ownUrl: string, timings: Tim
   const own = readConnectionString(ownUrl);
   const admin = readConnectionString(adminUrl);
   if (own.credentials === null || BUILT_IN.includes(own.credentials.username))
-    throw new BadConnectionString(
-      'user and password of the user to be made must stand in it, and not those of admin or ops',
-    );
+    throw new BadConnectionString('it must contain the name and password of the new user, not those of admin or ops');
   const { username: name, password } = own.credentials;
   const connection = await new Connector(admin).connect(timings.connectMs);
   try {

@@ -32,7 +32,7 @@ const KEEP_ALIVE_MS = 4_000;
 
 const fileOf = (option: string, path: string | undefined): Buffer | null => {
   if (path === undefined) return null;
-  if (!existsSync(path)) throw new BadConnectionString(`${option}: there is no file ${path}`);
+  if (!existsSync(path)) throw new BadConnectionString(`${option}: the file ${path} does not exist`);
   return readFileSync(path);
 };
 
@@ -50,7 +50,7 @@ const parsed = (text: string): ConnectionOptions => {
   } catch {
     // Its message quotes the string, with the password in it.
     throw new BadConnectionString(
-      'not a connection string of EventStoreDB: esdb://[user:password@]host:port[,host:port][?option=value&…]',
+      'the connection string is invalid; expected esdb://[user:password@]host:port[,host:port][?option=value&…]',
     );
   }
 };
@@ -59,30 +59,31 @@ const parsed = (text: string): ConnectionOptions => {
 export const readConnectionString = (text: string): ConnectionSettings => {
   if (!/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) {
     throw new BadConnectionString(
-      'the address of EventStoreDB begins with esdb:// (one node or a list) or esdb+discover:// (a cluster); kurrentdb:// and kurrentdb+discover:// are the same',
+      'the connection string must start with esdb:// (one node or a list) or esdb+discover:// (a cluster); kurrentdb:// and kurrentdb+discover:// are the same',
     );
   }
   if (/[?&]tlsVerifyCert=false/i.test(text)) {
     throw new BadConnectionString(
-      'tlsVerifyCert=false has no effect: name the certificate of your authority with tlsCAFile=… or NODE_EXTRA_CA_CERTS',
+      'tlsVerifyCert=false is not supported: set tlsCAFile=… or NODE_EXTRA_CA_CERTS to the certificate of your authority',
     );
   }
   const options = parsed(text);
   if (options.throwOnAppendFailure === false) {
     throw new BadConnectionString(
-      'throwOnAppendFailure=false: the client then reports a wrong revision for every conflict; leave it out',
+      'throwOnAppendFailure=false is not supported: the client would report a wrong revision for every conflict; remove it',
     );
   }
   const keepAliveIntervalMs = options.keepAliveInterval ?? KEEP_ALIVE_MS;
   const keepAliveTimeoutMs = options.keepAliveTimeout ?? KEEP_ALIVE_MS;
   if (!(keepAliveIntervalMs > 0 && keepAliveTimeoutMs > 0)) {
     throw new BadConnectionString(
-      'keepAliveInterval and keepAliveTimeout: only keep-alive tells that a live subscription is cut off; give milliseconds above 0',
+      'keepAliveInterval and keepAliveTimeout must be above 0 ms: only keep-alive detects a broken live subscription',
     );
   }
   const key = fileOf('userKeyFile', options.userKeyFile);
   const cert = fileOf('userCertFile', options.userCertFile);
-  if ((key === null) !== (cert === null)) throw new BadConnectionString('userCertFile and userKeyFile go together');
+  if ((key === null) !== (cert === null))
+    throw new BadConnectionString('userCertFile and userKeyFile must be set together');
   return {
     hosts: options.hosts,
     discover: options.dnsDiscover || options.hosts.length > 1,

@@ -100,7 +100,7 @@ class Progress {
 class OtherLog extends StoreFailure {
   readonly found: 'no event' | 'another event';
   constructor(found: OtherLog['found']) {
-    super('notSent', `the log has ${found} where the subscription stands`);
+    super('notSent', `the log has ${found} at the subscription's position`);
     this.found = found;
   }
 }

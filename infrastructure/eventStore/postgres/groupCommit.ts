@@ -80,7 +80,7 @@ export class PendingAppend {
     const options = { cause: this.cause };
     this.#reject(
       this.mayBeWritten
-        ? new AppendOutcomeUnknown('the database did not say whether the append was written', options)
+        ? new AppendOutcomeUnknown('the database did not report whether the append was written', options)
         : new EventStoreUnavailable('the append was not written: the database is unavailable or too busy', options),
     );
   }
@@ -120,7 +120,9 @@ export class AppendQueue {
   add(append: CheckedAppend): Promise<AppendResult> {
     const pending = new PendingAppend(append);
     if (this.#waitingBytes + pending.bytes > QUEUE_BYTES_MAX) {
-      pending.refuse(new EventStoreUnavailable(`more than ${QUEUE_BYTES_MAX} bytes wait to be appended`));
+      pending.refuse(
+        new EventStoreUnavailable(`more than ${QUEUE_BYTES_MAX} bytes are already waiting to be appended`),
+      );
       return pending.result;
     }
     this.#waiting.push(pending);
@@ -296,8 +298,8 @@ export class Flusher {
     const options = { cause: failure };
     if (isNotInUse(failure)) member.refuse(new LogNotInUse(failure.message, options));
     else if (isBadValue(failure))
-      member.refuse(new InvalidAppend('the database refused a value of the append', options));
-    else member.refuse(new EventStoreUnavailable('the database refused the append', options));
+      member.refuse(new InvalidAppend('the database rejected a value of the append', options));
+    else member.refuse(new EventStoreUnavailable('the database rejected the append', options));
   }
 
   #answer(members: readonly PendingAppend[], outcomes: readonly Outcome[]): void {

@@ -83,7 +83,7 @@ export const openMigratablePostgresLog = async (
     },
     async write(events, onWritten) {
       const current = await state();
-      if (current.kind !== 'copy') throw new Error(`only a copy is written like this, and the log is ${current.kind}`);
+      if (current.kind !== 'copy') throw new Error(`only a copy can be written this way; the log is ${current.kind}`);
       const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
       for (const run of runsOf(events, () => true)) {
         await underLock(session, [says, copyStatement(run)]);
@@ -92,8 +92,7 @@ export const openMigratablePostgresLog = async (
     },
     async deleteDeliveries(ended) {
       const current = await state();
-      if (current.kind !== 'copy')
-        throw new Error(`only a copy is corrected like this, and the log is ${current.kind}`);
+      if (current.kind !== 'copy') throw new Error(`only a copy can be corrected this way; the log is ${current.kind}`);
       const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
       for (let at = 0; at < ended.length; at += DELETED_AT_ONCE)
         await underLock(session, [says, deletion(ended.slice(at, at + DELETED_AT_ONCE))]);

@@ -6,7 +6,7 @@ import { capability, each, job, jobKind, owedBy } from '../../../application/cor
 import { jobsOf, maySkip, useCasesOf } from '../../../application/core/capabilityList.ts';
 import type { Changer } from '../../../application/core/eventMetadata.ts';
 import { settingChanged } from '../../../application/core/settingChanged.ts';
-import { haveOwedWorkDone, type WatchdogNeeds } from '../../../application/core/watchdog.ts';
+import { enqueueOwedWork, type WatchdogNeeds } from '../../../application/core/watchdog.ts';
 import type { SettingChanged } from '../../../application/ports/securityEvents.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
@@ -52,7 +52,7 @@ describe('the capabilities', () => {
       },
     };
     const needs = new Proxy(own, { get: (_, name) => own[name] ?? others });
-    const found = await haveOwedWorkDone(owing, needs as never);
+    const found = await enqueueOwedWork(owing, needs as never);
     expect(found.map(({ queue }) => queue).toSorted()).to.deep.equal(Object.keys(PENDING).toSorted());
     const queues = knownQueues(jobsOf(CAPABILITIES).map(({ kind }) => ({ kind, isOwedByRow: false })));
     for (const { queue, payload } of found) expect(queues.get(queue)?.subjectOf(payload), queue).to.be.a('string');
@@ -73,9 +73,9 @@ describe('the capabilities', () => {
       },
     };
     timers.timers.set(PAYMENT_ID, {} as never);
-    expect(await haveOwedWorkDone(expire, needs as never)).to.deep.equal([]);
+    expect(await enqueueOwedWork(expire, needs as never)).to.deep.equal([]);
     timers.timers.clear();
-    expect(await haveOwedWorkDone(expire, needs as never)).to.have.length(1);
+    expect(await enqueueOwedWork(expire, needs as never)).to.have.length(1);
   });
 
   it('are skipped without a second word only where no money moves', () => {

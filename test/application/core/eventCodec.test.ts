@@ -203,9 +203,9 @@ describe('what the event codec reads', () => {
     expect(decoded.map((one) => (one instanceof UnreadableEvent ? one.reason.message : one.event.type))).to.deep.equal([
       'ChargeMelted: expected a known event type',
       'ChargePixIssued',
-      'ChargePixIssued: SyntaxError while it was read',
+      'ChargePixIssued: SyntaxError while decoding',
       'ChargePixIssued: expected a version from 1 to 1, not 2',
-      'nothing-1: no such category',
+      'nothing-1: unknown category',
     ]);
   });
 });

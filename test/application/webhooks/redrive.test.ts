@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
-import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
+import { enqueueOwedWork } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
@@ -97,12 +97,12 @@ describe('a re-drive', () => {
     await new RedriveWorker(needs).page(id, 2);
     expect((await needs.redrives.find(id))?.after).to.not.equal(null);
     const jobs = jobsOf(CAPABILITIES).filter(({ kind }) => kind.name === redrive.name);
-    expect(await haveOwedWorkDone(jobs, needs)).to.deep.equal([]); // it was at work a moment ago
+    expect(await enqueueOwedWork(jobs, needs)).to.deep.equal([]); // it was at work a moment ago
     await gateway.storage.operations.query(
       "UPDATE operations.redrives SET changed_at = changed_at - interval '61 s' WHERE id = $1",
       [id],
     );
-    expect(await haveOwedWorkDone(jobs, needs)).to.deep.equal([
+    expect(await enqueueOwedWork(jobs, needs)).to.deep.equal([
       { queue: 'redrive', tenant: tenant(), payload: { redriveId: id } },
     ]);
     const ids = await allDelivered();

@@ -31,14 +31,14 @@ describe('a 401', () => {
       ['api-key', 'nonsense'],
     ] as const)
       expect(await ofKey({ [name]: value })).to.equal(
-        `The \`apikey\` header is missing. The request has the header \`${name.toLowerCase()}\`: send the key as \`apikey\`.`,
+        `The \`apikey\` header is missing. The request has the header \`${name.toLowerCase()}\`: send the key in \`apikey\` instead.`,
       );
   });
   it('says that the key is malformed, whatever else is sent', async () => {
     const { testKey } = gateway.tenant;
     for (const apikey of ['nonsense', `${testKey}x`, testKey.slice(1), `Bearer ${testKey}`, `${testKey}, ${testKey}`])
       for (const more of [{}, { authorization: 'Bearer x' }])
-        expect(await ofKey({ apikey, ...more })).to.match(/^The API key is malformed: it has the form `ak_live_`/);
+        expect(await ofKey({ apikey, ...more })).to.match(/^The API key is malformed. A key is `ak_live_`/);
   });
   it('says the same of a key that never was, one that was revoked, and one of the other mode', async () => {
     const owner = await gateway.logIn();
@@ -57,11 +57,11 @@ describe('a 401', () => {
     expect(await ofToken({})).to.equal('The `Authorization` header is missing.');
     for (const apikey of [testKey, UNKNOWN_KEY])
       expect(await ofToken({ apikey })).to.equal(
-        'The `Authorization` header is missing. This route takes no API key: log in and send the token.',
+        'The `Authorization` header is missing. This route does not accept API keys: log in and send the token.',
       );
     for (const authorization of ['Bearer', `Bearer ${testKey}`, `Basic ${testKey}`, 'a.b.c'])
       expect(await ofToken({ authorization })).to.equal(
-        'The `Authorization` header must be `Bearer` and a token of the dashboard.',
+        'The `Authorization` header must be `Bearer` followed by a dashboard token.',
       );
     const { authorization } = await gateway.logIn();
     await gateway.call('POST', '/v1/auth/logout', { key: null, headers: { authorization } });

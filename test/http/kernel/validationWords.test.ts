@@ -28,7 +28,7 @@ describe('what is told of a body that its schema refuses', () => {
     [{ type: 'string', maxLength: 2 }, 'abc', 'it must have at most 2 characters.'],
     [{ type: 'array', minItems: 1 }, [], 'it must have at least 1 item.'],
     [{ type: 'array', maxItems: 2 }, [1, 2, 3], 'it must have at most 2 items.'],
-    [{ type: 'array', uniqueItems: true }, [1, 1], 'it must not name anything twice.'],
+    [{ type: 'array', uniqueItems: true }, [1, 1], 'it must not contain duplicates.'],
     [{ type: 'string', enum: ['a', 'b'] }, 'c', 'it must be one of a, b.'],
     [{ type: 'string', const: 'a' }, 'b', 'it must be a.'],
   ];

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { Job } from '../../../application/core/capability.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
-import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
+import { enqueueOwedWork } from '../../../application/core/watchdog.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -86,7 +86,7 @@ describe('reconciliation', function suite() {
     const { gateway } = test;
     clock.aheadMs += TEN_MINUTES_MS;
     expect(await gateway.projected.caughtUp(30_000)).to.equal(true);
-    await haveOwedWorkDone([RECONCILE], { ...gateway.needs, clock });
+    await enqueueOwedWork([RECONCILE], { ...gateway.needs, clock });
     await untilIdle();
     for (const account of [shop.tenant.accountId, ...accounts])
       expect(await gateway.services.whenIdle(account, 30_000)).to.equal(true);

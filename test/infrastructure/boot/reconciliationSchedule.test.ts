@@ -5,7 +5,7 @@ import cron from 'node-cron';
 import { CAPABILITIES, type Needs } from '../../../application/capabilities.ts';
 import type { Job } from '../../../application/core/capability.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
-import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watchdog.ts';
+import { enqueueOwedWork, lookIfLeading } from '../../../application/core/watchdog.ts';
 import type { PaymentProviders } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
@@ -42,7 +42,7 @@ describe('the schedule of reconciliation', () => {
       await tables.db.query('INSERT INTO rm_payments.status_counts VALUES ($1, $2, $3, $4, 1)', row.split(' '));
   };
   const run = async (providers: PaymentProviders = provider) => {
-    await haveOwedWorkDone([RECONCILE], needsOf(providers));
+    await enqueueOwedWork([RECONCILE], needsOf(providers));
     return jobs.enqueued.splice(0);
   };
   const needsOf = (providers: PaymentProviders): Needs =>

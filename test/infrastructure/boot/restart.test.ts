@@ -73,7 +73,7 @@ describe('npm start on a directory that was used before', function suite() {
     await inDatabase('UPDATE jobs.version SET version = 99');
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
-      'quita: the job tables (schema "jobs") are of version 99, and this program works with version 43: it was used by a newer version of the program\n',
+      'quita: the job tables (schema "jobs") have version 99, but this program needs version 43: a newer version of the program used this database\n',
     );
     await inDatabase('UPDATE jobs.version SET version = 43');
   });
@@ -85,7 +85,7 @@ describe('npm start on a directory that was used before', function suite() {
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
       "quita: the event store holds a log of another version: its first event can't be read " +
-        '(AccountOpened: expected a version from 1 to 1, not 2); start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database\n',
+        '(AccountOpened: expected a version from 1 to 1, not 2). Start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database\n',
     );
     await inDatabase("UPDATE event_store.events SET metadata = replace(metadata, '\"v\":2,', '') WHERE position = 1");
   });
@@ -101,7 +101,7 @@ describe('npm start on a directory that was used before', function suite() {
       expect(await start().exited).to.deep.equal({ code: 2, signal: null });
       expect(program.output).to.equal(
         'quita: the database was made by a build before the first release, whose events this version does not read: ' +
-          'of the embedded database, remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database\n',
+          'Embedded database: remove the data directory, or set DATA_DIR to another folder. Otherwise: set DATABASE_URL to an empty database\n',
       );
       await inDatabase(`UPDATE schema_migrations SET name = '${now}' WHERE name = '${before}'`);
     });

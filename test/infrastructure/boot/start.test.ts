@@ -79,7 +79,7 @@ describe('npm start', function suite() {
     const program = start();
     expect(await program.exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
-      `quita: PORT ${(server.address() as AddressInfo).port} on 127.0.0.1 is in use by another program: stop it, or set PORT to a free one\n`,
+      `quita: PORT ${(server.address() as AddressInfo).port} on 127.0.0.1 is in use by another program: stop that program, or set PORT to a free port\n`,
     );
     expect(await readdir(join(dataDir, '..'))).to.deep.equal([]);
     await new Promise((resolve) => server.close(resolve));

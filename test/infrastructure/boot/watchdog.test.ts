@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
-import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watchdog.ts';
+import { enqueueOwedWork, lookIfLeading } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
@@ -60,7 +60,7 @@ describe('the watchdog', () => {
   const run = async (now = clock.now()): Promise<readonly JobRequest[]> => {
     const { gateway } = test;
     await gateway.projected.caughtUp(30_000);
-    return haveOwedWorkDone(WATCHED, { ...gateway.needs, clock: { now: () => now } });
+    return enqueueOwedWork(WATCHED, { ...gateway.needs, clock: { now: () => now } });
   };
   const settled = (id: string) =>
     new Promise<string>((resolve) => {

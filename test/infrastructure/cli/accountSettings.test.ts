@@ -69,8 +69,8 @@ describe('account settings', () => {
     expect(await gateway.storage.store.head()).to.equal(head);
     const { out } = await run('account', 'settings', rawIdOf(account));
     expect(out).to.contain('velocity              5 per hour and customer, 1000 per hour in total\n');
-    expect(out).to.contain('refunds               10 an hour, of any minor units together\n');
-    expect(out).to.contain('rate limit            1200 a minute\n');
+    expect(out).to.contain('refunds               10 per hour, any number of minor units in total\n');
+    expect(out).to.contain('rate limit            1200 per minute\n');
     expect(out).to.contain('hold days             PIX=1 CREDIT_CARD=2 MBWAY=1 MULTIBANCO=1 BOLETO=3 CRYPTO=1\n');
 
     const { body } = await gateway.charge(); // the program goes by them
@@ -155,11 +155,11 @@ describe('account settings', () => {
     ['fees', 'PIX=/0+10000001', between('fees', feeFixed, '10000001')],
     ['fees', 'TED=0+0/0+0', `--fees must be like PIX=0+10/100+0, with ${METHODS}, not "TED=0+0/0+0"`],
     ['tax-id', '99.991.111/0001-07', 'taxId must be a valid CPF or CNPJ'],
-    ['name', '', 'merchantName must have 1 to 200 characters on one line, without spaces around them'],
+    ['name', '', 'merchantName must be one line of 1 to 200 characters without leading or trailing spaces'],
     [
       'receiver-city',
       'São José do Rio Preto',
-      'receiverCity must have 1 to 15 characters once its accents and all that is not ASCII are gone',
+      'receiverCity must have 1 to 15 characters after accents and other non-ASCII characters are removed',
     ],
     ['refund-count', '100001', between('refund-count', [0, 100_000], '100001')],
     ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
@@ -168,7 +168,7 @@ describe('account settings', () => {
     ['cashout-destinations', 'x', 'cashoutDestinations must be Pix keys as the directory holds them, not "x"'],
   ];
   it('an account is not opened with a name that its settings could not have', async () => {
-    const said = '--name must have 1 to 200 characters on one line, without spaces around them';
+    const said = '--name must be one line of 1 to 200 characters without leading or trailing spaces';
     await refused(said, 'account', 'create', '--name', 'Loja\nde Teste', '--email', 'nobody@example.com');
   });
   it('settings refuses what is out of bounds, and an account that is none', async () => {

@@ -125,7 +125,7 @@ describe('the command line', () => {
       expect(out).to.contain(
         'payer_mismatch, the provider refuses the return: The sandbox bank refuses returns of this charge.\n',
       );
-      const either = 'Send either a Pix key to pay out to, or that it is written off.';
+      const either = 'Specify either a Pix key to pay out to or a write-off, not both.';
       await refused(either, 'held', 'settle', id, '--reason', 'closed');
       await refused(either, 'held', 'settle', id, '--pix-out', 'a@b.com', '--written-off', '--reason', 'closed');
       const settle = ['held', 'settle', id, '--written-off', '--reason', 'closed'];

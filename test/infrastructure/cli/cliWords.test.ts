@@ -160,7 +160,7 @@ describe('the database of the programs beside the command line', () => {
 
   it('is left empty when it is', async () => {
     database = await emptyDatabase();
-    await refused(/the database has no schema of Quita yet: start the program on it first, which makes it\n$/);
+    await refused(/the database has no Quita schema yet: start the program first, which creates it\n$/);
     expect(await tables()).to.deep.equal([]);
   });
   it('is not migrated by a newer build', async () => {
@@ -220,7 +220,7 @@ describe('the database of the programs beside the command line', () => {
     for (const line of LINES) {
       const { code, out, err } = await typed(line, { DATA_DIR: dataDir });
       expect(code, line).to.equal(2);
-      expect(out + err, line).to.match(/^[^\n]*no program is running on [^\n]+\n$/);
+      expect(out + err, line).to.match(/^[^\n]*No program is running on [^\n]+\n$/);
     }
     expect(await readdir(dataDir)).to.deep.equal([]);
     await rm(dataDir, { recursive: true });

@@ -111,7 +111,7 @@ describe('doctor on EventStoreDB', () => {
     const { code, stdout } = await doctor('ana');
     expect(code).to.equal(1);
     expect(stdout).to.match(
-      /^BAD {3}event store clock {10}the event store is -\d+ ms from this machine: run NTP on both/m,
+      /^BAD {3}event store clock {10}the event store's clock differs from this machine's by -\d+ ms: run NTP on both/m,
     );
   });
 

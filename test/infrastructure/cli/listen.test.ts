@@ -102,7 +102,7 @@ describe('handing a webhook on', () => {
   it('says in a few words what went wrong, and what Quita is answered', async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     const refused = await forward(sent, new URL(`http://${nobody}/x`));
-    expect(refused).to.deep.include({ kind: 'failed', why: `connection refused by ${nobody}`, status: 502 });
+    expect(refused).to.deep.include({ kind: 'failed', why: `nothing listens at ${nobody}`, status: 502 });
     const silent = await Service.open(() => undefined);
     const late = await forward(sent, new URL(silent.url), 50);
     expect(late).to.deep.include({ kind: 'failed', why: 'no response within 0.05 s', status: 504 });

@@ -78,7 +78,7 @@ describe('user commands', () => {
       (await gateway.get<{ access: { canManage: boolean } }>('/v1/api-keys', { key: null, headers })).body.access
         .canManage;
     const role = (wanted: string, who = userId) => run('role', who, '--role', wanted, '--json');
-    const says = 'The account has no other active OWNER: make another user one first.';
+    const says = 'The account has no other active OWNER. Make another user OWNER first.';
     expect((await role('VIEWER')).err).to.equal(`quita: ${says}\n`);
     expect(await canManage()).to.equal(true);
     await add('eva@example.com', 'OWNER', '--account', of);

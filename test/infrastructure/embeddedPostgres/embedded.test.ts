@@ -199,23 +199,23 @@ describe('embedded PostgreSQL', () => {
       t.dataDir = join(t.folder, 'file', 'data');
       expect(await refusal(t.dataDir)).to.deep.equal({
         code: 'data_dir_unreachable',
-        message: `The data directory ${t.dataDir} can't be used: it can't be created (ENOTDIR); correct its permissions, or set DATA_DIR to another folder.`,
+        message: `The data directory ${t.dataDir} can't be used: it can't be created (ENOTDIR). Correct its permissions, or set DATA_DIR to another folder.`,
       });
     });
 
     it('postgres.json lost, spoilt or with another password', async () => {
       const path = join(t.dataDir, 'postgres.json');
       const content = await readFile(path, 'utf8');
-      const advice = `restore it from a backup of ${t.dataDir}, or set DATA_DIR to another folder.`;
+      const advice = `Restore it from a backup of ${t.dataDir}, or set DATA_DIR to another folder.`;
       await writeFile(path, '{"port":');
       expect(await refusal(t.dataDir)).to.deep.equal({
         code: 'settings_unusable',
-        message: `${path} is not what Quita wrote: ${advice}`,
+        message: `${path} is damaged: Quita did not write it in this form. ${advice}`,
       });
       await writeFile(path, content.replace(/[0-9a-f]{64}/, 'f'.repeat(64)));
       expect(await refusal(t.dataDir)).to.deep.equal({
         code: 'settings_unusable',
-        message: `${path} does not have the password of the database beside it: ${advice}`,
+        message: `${path} holds the password of another database. ${advice}`,
       });
       await writeFile(path, content);
       expect((await t.start()).adopted).to.equal(false);
@@ -228,7 +228,7 @@ describe('embedded PostgreSQL', () => {
       for (let twice = 0; twice < 2; twice++)
         expect(await refusal(t.dataDir)).to.deep.equal({
           code: 'settings_unusable',
-          message: `The data directory ${t.dataDir} was made by a version before the first release, whose database every user of this machine could reach: remove it, or set DATA_DIR to another folder.`,
+          message: `The data directory ${t.dataDir} was created by a version before the first release, whose database every user of this machine could reach. Remove it, or set DATA_DIR to another folder.`,
         });
       expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(former);
     });

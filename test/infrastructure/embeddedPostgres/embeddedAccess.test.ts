@@ -73,7 +73,7 @@ describe('access to embedded PostgreSQL', () => {
         const error = await attachToEmbeddedPostgres(t.dataDir).catch((thrown: unknown) => thrown);
         expect(error).to.be.instanceOf(EmbeddedPostgresError);
         expect((error as Error).message).to.equal(
-          `no program is running on ${t.dataDir}: start it with npm start, or set DATA_DIR or DATABASE_URL`,
+          `No program is running on ${t.dataDir}. Start it with npm start, or set DATA_DIR or DATABASE_URL.`,
         );
       }
       expect(callers).to.equal(0);
@@ -100,8 +100,8 @@ describe('access to embedded PostgreSQL', () => {
     const noPlace = (why: string) => ({
       code: 'data_dir_unreachable',
       message: [
-        `The data directory ${t.dataDir} can't be used: its path is too long for a socket of PostgreSQL (at most 107 bytes in all),`,
-        `and ${process.env['TMPDIR']} (TMPDIR) can't hold one: ${why}; correct its permissions, or set DATA_DIR to another folder.`,
+        `The data directory ${t.dataDir} can't be used: its path is too long for PostgreSQL's socket (at most 107 bytes),`,
+        `and ${process.env['TMPDIR']} (TMPDIR) can't hold the socket: ${why}. Correct its permissions, or set DATA_DIR to another folder.`,
       ].join(' '),
     });
 
@@ -167,17 +167,17 @@ describe('access to embedded PostgreSQL', () => {
       await chmod(join(tmp, name as string), 0o755);
       expect(await refusal(t.dataDir)).to.deep.equal({
         code: 'cannot_start',
-        message: `PostgreSQL (process ${postmaster}) of a former program holds ${t.dataDir}/postgres and can't be reached in ${join(tmp, name as string)}, which is not its own: end that process (kill -INT ${postmaster}), then start again.`,
+        message: `PostgreSQL (process ${postmaster}) of a previous program holds ${t.dataDir}/postgres and can't be reached: its user does not own ${join(tmp, name as string)}. End that process (kill -INT ${postmaster}), then start again.`,
       });
       const attached = await attachToEmbeddedPostgres(t.dataDir).catch((error: Error) => error.message);
-      expect(attached).to.match(/^no program is running on /);
+      expect(attached).to.match(/^No program is running on /);
       await chmod(join(tmp, name as string), 0o700);
       expect((await t.start()).adopted).to.equal(true);
     });
 
     it('is refused in one line where others could rename it, or where TMPDIR is too deep as well', async () => {
       await chmod(tmp, 0o777);
-      expect(await refusal(t.dataDir)).to.deep.equal(noPlace(`${tmp} is in the hands of other users`));
+      expect(await refusal(t.dataDir)).to.deep.equal(noPlace(`other users can change ${tmp}`));
       await chmod(tmp, 0o1777);
       await (await t.start()).stop();
       process.env['TMPDIR'] = join(tmp, 'd'.repeat(80));
@@ -189,7 +189,7 @@ describe('access to embedded PostgreSQL', () => {
       it('is refused in one line where the user of PostgreSQL can not go', async () => {
         await chmod(tmp, 0o700);
         const { message } = await refusal(t.dataDir);
-        expect(message).to.match(/the user \w+, as whom PostgreSQL runs, can't enter \//);
+        expect(message).to.match(/PostgreSQL runs as the user \w+, who can't enter \//);
         expect(await socketDirs()).to.deep.equal([]);
       });
   });

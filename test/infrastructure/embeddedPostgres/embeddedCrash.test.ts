@@ -61,7 +61,9 @@ describe('embedded PostgreSQL after a crash', () => {
         lines.push(line);
         if (line.includes('waiting')) process.kill(checkpointer, 'SIGCONT');
       });
-      expect(lines[0]).to.equal(`PostgreSQL (process ${postmaster}) of a former program says 'stopping': waiting`);
+      expect(lines[0]).to.equal(
+        `PostgreSQL (process ${postmaster}) of a previous program reports 'stopping'; waiting for it`,
+      );
       expect(next.adopted).to.equal(false);
       expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
     });

@@ -72,7 +72,7 @@ describe('users of embedded PostgreSQL', () => {
       await chmod(place, 0o777);
       const message = await copyForEverybody(native, '18.4').catch((error: Error) => error.message);
       expect(message).to.equal(
-        `${place} was not made by Quita for this user: remove it, or set TMPDIR to another folder.`,
+        `${place} was not created by Quita for this user. Remove it, or set TMPDIR to another folder.`,
       );
     });
   });
@@ -108,7 +108,7 @@ describe('users of embedded PostgreSQL', () => {
       expect(code).to.equal('data_dir_unreachable');
       expect(message).to.match(
         new RegExp(
-          `^The data directory ${t.dataDir} can't be used: started by root, PostgreSQL runs as the user \\w+, who can't enter ${closed}; correct its permissions, or set DATA_DIR to another folder.$`,
+          `^The data directory ${t.dataDir} can't be used: when root starts Quita, PostgreSQL runs as the user \\w+, who can't enter ${closed}. Correct its permissions, or set DATA_DIR to another folder.$`,
         ),
       );
       expect(await readdir(t.dataDir)).to.deep.equal(['postgres.lock']);

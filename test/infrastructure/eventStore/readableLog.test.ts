@@ -55,7 +55,7 @@ for (const [name, open] of Object.entries(STORES))
         (error: Error) => outcomeOf(error, {}),
       );
     const says = (reason: string) => ({
-      says: `the event store holds a log of another version: its first event can't be read (${reason}); start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database`,
+      says: `the event store holds a log of another version: its first event can't be read (${reason}). Start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database`,
       code: 2,
     });
 

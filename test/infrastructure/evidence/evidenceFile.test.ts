@@ -19,15 +19,15 @@ const refused = async (bytes: Buffer, type: string, what: string): Promise<void>
   const problem = await evidenceProblem(bytes, type);
   expect([problem?.code, problem?.message]).to.deep.equal([
     'invalid_evidence',
-    `The file ${what}. Request a new grant for another one.`,
+    `The file ${what}. Request a new grant and upload another file.`,
   ]);
 };
 const taken = async (bytes: Buffer, type: string): Promise<void> =>
   void expect(await evidenceProblem(bytes, type)).to.equal(null);
 
-const SEVERAL = 'is several files in one';
-const BEHIND = 'goes on after the end of the image';
-const DAMAGED = 'is damaged, not a whole image, or made of too many parts';
+const SEVERAL = 'contains several files';
+const BEHIND = 'has data after the end of the image';
+const DAMAGED = 'is damaged, incomplete, or made of too many parts';
 
 const chunk = (type: string, data: Buffer): Buffer => {
   const length = Buffer.alloc(4);
@@ -74,7 +74,7 @@ describe('a file that is evidence', () => {
     for (const declared of EVIDENCE_TYPES)
       if (type !== declared)
         it(`of ${type} is not taken as ${declared}`, () =>
-          refused(FILES[type](), declared, `is not of the declared type ${declared}`));
+          refused(FILES[type](), declared, `does not have the declared type ${declared}`));
   for (const [what, text] of [
     ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
     ['HTML', '<!doctype html><p>hello'],
@@ -83,7 +83,7 @@ describe('a file that is evidence', () => {
   ] as const)
     it(`is not ${what}, whatever it is declared as`, async () => {
       for (const type of [...EVIDENCE_TYPES, 'image/svg+xml'])
-        await refused(Buffer.from(text), type, `is not of the declared type ${type}`);
+        await refused(Buffer.from(text), type, `does not have the declared type ${type}`);
     });
   for (const type of IMAGES) {
     it(`is no ${type} that was cut off at any place, or that goes on behind its end`, async () => {
@@ -114,20 +114,20 @@ describe('a file that is evidence', () => {
   }
   it('of 50 megapixels is taken, and of a row more it is not', async () => {
     await taken(gifImage(10_000, 5_000), 'image/gif');
-    await refused(gifImage(10_000, 5_001), 'image/gif', 'has 10000 × 5001 pixels: at most 50 megapixels are taken');
+    await refused(gifImage(10_000, 5_001), 'image/gif', 'has 10000 × 5001 pixels; the maximum is 50 megapixels');
     const png = pngImage();
     png.writeUInt32BE(50_000, 16);
     png.writeUInt32BE(50_000, 20);
-    await refused(png, 'image/png', 'has 50000 × 50000 pixels: at most 50 megapixels are taken');
+    await refused(png, 'image/png', 'has 50000 × 50000 pixels; the maximum is 50 megapixels');
     const jpeg = jpegImage();
     const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
     jpeg.writeUInt16BE(60_000, frame + 5);
     jpeg.writeUInt16BE(60_000, frame + 7);
-    await refused(jpeg, 'image/jpeg', 'has 60000 × 60000 pixels: at most 50 megapixels are taken');
+    await refused(jpeg, 'image/jpeg', 'has 60000 × 60000 pixels; the maximum is 50 megapixels');
     const webp = webpImage();
     webp.writeUInt16LE(16_383, 26);
     webp.writeUInt16LE(16_383, 28);
-    await refused(webp, 'image/webp', 'has 16383 × 16383 pixels: at most 50 megapixels are taken');
+    await refused(webp, 'image/webp', 'has 16383 × 16383 pixels; the maximum is 50 megapixels');
   });
   it('of a few thousand parts is taken, and of more than any real one it is not', async () => {
     const between = (head: Buffer, part: Buffer, count: number, tail: Buffer) =>

@@ -7,8 +7,8 @@ import { actionProblem } from '../../../infrastructure/evidence/pdfActions.ts';
 import { jpegImage, pdfFile } from '../../support/images.ts';
 import { cpuMsHere } from '../../support/longestTurn.ts';
 
-const UNSAFE = 'has JavaScript or launch actions';
-const UNREADABLE = 'has compressed objects that cannot be examined';
+const UNSAFE = 'contains JavaScript or launch actions';
+const UNREADABLE = 'contains compressed objects that cannot be examined';
 
 /** With an object more. */
 const withObject = (object: string | Buffer): Buffer => {

@@ -220,7 +220,7 @@ describe('claims of jobs', () => {
     );
     expect(worked.items).to.deep.equal(['good']);
     const payload = { id: 7, of: 'another version' };
-    const failures = [{ payload, error: 'no payload of settle: id must be string' }];
+    const failures = [{ payload, error: 'invalid payload for settle: id must be string' }];
     const [failed] = (await listFailedJobs(test.pool, QUEUE, 10)).jobs;
     expect(failed).to.deep.include({
       payloads: [payload],
@@ -303,7 +303,7 @@ describe('claims of jobs', () => {
     await worked.count(2);
     await test.rest(jobs, QUEUE);
     expect(test.failures).to.deep.equal([
-      { queue: QUEUE, failures: [{ payload: { id: 'hangs' }, error: 'not over after 0.2 s' }], isFinal: false },
+      { queue: QUEUE, failures: [{ payload: { id: 'hangs' }, error: 'timed out after 0.2 s' }], isFinal: false },
     ]);
     gate.open();
   });

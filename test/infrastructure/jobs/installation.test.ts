@@ -36,7 +36,7 @@ describe('the job tables', () => {
       const refused = await test.open().catch((error: unknown) => error);
       expect(refused, `${attempt}`).to.be.instanceOf(OtherJobsSchema);
       expect((refused as Error).message).to.equal(
-        `the job tables (schema "jobs") are of version 99, and this program works with version ${JOBS_SCHEMA_VERSION}: it was used by a newer version of the program`,
+        `the job tables (schema "jobs") have version 99, but this program needs version ${JOBS_SCHEMA_VERSION}: a newer version of the program used this database`,
       );
     }
     expect(await test.rows('SELECT version FROM jobs.version')).to.deep.equal([{ version: 99 }]);

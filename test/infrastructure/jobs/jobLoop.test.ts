@@ -186,7 +186,7 @@ describe('the job loop', () => {
     await loop.stop(1_000);
     expect(queue.calls).to.deep.equal([
       'claimed hangs',
-      'failed hangs: not over after -0.001 s',
+      'failed hangs: timed out after -0.001 s',
       'claimed next',
       'done next',
     ]);

@@ -37,7 +37,7 @@ const header = (width: number, height: number, depth: number, color: number, int
   data.set([depth, color, 0, 0, interlace], 8);
   return chunk('IHDR', data);
 };
-const DAMAGED = 'The logo is damaged, or more than an image.';
+const DAMAGED = 'The logo is damaged, or has data after the image.';
 const NEITHER = 'The logo must be a PNG or a JPEG.';
 
 describe('a logo', () => {
@@ -138,7 +138,7 @@ describe('a logo', () => {
   });
   it('of 16 bits a channel, interlaced, or with a wrong checksum is refused', async () => {
     expect(await refusalOf(pngImage(32, 32, { bitDepth: 16 }))).to.equal(
-      'The logo must have 8 bits a channel, not 16.',
+      'The logo must have 8 bits per channel, not 16.',
     );
     expect(await refusalOf(at(pngImage(), 28, 1))).to.equal('The logo must not be interlaced.');
     expect(await refusalOf(at(pngImage(), 32, 0))).to.equal(DAMAGED);

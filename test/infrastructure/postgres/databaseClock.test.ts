@@ -71,7 +71,7 @@ describe('the clock of the database', () => {
       const world = new World(skewMs);
       const clock = await opened(world);
       expect(clock.now()).to.equal(world.databaseNow);
-      const fault = `the clock of this machine is ${says} the database's: run NTP on both`;
+      const fault = `this machine's clock is ${says} the database's; run NTP on both`;
       expect(clock.fault()).to.equal(fault);
       await clock.measure();
       world.skewMs = 0;

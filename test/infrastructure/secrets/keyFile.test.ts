@@ -43,7 +43,9 @@ describe('the secrets keys of a process', () => {
     it(`are refused when the file holds ${JSON.stringify(content).slice(0, 20)}…`, async () => {
       await writeFile(file, content);
       const failure = await ids({}).catch((error: Error) => error.message);
-      expect(failure).to.match(/^SECRETS_KEY is unset and \S+ does not hold 32 bytes in base64: restore that file$/);
+      expect(failure).to.match(
+        /^SECRETS_KEY is not set and \S+ does not contain 32 bytes in base64: restore that file$/,
+      );
     });
   it('are of the environment of the programs alone with a database of one’s own', async () => {
     await writeFile(file, text(OLD));

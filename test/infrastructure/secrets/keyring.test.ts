@@ -29,7 +29,7 @@ describe('a keyring of secrets keys', () => {
   it('names the key that it does not have', () => {
     const sealed = new SecretsKeyring([OLD]).seal('webhook secrets', 'place', 'text');
     const open = () => new SecretsKeyring([NEW, OTHER]).unseal('webhook secrets', 'place', sealed);
-    expect(open).to.throw(UnknownSecretsKey, `sealed under the secrets key ${sealed.keyId}, which this process`);
+    expect(open).to.throw(UnknownSecretsKey, `sealed with the secrets key ${sealed.keyId}, which this process`);
   });
   it('does not open what was sealed for another purpose, at another place, or under another key', () => {
     const keyring = new SecretsKeyring([NEW, OLD]);

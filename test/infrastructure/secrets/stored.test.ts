@@ -107,7 +107,7 @@ describe('secrets in the database', () => {
       for (const keyring of [BOTH, new SecretsKeyring([OLD, NEW])]) await expectAllReadBy(keyring, 3);
       const unknown = webhookSecrets(pool, KEY).find(idOf(2), 1);
       expect(await unknown.catch((error: Error) => error.message)).to.contain(
-        `sealed under the secrets key ${OTHER_KEY.sealingId}`,
+        `sealed with the secrets key ${OTHER_KEY.sealingId}`,
       );
     });
     it('seals all of it anew, in batches, and then starts without the old key', async () => {

@@ -6,7 +6,7 @@ import { anyCharacter } from '../../support/anyCharacter.ts';
 
 const SHAPE = { message: 'url must be an absolute http or https URL of at most 2048 characters' };
 const USERINFO = { message: 'url must not contain a user name or password' };
-const SCHEME = { message: 'url must be https: live events are sent over https only' };
+const SCHEME = { message: 'url must use https: live events are sent over https only' };
 const PORT = { message: 'url must use the default port of its scheme or one from 1024 up' };
 const HOST = { message: 'url must have a valid host name' };
 const address = (addressClass: string) => ({

@@ -39,7 +39,7 @@ describe('checkpoints', () => {
   const move = (from: readonly Standing[], to: Position, eventId: string | null = null) =>
     said(session.transaction((tx) => moveCheckpoints(tx, 'projector', from, { position: to, eventId })));
   const positions = async () => (await readAllCheckpoints(session)).map(({ position: at, swaps }) => [at, swaps]);
-  const LOST = 'LostLeadership: projector: a checkpoint was moved by somebody else';
+  const LOST = 'LostLeadership: projector: another process moved a checkpoint';
 
   it('are moved from where they stand, also from nowhere', async () => {
     expect(await move([standing('one', null), standing('two', null)], position(1))).to.equal('done');
@@ -50,7 +50,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('stay where they are, all of them, when one was moved by somebody else', async () => {
+  it('stay where they are, all of them, when another process moved one', async () => {
     await move([standing('two', null)], position(5));
     expect(await move([standing('one', null), standing('two', null)], position(6))).to.equal(LOST);
     expect(await positions()).to.deep.equal([
@@ -78,7 +78,7 @@ describe('checkpoints', () => {
 
   it('tell a leader that it was overtaken: by another position, by another copy, and when they are gone', async () => {
     const ask = (known: Standing) => said(assertStillThere(session, known));
-    const overtaken = (name: string) => `LostLeadership: the checkpoint of ${name} was moved by somebody else`;
+    const overtaken = (name: string) => `LostLeadership: another process moved the checkpoint of ${name}`;
     await move([standing('one', null)], position(5));
     expect(await ask(standing('one', position(5)))).to.equal('done');
     expect(await ask(standing('one', position(4)))).to.equal(overtaken('one'));

@@ -62,8 +62,8 @@ describe('parking', () => {
   for (const [what, over, error] of [
     ['of an unknown type', { type: 'Nonsense' }, 'MalformedEvent: Nonsense: expected a known event type'],
     ['of a bad shape', { type: 'ChargeCreated' }, 'MalformedEvent: ChargeCreated.amount: expected minor units'],
-    ['that is not JSON', { data: '{"name": Joana}' }, 'MalformedEvent: ChargeExpired: SyntaxError while it was read'],
-    ['without metadata', { metadata: '{bad}' }, 'MalformedEvent: ChargeExpired: SyntaxError while it was read'],
+    ['that is not JSON', { data: '{"name": Joana}' }, 'MalformedEvent: ChargeExpired: SyntaxError while decoding'],
+    ['without metadata', { metadata: '{bad}' }, 'MalformedEvent: ChargeExpired: SyntaxError while decoding'],
     [
       'of a version to come',
       { metadata: METADATA.replace('1}', '9}') },
@@ -310,7 +310,7 @@ describe('parking', () => {
       expect([await parked(), followed.faults].map(({ length }) => length)).to.deep.equal([10, 0]);
       await scene.appendPayment();
       await scene.backends.until(async () => followed.faults.length === 1);
-      expect(followed.faults).to.deep.equal(['sick: 10 streams in a row could not be taken']);
+      expect(followed.faults).to.deep.equal(['sick: 10 streams failed in a row']);
       expect(await parked()).to.have.length(10);
       const head = (await scene.positions()).at(-1);
       await scene.backends.until(async () => followed.subscriptions.positions().get('well') === head);

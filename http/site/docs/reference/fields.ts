@@ -1,4 +1,4 @@
-// Lists of fields: parameters, and the properties of a schema with those inside them.
+// Lists of fields: parameters, and the properties of a schema at every depth.
 import { timestamp } from '../../../kernel/jsonSchema.ts';
 import { html, type Markup } from '../../html.ts';
 import { markdown } from '../guides.ts';
@@ -61,7 +61,7 @@ ${description === undefined ? null : markdown(description)}${choices && values(c
 
 export const fieldList = (fields: readonly Field[]): Markup => html`<ul class="fields">${fields.map(item)}</ul>`;
 
-/** Returns the list of an object's properties, or of those of the objects in an array. `marksRequired`: a request's. */
+/** Returns the properties of an object, or of the objects in an array. `marksRequired` marks required ones, in requests only. */
 export const propertyList = (schema: Schema, marksRequired = false): Markup => {
   const { properties = {}, required = [] } = schema.items ?? schema;
   return fieldList(

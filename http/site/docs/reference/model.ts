@@ -1,4 +1,4 @@
-// The OpenAPI document as the reference reads it: its operations and webhooks by group, with references resolved.
+// The OpenAPI document in the form of the reference: operations and webhooks by group, with references resolved.
 
 interface Node {
   readonly description?: string;
@@ -35,15 +35,15 @@ export interface ResponseOf extends Node {
 }
 export interface Scheme extends Node {
   readonly type: 'apiKey' | 'http';
-  /** Of an API key: the header that carries it. */
+  /** For API keys, the header that carries the key. */
   readonly name?: string;
 }
-/** An operation with the method and path that it has, or a webhook. */
+/** An operation with its method and path, or a webhook. */
 export interface Operation extends Node {
   readonly kind: 'operation' | 'webhook';
-  /** Of a webhook: `EVENT`. */
+  /** `EVENT` for webhooks. */
   readonly method: string;
-  /** Of a webhook: the name of the event. */
+  /** For webhooks, the name of the event. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -60,7 +60,7 @@ export interface Group extends Node {
 
 type Json = { readonly [name: string]: unknown };
 
-/** Returns the value with each `{$ref}` in it replaced by the component that it names. */
+/** Returns the value with each `{$ref}` replaced by the component that it names. */
 const resolved = (document: Json, value: unknown): unknown => {
   if (Array.isArray(value)) return value.map((item) => resolved(document, item));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-// One operation of the reference: what it takes, what it answers, samples, and a form to try it.
+// One operation of the reference: parameters, responses, samples, and a form to try it.
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../../kernel/errors.ts';
 import { html, type Markup } from '../../html.ts';
@@ -67,7 +67,7 @@ const authentication = ({ schemes, kind }: Operation): Markup | null => {
   return html`${schemes.map(({ name, description = '' }) => html`<p>Header <code>${name ?? 'Authorization: Bearer'}</code></p>${markdown(description)}`)}`;
 };
 
-/** Returns the part of an operation's page that the reference shows, too, where the operation is opened. */
+/** Returns the part of an operation's page that the reference also shows when a reader opens the operation. */
 const operationBody = (operation: Operation, publicUrl: string): Markup =>
   html`<div class="operation" data-operation><div class="intro">${markdown(operation.description ?? '')}${operation.kind === 'webhook' ? null : tryIt(operation)}</div>
 <div class="facts">${section('Authentication', authentication(operation))}${parameterSections(operation.parameters)}${bodySection(operation)}

@@ -1,4 +1,4 @@
-// The samples of an operation: the call with curl, and the recorded response.
+// The samples of an operation: a call with curl, and the recorded response.
 import { html, type Markup } from '../../html.ts';
 import { codeBlock } from '../guides.ts';
 import type { Content, Operation } from './model.ts';
@@ -9,11 +9,11 @@ export const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
 
 export const exampleOf = (content: Content | undefined): unknown => content?.[JSON_TYPE]?.example;
 
-/** Returns the statuses of success with their responses. */
+/** Returns the successful responses with their statuses. */
 export const successes = ({ responses }: Operation) =>
   Object.entries(responses).filter(([status]) => status.startsWith('2'));
 
-/** A path parameter as a variable of the shell: curl reads braces as a list. */
+/** Returns a path parameter as a shell variable, because curl would expand braces. */
 const variable = (name: string): string => `$${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -46,6 +46,6 @@ export const samples = (operation: Operation, publicUrl: string): Markup => {
     const example = exampleOf(content);
     return example === undefined ? [] : codeBlock(pretty(example), 'JSON', { title: `Response ${status}` });
   });
-  // A response that arrives late looks like one that arrives in time.
+  // Only the first response is shown, because a 202 looks like the 200 or 201.
   return html`${codeBlock(curl(operation, publicUrl), 'Shell', { title: 'Request' })}${answers.slice(0, 1)}`;
 };

@@ -1,4 +1,4 @@
-// The form by which a reader calls an operation from its page. The script shows, fills and sends it (tryIt.js).
+// The form for calling an operation from its page. tryIt.js shows, fills and sends it.
 import { html, type Markup } from '../../html.ts';
 import type { Operation, Parameter, Scheme } from './model.ts';
 import { exampleOf, JSON_TYPE, pretty } from './samples.ts';
@@ -11,7 +11,7 @@ const label = (name: string, isRequired: boolean | undefined, field: Markup): Ma
 const credential = ({ name }: Scheme): Markup =>
   name === undefined
     ? label(
-        'Token of the dashboard',
+        'Dashboard token',
         true,
         html`<input data-in="credential" data-prefix="Bearer " name="Authorization" autocomplete="off" spellcheck="false" required>`,
       )
@@ -21,7 +21,7 @@ const credential = ({ name }: Scheme): Markup =>
         html`<input data-in="credential" name="${name}" autocomplete="off" spellcheck="false" placeholder="ak_test_…" required>`,
       );
 
-/** A header that may be left out would only lengthen the form. */
+/** Returns whether the form has a field for the parameter. Optional headers are left out to keep the form short. */
 const isAsked = ({ in: place, required: isRequired }: Parameter): boolean => place !== 'header' || isRequired === true;
 
 const isKey = (name: string): boolean => name === 'Idempotency-Key';

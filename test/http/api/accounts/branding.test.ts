@@ -171,7 +171,13 @@ describe('branding', () => {
       ]);
     };
     await refused('The logo must be a PNG or a JPEG.', '--logo', svg, '--color', '#000000');
-    await refused('color must be like #1a7f5c', '--logo', await file('d.png', pngImage(30, 30)), '--color', 'red');
+    await refused(
+      'color must be a color such as #1a7f5c',
+      '--logo',
+      await file('d.png', pngImage(30, 30)),
+      '--color',
+      'red',
+    );
     await refused(`--logo "${folder}/none.png" can't be read`, '--logo', `${folder}/none.png`);
     expect(await settings(shop)).to.include({ logo: null, color: null });
     expect(await rows(shop)).to.deep.equal([]);

@@ -38,8 +38,12 @@ describe('the diagnosis of EventStoreDB', () => {
       { check: 'event store version', isGood: true, says: 'EventStoreDB 23.10.0' },
       { check: 'event store nodes', isGood: true, says: `1 of 1 alive, 127.0.0.1:${server.port} leads` },
       { check: 'event store access', isGood: true, says: `everybody ${MAY_READ}` },
-      { check: 'event store clock', isGood: true, says: `the event store is ${skew} ms from this machine` },
-      { check: 'event store appends', isGood: true, says: "as large as Quita's may be (1000000 bytes)" },
+      {
+        check: 'event store clock',
+        isGood: true,
+        says: `the event store's clock differs from this machine's by ${skew} ms`,
+      },
+      { check: 'event store appends', isGood: true, says: "large enough for Quita's largest append (1000000 bytes)" },
     ]);
   });
 
@@ -62,7 +66,7 @@ describe('the diagnosis of EventStoreDB', () => {
       const findings = await diagnose();
       const skew = skewOf(findings);
       expect(skew).to.be.within(seconds * 1_000 - 5_000, seconds * 1_000 + 5_000);
-      const says = `the event store is ${skew} ms from this machine: run NTP on both; 60000 ms ahead, it refuses every append as too late`;
+      const says = `the event store's clock differs from this machine's by ${skew} ms: run NTP on both; if it is 60000 ms ahead, it rejects every append as too late`;
       expect(bad(findings)).to.deep.equal([{ check: 'event store clock', isGood: false, says }]);
     });
 
@@ -81,8 +85,8 @@ describe('the diagnosis of EventStoreDB', () => {
   });
 
   for (const [what, login, says] of [
-    ['nobody', '', 'the server wants to know who is asking: put user:password@ of a user into EVENTSTORE_URL'],
-    ['a wrong password', 'ana:wrong@', 'the server does not know the user ana with that password: mend EVENTSTORE_URL'],
+    ['nobody', '', 'the server requires authentication: add user:password@ to EVENTSTORE_URL'],
+    ['a wrong password', 'ana:wrong@', 'the server rejected the user ana or its password: correct EVENTSTORE_URL'],
   ] as const)
     it(`says what is wrong with ${what}, wherever it is asked for`, async () => {
       await startWithUsers();
@@ -97,7 +101,7 @@ describe('the diagnosis of EventStoreDB', () => {
     expect(named(findings, 'event store access')).to.deep.equal({
       check: 'event store access',
       isGood: false,
-      says: 'user and password are sent over TLS only: take tls=false out of EVENTSTORE_URL',
+      says: 'user and password are sent over TLS only: remove tls=false from EVENTSTORE_URL',
     });
   });
 
@@ -110,14 +114,14 @@ describe('the diagnosis of EventStoreDB', () => {
     expect(await told('24.10.1')).to.deep.equal({
       check: 'event store version',
       isGood: true,
-      says: "EventStoreDB 24.10.1; from 24.10 on it is under Kurrent's source-available licence (24.6 and older: BSD-3)",
+      says: "EventStoreDB 24.10.1; versions from 24.10 on use Kurrent's source-available licence (24.6 and older: BSD-3)",
     });
     expect((await told('25.0.0'))?.says).to.contain('licence');
     expect((await told('24.6.0'))?.says).to.equal('EventStoreDB 24.6.0');
     expect(await told('22.6.2')).to.deep.equal({
       check: 'event store version',
       isGood: false,
-      says: 'EventStoreDB 22.6.2 gives no positions in stream reads: upgrade it to 22.10 or newer',
+      says: 'EventStoreDB 22.6.2 returns no positions in stream reads: upgrade it to 22.10 or newer',
     });
   });
 
@@ -127,7 +131,7 @@ describe('the diagnosis of EventStoreDB', () => {
     expect(bad(await diagnose())).to.deep.equal([]);
     server.limitAppends(999_999);
     const says =
-      "not as large as Quita's may be (1000000 bytes): Maximum Append Size of 999999 Exceeded; raise MaxAppendSize";
+      "smaller than Quita's largest append (1000000 bytes): Maximum Append Size of 999999 Exceeded; raise MaxAppendSize";
     expect(bad(await diagnose())).to.deep.equal([{ check: 'event store appends', isGood: false, says }]);
   });
 
@@ -138,7 +142,7 @@ describe('the diagnosis of EventStoreDB', () => {
     const [finding, ...others] = await diagnose(connectionString, QUICK);
     expect(others).to.deep.equal([]);
     expect(finding?.says).to.equal(
-      `the node 127.0.0.1:${port} cannot be reached: does it run, and does EVENTSTORE_URL name it?`,
+      `the node 127.0.0.1:${port} cannot be reached: check that the server runs and that EVENTSTORE_URL is correct`,
     );
   });
 });

@@ -309,7 +309,7 @@ describe('faults of EventStoreDB', () => {
         const { name, message } = await rejection(collect(subscription));
         expect(name).to.equal('UnknownPosition');
         expect(message).to.equal(
-          `the event store has no event at position ${after}, up to which it was followed: was a backup restored? Restore both stores, the event store last`,
+          `the event store has no event at position ${after}, up to which it was already processed: was a backup restored? Restore both stores, the event store last`,
         );
       }
     });

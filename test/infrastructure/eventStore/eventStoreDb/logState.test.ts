@@ -60,7 +60,7 @@ describe('the state of a log in EventStoreDB', () => {
   const refusals: readonly [Exclude<LogState['kind'], 'inUse'>, string][] = [
     [
       'sealed',
-      'this event log is sealed, it is being copied to postgres://127.0.0.1:5432/quita: finish that with npm run migrate-events, or give it up with its --unseal',
+      'this event log is sealed while it is copied to postgres://127.0.0.1:5432/quita: finish with npm run migrate-events, or cancel with npm run migrate-events -- --unseal',
     ],
     ['moved', 'this event log has moved to postgres://127.0.0.1:5432/quita: start the program without EVENTSTORE_URL'],
     [
@@ -157,7 +157,7 @@ describe('the state of a log in EventStoreDB', () => {
     await log.write(movedEvents(2), nobody);
     const error = await rejection(log.write([{ ...movedEvent(1), id: movedEvent(9).id }], nobody));
     expect(error.message).to.equal(
-      'payment-moved0 ends at revision 1 in the copy and not at 0: does somebody else write to it?',
+      'payment-moved0 ends at revision 1 in the copy instead of 0: is another program writing to it?',
     );
   });
 

@@ -46,10 +46,9 @@ describe('EventStoreDB over TLS', () => {
 
   it('names tlsCAFile when the authority is not known, or is another one', async () => {
     await start({ tls: RECEIVER, users: USERS });
-    const unknown =
-      'its certificate is of an authority that is not known here: name it with tlsCAFile=… in the connection string';
+    const unknown = 'its certificate authority is unknown: set tlsCAFile=… in the connection string';
     expect(await complaint(at('localhost', ''))).to.equal(unreachable('localhost', unknown));
-    const other = 'its certificate is not of the authority in tlsCAFile';
+    const other = 'its certificate was not issued by the authority in tlsCAFile';
     expect(await complaint(at('localhost', trusting('expired')))).to.equal(unreachable('localhost', other));
   });
 
@@ -66,7 +65,7 @@ describe('EventStoreDB over TLS', () => {
       expect(await complaint(at(host, trusting('elsewhere')))).to.equal(
         unreachable(
           host,
-          `its certificate is not for ${host} but for DNS:elsewhere.example.test: put such a name into the connection string`,
+          `its certificate is not for ${host} but for DNS:elsewhere.example.test: use such a name in the connection string`,
         ),
       );
   });
@@ -81,7 +80,7 @@ describe('EventStoreDB over TLS', () => {
   it('says that the server speaks no TLS', async () => {
     await start({});
     expect(await complaint(at('localhost', ''))).to.equal(
-      unreachable('localhost', 'it does not speak TLS: with tls=false in the connection string it is not asked to'),
+      unreachable('localhost', 'it does not use TLS: to connect without TLS, set tls=false in the connection string'),
     );
   });
 
@@ -92,8 +91,8 @@ describe('EventStoreDB over TLS', () => {
     it(`says that the ${what} is wrong, and does not show the password`, async () => {
       await start({ tls: RECEIVER, users: USERS });
       expect(await complaint(at('localhost', trusting('receiver'), login))).to.equal(
-        'EventStoreDB cannot be read: EventStoreDB refused: ' +
-          'it does not know the user with that password (Bad credentials.); both stand in the connection string',
+        'EventStoreDB cannot be read: EventStoreDB rejected ' +
+          'the user or password in the connection string (Bad credentials.)',
       );
     });
 

@@ -51,7 +51,7 @@ describe('the state of a log in Postgres', () => {
   const refusals: readonly [Exclude<LogState['kind'], 'inUse'>, string][] = [
     [
       'sealed',
-      'this event log is sealed, it is being copied to esdb://node:2113?tls=true: finish that with npm run migrate-events, or give it up with its --unseal',
+      'this event log is sealed while it is copied to esdb://node:2113?tls=true: finish with npm run migrate-events, or cancel with npm run migrate-events -- --unseal',
     ],
     ['moved', 'this event log has moved to esdb://node:2113?tls=true: start the program with EVENTSTORE_URL set to it'],
     [
