@@ -31,13 +31,13 @@ const amountOf = ({ amount, currency }: MedCase['terms']): string => formatAmoun
 
 const deadline = ({ terms: { responseDeadline } }: MedCase): string =>
   responseDeadline === null
-    ? 'O prazo de resposta não é conhecido.'
+    ? 'O prazo de resposta não foi informado.'
     : `Prazo de resposta: ${instant(responseDeadline)}.`;
 
 const ended = (medCase: MedCase): readonly [string, string] => {
   const outcome = medCase.moneyOutcome ?? 'lost';
   const sentence = (medCase.held === 0 || medCase.settling === 'lost' ? OUTCOME_WITHOUT_HOLD : OUTCOME)[outcome];
-  return ['Resultado da disputa', `Há um resultado: ${sentence}.`];
+  return ['Resultado da disputa', `Resultado: ${sentence}.`];
 };
 
 const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string, string] => [
@@ -62,13 +62,13 @@ const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string,
         `${
           medCase.terms.amountMismatch
             ? 'O valor informado difere do valor da cobrança; por isso nada foi retido.'
-            : 'O valor que resta da cobrança foi retido até o resultado.'
+            : 'O valor restante da cobrança foi retido até o resultado da disputa.'
         } ${deadline(medCase)} Você pode contestar, aceitar e anexar provas.`,
       ];
     case 'MedCaseEvidenceRequested':
       return ['Provas solicitadas em uma disputa', `Pedimos que você anexe provas à disputa. ${deadline(medCase)}`];
     case 'MedCaseDeadlineNeared':
-      return ['Prazo de uma disputa perto do fim', `Falta um dia para responder à disputa. ${deadline(medCase)}`];
+      return ['Prazo de uma disputa próximo do fim', `Falta um dia para responder à disputa. ${deadline(medCase)}`];
     case 'MedCaseAccepted':
     case 'MedCaseRejected':
     case 'MedCaseClosed':

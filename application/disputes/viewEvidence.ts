@@ -77,7 +77,7 @@ async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGe
     sum.update(chunk);
     held = chunk;
   }
-  if (sum.digest('hex') !== sha256) throw new EvidenceDamaged('a confirmed file has another SHA-256 than before');
+  if (sum.digest('hex') !== sha256) throw new EvidenceDamaged('the SHA-256 of a confirmed file has changed');
   if (held !== null) yield held;
 }
 

@@ -72,7 +72,7 @@ const queryOf = ({ options }: CliInput, fixed: Readonly<Record<string, string>> 
 const pageOf = (merchant: Merchant, query: URLSearchParams): Promise<Page> =>
   merchant.call<Page>('GET', `/v1/webhooks/deliveries?${query}`);
 
-export const HEAD = ['CREATED', 'DELIVERY', 'EVENT', 'ENDPOINT', 'STATUS', 'ATTEMPTS', 'NEXT', 'LAST ANSWER'];
+export const HEAD = ['CREATED', 'DELIVERY', 'EVENT', 'ENDPOINT', 'STATUS', 'ATTEMPTS', 'NEXT', 'LAST RESPONSE'];
 export const deliveryCells = (delivery: Delivery): readonly string[] => [
   delivery.createdAt,
   delivery.id,
@@ -126,7 +126,7 @@ const pathOf = ([id]: readonly string[]): string => {
   throw new UsageError(`"${id}" is not a delivery id (wd_…); npm run cli -- deliveries list shows them`);
 };
 
-const ATTEMPT_HEAD = ['ATTEMPT', 'AT', 'MS', 'ANSWER'];
+const ATTEMPT_HEAD = ['ATTEMPT', 'AT', 'MS', 'RESPONSE'];
 const attemptCells = ({ number, at, durationMs, error, statusCode }: Attempt): readonly string[] => [
   String(number),
   at,
@@ -142,7 +142,7 @@ const shown =
       `${id}: ${eventType} to ${endpointId ?? 'the payment’s webhookUrl'}`,
       `${status}, created ${createdAt}, ${attempts} of ${maxAttempts} attempts made${next}`,
       ...(attemptLog.length === 0 ? [] : [table(screen, ATTEMPT_HEAD, attemptLog.map(attemptCells))]),
-      ...(delivery.lastResponseBody === undefined ? [] : [`last answer: ${printable(delivery.lastResponseBody)}`]),
+      ...(delivery.lastResponseBody === undefined ? [] : [`last response: ${printable(delivery.lastResponseBody)}`]),
       `payload: ${JSON.stringify(delivery.payload)}`,
     ].join('\n');
   };

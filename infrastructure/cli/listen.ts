@@ -45,7 +45,7 @@ const exchange = (webhook: Webhook, target: URL, signal: AbortSignal): Promise<W
         let size = 0;
         for await (const chunk of response as AsyncIterable<Buffer>) {
           size += chunk.length;
-          if (size > ANSWER_BYTES_MAX) throw new TooLong(`answered more than ${ANSWER_BYTES_MAX} bytes`);
+          if (size > ANSWER_BYTES_MAX) throw new TooLong(`the response exceeds ${ANSWER_BYTES_MAX} bytes`);
           chunks.push(chunk);
         }
         const body = Buffer.concat(chunks);
@@ -66,7 +66,7 @@ export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_
   try {
     return { kind: 'answered', answer: await exchange(webhook, target, signal), ms: ms() };
   } catch (error) {
-    if (signal.aborted) return { kind: 'failed', why: `no answer within ${msMax / 1_000} s`, status: 504, ms: ms() };
+    if (signal.aborted) return { kind: 'failed', why: `no response within ${msMax / 1_000} s`, status: 504, ms: ms() };
     const { code, message } = error as { code?: string; message: string };
     return {
       kind: 'failed',
@@ -77,7 +77,7 @@ export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_
   }
 };
 
-/** Throws UsageError. */
+/** Returns the URL to forward to. Throws UsageError if the text is not an http or https URL. */
 const targetOf = (text: string): URL => {
   const target = URL.canParse(text) ? new URL(text) : null;
   if (target !== null && /^https?:$/.test(target.protocol)) return target;
@@ -180,7 +180,7 @@ const lineOf = (received: Received, { colours }: Screen): string => {
   const sum =
     amount === null ? '-' : currency === null ? `${amount} minor units` : formatAmount(amount, currency, 'en');
   const isTaken = forwarded?.status != null && forwarded.status >= 200 && forwarded.status < 300;
-  const answer = forwarded && (forwarded.error ?? `answered ${forwarded.status} in ${forwarded.ms} ms`);
+  const answer = forwarded && (forwarded.error ?? `responded ${forwarded.status} in ${forwarded.ms} ms`);
   return [
     receivedAt.slice('2026-11-01T'.length),
     type.padEnd(TYPE_WIDTH),
@@ -206,7 +206,7 @@ export const listenCommand: LocalCommand = {
     const forwardTo = options['forward-to'];
     const target = typeof forwardTo === 'string' ? targetOf(forwardTo) : null;
     const merchant = await Merchant.of(loadToolConfig(env));
-    // A message can arrive before the answer to the registration.
+    // A message can arrive before the response to the registration.
     const secret = Promise.withResolvers<string>();
     const currencies: Currencies = new Map();
     await using inbox = await openInbox(async (webhook) => {

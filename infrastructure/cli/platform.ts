@@ -11,7 +11,7 @@ import { type CliInput, type CliWorld, UsageError } from './command.ts';
 
 type Options = CliInput['options'];
 
-/** Throws UsageError. */
+/** Returns the option --name. Throws UsageError if it is empty or too long. */
 export const nameOf = (options: Options): string => {
   const name = String(options['name']).trim();
   if (name === '' || name.length > USER_NAME_LENGTH_MAX)
@@ -19,7 +19,7 @@ export const nameOf = (options: Options): string => {
   return name;
 };
 
-/** Throws UsageError. */
+/** Returns the option --email. Throws UsageError if it is not an email address. */
 export const emailOf = (options: Options): string => {
   const email = String(options['email']).trim();
   if (!isEmailAddress(email)) throw new UsageError('--email must be an email address');

@@ -26,7 +26,7 @@ const option = ({ options }: CliInput, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** Throws UsageError. */
+/** Returns the parsed option, or null if it is not given. Throws UsageError if it is invalid. */
 const parsed = <Value>(
   input: CliInput,
   name: string,

@@ -75,7 +75,7 @@ const rotate: CliCommand = {
     const keys = await keysIn(world, keyring);
     const left = keys.filter(({ use, secrets, isChecked }) => use !== 'seals' && (secrets > 0 || isChecked));
     const done = `${resealed} secrets were resealed with ${keyring.sealingId}`;
-    const rest = left.length === 0 ? 'no other key is needed' : 'another key is still needed: run it again';
+    const rest = left.length === 0 ? 'no other key is needed' : 'another key is still needed: run the command again';
     return { json: { resealed, keys }, text: `${done}; ${rest}`, isBad: left.length > 0 };
   },
 };

@@ -15,7 +15,7 @@ const suspendCommand: CliCommand = {
     const id = accountIdOf(args[0] as string);
     const { since } = accepted(await world.platform.suspendAccount(id, byOf(world)));
     const accountId = ACCOUNT.idPrefix + id;
-    return { json: { accountId, suspendedAt: since }, text: `${accountId} is suspended since ${since}` };
+    return { json: { accountId, suspendedAt: since }, text: `${accountId} has been suspended since ${since}` };
   },
 };
 

@@ -16,14 +16,14 @@ export const paymentIdOf = (text: string): PaymentId => {
   return id;
 };
 
-/** Throws UsageError. */
+/** Returns the id of a dispute case. Throws UsageError if the text is not one. */
 export const caseIdOf = (text: string): MedCaseId => {
   const id = parseId<MedCaseId>(text, MED_CASE.idPrefix);
   if (id === null) throw new UsageError(`"${text}" is not a dispute case id (med_…)`);
   return id;
 };
 
-/** Throws UsageError. */
+/** Returns the id of an account. Throws UsageError if the text is not one. */
 export const accountIdOf = (text: string): AccountId => {
   const id = parseId<AccountId>(text, ACCOUNT.idPrefix);
   if (id === null) throw new UsageError(`"${text}" is not an account id (acct_…)`);

@@ -50,7 +50,7 @@ type Task =
   /** `url` null: the log in PostgreSQL. */
   | { readonly kind: 'unseal'; readonly url: string | null };
 
-/** Throws UsageError. */
+/** Returns the task that the options describe. Throws UsageError if they contradict each other. */
 const taskOf = ({ options }: CliInput): Task => {
   const { to, from, unseal } = options;
   if (unseal && to === undefined) return { kind: 'unseal', url: typeof from === 'string' ? from : null };

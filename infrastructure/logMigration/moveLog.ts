@@ -68,7 +68,7 @@ const checkTarget = async ({ store, name }: MigratableLog, state: LogState, sour
     throw new UsageError(`the event log at ${name.address} can't become a copy: ${refusalOf(state)?.message ?? ''}`);
 };
 
-/** Throws UsageError. */
+/** Decides how to move the log, from the states of both logs. Throws UsageError if the move is not allowed. */
 const routeOf = async (source: MigratableLog, target: MigratableLog): Promise<Route> => {
   if (source.name.storeId === target.name.storeId) throw new UsageError('source and target are the same event log');
   const [from, to] = [await source.state(), await target.state()];

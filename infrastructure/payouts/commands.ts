@@ -14,7 +14,7 @@ import { accountIdOf } from '../cli/typed.ts';
 const LISTED_MAX = 1_000;
 const REASON_MAX = 500;
 
-/** Throws UsageError. */
+/** Returns the id of a payout. Throws UsageError if the text is not one. */
 const payoutIdOf = (text: string): PayoutId => {
   const id = parseId<PayoutId>(text, PAYOUT.idPrefix);
   if (id === null) throw new UsageError(`"${text}" is not a payout id: use a po_ id or the 26 characters alone`);

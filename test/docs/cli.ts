@@ -1,4 +1,4 @@
-// docs/cli.md: every command, from the words that the command line reads.
+// Generates docs/cli.md from the commands of the command line.
 
 import type { CommandWords } from '../../infrastructure/cli/command.ts';
 import { COMMANDS } from '../../infrastructure/cli/commands.ts';
@@ -10,20 +10,22 @@ const INTRO = `# The command line
 
     npm run cli -- <command> [options]
 
-It works beside the running program: on the database of \`DATABASE_URL\`, or on the embedded one in \`DATA_DIR\` (default \`.data\`).
+Commands work beside the running program, on the database of \`DATABASE_URL\` or the embedded one in \`DATA_DIR\` (default \`.data\`).
 
-\`listen\`, \`trigger\`, \`deliveries\` and \`dlq\` act as a merchant over HTTP: with the key in \`API_KEY\` at \`PUBLIC_URL\`, or else as the demo account.
+\`listen\`, \`trigger\`, \`deliveries\` and \`dlq\` call the API as a merchant at \`PUBLIC_URL\`. They use the key in \`API_KEY\`, or else the
+demo account.
 
-- \`--help\` (\`-h\`, or \`help\` in front) explains the whole, a group of commands, or one command; \`--version\` names the version.
-- \`--json\` prints one JSON text instead of lines for people; commands without an end of their own (\`events tail\`, \`deliveries tail\`, \`listen\`) print one
-  JSON object a line. Nothing else stands on standard output then.
-- Exit code 0: done. 1: something was found wrong, or went wrong. 2: the command or the environment is wrong, which one line on standard
-  error explains.
-- On a terminal there are colours (\`NO_COLOR\` takes them away, \`FORCE_COLOR\` asks for them elsewhere), tables as wide as the terminal,
-  and a bar for long work. Elsewhere rows are whole, with two spaces between cells, and long work says how far it is once a second.
-- Whoever changes something stands in the security log, with the command, its arguments and the names of its options.
-- \`npm run -s cli -- completion bash\` (or \`zsh\`, \`fish\`) prints a script that completes commands, options and values, and makes the short
-  form \`quita\`.
+- \`--help\` (\`-h\`, or \`help\` as the first word) explains all commands, a group or one command. \`--version\` prints the version.
+- \`--json\` prints one JSON text instead of tables. Commands that run until Ctrl-C (\`events tail\`, \`deliveries tail\`, \`listen\`) print one
+  JSON object per line. Nothing else is printed to standard output.
+- Exit code 0: success. 1: the command found a problem or failed unexpectedly. 2: the command or the environment is wrong; one line on
+  standard error explains it.
+- On a terminal, output has colours, tables that fit the terminal, and a progress bar for long work. \`NO_COLOR\` switches colours off, and
+  \`FORCE_COLOR\` switches them on elsewhere. In other outputs, rows are uncut, two spaces separate the cells, and progress is printed at
+  most once a second.
+- Every change is written to the security log, with the operator, the command, its arguments and the names of its options.
+- \`npm run -s cli -- completion bash\` (or \`zsh\`, \`fish\`) prints a script that completes commands, options and values, and defines the
+  short form \`quita\`.
 `;
 
 const section = (words: CommandWords, program: string): string => {

@@ -29,7 +29,7 @@ describe('a mail about a dispute case', () => {
   it('has subject, sentence and facts, as text and as HTML', () => {
     const { subject, text, html } = mailOf('MedCaseOpened', opened())!;
     const sentence =
-      'O valor que resta da cobrança foi retido até o resultado. O prazo de resposta não é conhecido. Você pode contestar, aceitar e anexar provas.';
+      'O valor restante da cobrança foi retido até o resultado da disputa. O prazo de resposta não foi informado. Você pode contestar, aceitar e anexar provas.';
     expect(subject).to.equal('[teste] Nova disputa aberta: R$ 123,45');
     expect(text).to.equal(`Olá,\n\n${sentence}\n\n${FACTS}\n\nComo responder a uma disputa: ${GUIDE}\n\nQuita\n`);
     expect(html).to.include(`<p>Olá,</p><p>${sentence}</p>`);
@@ -123,8 +123,8 @@ describe('a mail about a dispute case', () => {
       for (const type of ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed'] as const) {
         const ended = { ...opened(), moneyOutcome };
         expect(mailOf(type, ended)?.subject).to.equal('[teste] Resultado da disputa: R$ 123,45');
-        expect(sentenceOf(type, ended)).to.equal(`Há um resultado: ${held}.`);
-        expect(sentenceOf(type, { ...opened(OF_OTHER_AMOUNT), moneyOutcome })).to.equal(`Há um resultado: ${notHeld}.`);
+        expect(sentenceOf(type, ended)).to.equal(`Resultado: ${held}.`);
+        expect(sentenceOf(type, { ...opened(OF_OTHER_AMOUNT), moneyOutcome })).to.equal(`Resultado: ${notHeld}.`);
       }
     });
   it('of a hold that an operator decided names the amount', () => {

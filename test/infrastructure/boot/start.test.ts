@@ -36,7 +36,7 @@ describe('npm start', function suite() {
   it('prints base URL, demo.json and a curl; its files are private; SIGTERM to npm ends it with exit code 0 (S2, S5)', async () => {
     const program = await start({ viaNpm: true }).ready();
     expect(program.output).to.contain(`Quita is ready at ${program.baseUrl}\n`);
-    expect(program.output).to.contain(`The demo account is in ${join(dataDir, 'demo.json')}\n`);
+    expect(program.output).to.contain(`The demo account's keys are in ${join(dataDir, 'demo.json')}\n`);
     expect(program.output).to.contain(`curl -s ${program.baseUrl}/v1/charges`);
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(dataDir, 'secrets.key'))).mode & 0o777).to.equal(0o600);

@@ -179,7 +179,7 @@ describe('the commands about webhooks', () => {
       ['1', 'status: 500'],
       ['2', 'status: 500'],
     ]);
-    expect(rest.slice(2)).to.deep.equal(['last answer: no?[2J way', `payload: ${JSON.stringify(payload)}`, '']);
+    expect(rest.slice(2)).to.deep.equal(['last response: no?[2J way', `payload: ${JSON.stringify(payload)}`, '']);
     await refused(
       '"x" is not a delivery id (wd_…); npm run cli -- deliveries list shows them',
       'deliveries',

@@ -122,7 +122,7 @@ describe('the commands of keys', () => {
       await status(gateway.tenant.testKey),
     ]).to.deep.equal([401, 401, 200]);
     expect((await run('account', 'suspend', account)).out.trim()).to.equal(
-      `${account} is suspended since ${json.suspendedAt}`,
+      `${account} has been suspended since ${json.suspendedAt}`,
     );
     expect((await run('account', 'reopen', account)).out.trim()).to.equal(`${account} is open again`);
     expect(await status(tenant.testKey)).to.equal(200);

@@ -105,7 +105,7 @@ describe('handing a webhook on', () => {
     expect(refused).to.deep.include({ kind: 'failed', why: `nothing listens at ${nobody}`, status: 502 });
     const silent = await Service.open(() => undefined);
     const late = await forward(sent, new URL(silent.url), 50);
-    expect(late).to.deep.include({ kind: 'failed', why: 'no answer within 0.05 s', status: 504 });
+    expect(late).to.deep.include({ kind: 'failed', why: 'no response within 0.05 s', status: 504 });
     await silent.close();
     const halfway = await Service.open((response) => {
       response.writeHead(200, { 'content-length': '10' }).write('half');
@@ -115,7 +115,7 @@ describe('handing a webhook on', () => {
     await halfway.close();
     const endless = await Service.open((response) => response.end(Buffer.alloc(1_048_577)));
     const tooLong = await forward(sent, new URL(endless.url));
-    expect(tooLong).to.deep.include({ kind: 'failed', why: 'answered more than 1048576 bytes', status: 502 });
+    expect(tooLong).to.deep.include({ kind: 'failed', why: 'the response exceeds 1048576 bytes', status: 502 });
     await endless.close();
   });
 });

@@ -52,11 +52,11 @@ describe('mails about dispute cases (Q7)', () => {
       '[teste] Provas solicitadas em uma disputa',
     ]);
     await desk.merchant.advance(120);
-    expect(await subjects(id, 3)).to.include('[teste] Prazo de uma disputa perto do fim');
+    expect(await subjects(id, 3)).to.include('[teste] Prazo de uma disputa próximo do fim');
     await desk.withdraw(id);
     expect(await subjects(id, 4)).to.deep.equal([
       '[teste] Nova disputa aberta',
-      '[teste] Prazo de uma disputa perto do fim',
+      '[teste] Prazo de uma disputa próximo do fim',
       '[teste] Provas solicitadas em uma disputa',
       '[teste] Resultado da disputa',
     ]);

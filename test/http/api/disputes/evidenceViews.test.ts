@@ -70,7 +70,7 @@ describe('evidence is seen by its link', () => {
     );
     expect(cut).to.equal('cut');
     expect(gateway.faults.splice(0).map(String)).to.deep.equal([
-      'EvidenceDamaged: a confirmed file has another SHA-256 than before',
+      'EvidenceDamaged: the SHA-256 of a confirmed file has changed',
     ]);
     await truncate(path, 10);
     expectError(await gateway.get(at), 409, 'EVIDENCE_SIZE_MISMATCH');
