@@ -31,7 +31,7 @@ export const GENERAL_ERRORS = {
       'The API key or dashboard token is missing, invalid, revoked or expired, or the email address and password don’t match.',
   }),
   ...codes(403, {
-    mode_not_allowed: 'A live key was used on a sandbox route.',
+    mode_not_allowed: 'The key’s mode doesn’t fit the route: sandbox routes accept test keys only.',
     role_required: 'The role of the user does not allow this operation.',
   }),
   ...codes(404, { not_found: 'The resource or the route does not exist, or belongs to another account or mode.' }),
