@@ -99,7 +99,7 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     waiting: (await needs.cases.waiting(limit)).flatMap(caseReviewItems),
     total: await needs.cases.countWaiting(),
   }),
-  /** Accepts or rejects the outcome under review. Rejects with `not_found`, or with `case_not_open` if there is none. */
+  /** Accepts or rejects the outcome under review. Rejects with `not_found`, or with `case_not_open` if there isn't one. */
   reviewCase: async (id: MedCaseId, approve: boolean, by: Changer): Promise<Reviewed | Rejection> => {
     const { state } = await needs.commands.load(MED_CASE, MED_CASE.stream(id));
     if (state.status === 'absent') return NO_CASE;

@@ -37,7 +37,7 @@ export interface EvidenceStorage {
    */
   uploadUrl(upload: EvidenceUpload, seconds: number): Promise<string>;
   /**
-   * Returns the whole uploaded file, or null if nothing was uploaded. After the first read, later uploads to its URL no longer change the file.
+   * Returns the whole uploaded file, or null if nothing was uploaded. After the first read, later uploads to its URL don't change the file.
    * Damage to the storage itself is not detected, so the reader must compare the hash.
    */
   read(of: EvidenceRef): Promise<Buffer | null>;

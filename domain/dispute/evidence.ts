@@ -35,6 +35,6 @@ export const confirmEvidence =
     return refusal ?? { events: [{ type: 'MedCaseEvidenceConfirmed', data: evidence }], reply: evidence };
   };
 
-/** Returns the confirmed file, or null if there is none with this id. */
+/** Returns the confirmed file, or null if no such id exists. */
 export const findEvidence = (state: MedCaseState, id: EvidenceId): Evidence | null =>
   state.status === 'absent' ? null : (state.evidence.find(({ evidenceId }) => evidenceId === id) ?? null);

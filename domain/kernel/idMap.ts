@@ -47,7 +47,7 @@ const drop = <Value>(node: Node<Value>, id: string, depth: number): Node<Value> 
 export const withEntry = <Value>(map: IdMap<Value>, id: string, value: Value): IdMap<Value> =>
   put(map, { id, value }, 0);
 
-/** Returns the map without the entry of this id, or the same map if there is none. */
+/** Returns the map without the entry of this id, or the same map if it has no such id. */
 export const withoutEntry = <Value>(map: IdMap<Value>, id: string): IdMap<Value> => drop(map, id, 0);
 
 export const entryOf = <Value>(map: IdMap<Value>, id: string): Value | undefined => {

@@ -41,7 +41,7 @@ export const isCnpj = (raw: string): boolean =>
 export const isStrictTaxId = (raw: string): boolean => isCpf(raw) || isCnpj(raw);
 
 /**
- * Returns the valid CPF or CNPJ in `text`, in upper case without punctuation, or null if there is none. The text may have punctuation,
+ * Returns the valid CPF or CNPJ in `text`, in upper case without punctuation, or null if absent. The text may have punctuation,
  * spaces and lower-case letters: `123.456.789-09`, `12.ABC.345/01DE-35` (rule E3, `customer.document`).
  */
 export const taxIdOf = (text: string): string | null => {

@@ -357,7 +357,7 @@ export class Overload {
     void this.#sampling.stop();
   }
 
-  /** Returns a place for a request, or null if there is none for any account. */
+  /** Returns a place for a request, or null if every account's places are taken. */
   enter(): Place | null {
     const { requestsMax, lagMsMax } = this.#options;
     if (Math.min(...this.#lags) >= lagMsMax || this.#inProgress >= HARD_FACTOR * requestsMax) return null;

@@ -48,7 +48,7 @@ export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
   readonly trustProxy: string | number | boolean;
   readonly newRequestId: () => string;
-  /** The page that browsers get instead of an error body, outside the API; null if there is none. */
+  /** The page that browsers get instead of an error body, outside the API; null if absent. */
   readonly errorPage: ErrorPage | null;
   /** Called for every 5xx. The response itself never contains the cause. */
   readonly onFault: (error: unknown, requestId: string) => void;

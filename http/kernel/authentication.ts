@@ -61,7 +61,7 @@ export const authenticate = async (req: Request, services: GatewayServices): Pro
 const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const AUTHORIZATION_LENGTH_MAX = 2_048;
 
-/** Returns the token, or null if there is none. Two headers give null: Node would use the first, but a proxy may have checked the other. */
+/** Returns the token, or null if absent. Two headers give null: Node would use the first, but a proxy may have checked the other. */
 const tokenIn = ({ headersDistinct: { authorization } }: Request): string | null => {
   const [sent = '', ...others] = authorization ?? [];
   return others.length === 0 && sent.length <= AUTHORIZATION_LENGTH_MAX ? (BEARER.exec(sent)?.[1] ?? null) : null;

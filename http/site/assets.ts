@@ -10,7 +10,7 @@ export interface Asset {
 }
 
 interface AssetFolder<Name extends string> {
-  /** Returns the file, or null if there is none of that name. */
+  /** Returns the file, or null if no file has that name. */
   find(name: string): Asset | null;
   /** Returns a host-relative URL that changes with the content, so that responses can be cached forever. */
   urlOf(name: Name): string;

@@ -246,7 +246,7 @@ const sendPdf = (fileName: string, bytes: Buffer) => {
   return { status: 200, headers, contentType: 'application/pdf', bytes } as const;
 };
 
-/** Returns the boleto of the payment, or null if there is none or it can no longer be paid. */
+/** Returns the boleto of the payment, or null if it doesn’t exist or can no longer be paid. */
 const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts; token: string } | null> => {
   const payment = await paymentAsked(context);
   const boleto = payment && findInstrument(payment.charge.instruments, 'BOLETO');

@@ -36,7 +36,7 @@ const read = async (path: string): Promise<DemoAccount | null> => {
   throw new ConfigError(`DATA_DIR: ${path} is damaged: restore it, or move it away to get a new demo account`);
 };
 
-/** Reads the demo account, for tools beside the running program. Throws ConfigError if there is none. */
+/** Reads the demo account, for tools beside the running program. Throws ConfigError if there isn't one. */
 export const readDemoAccount = async (path: string): Promise<DemoAccount> => {
   const demo = await read(path);
   if (demo === null) throw new ConfigError(`no demo account in ${path}: run npm start first`);

@@ -35,7 +35,7 @@ export const listRefunds = async (db: Sql, tenant: Tenant, id: PaymentId): Promi
   return rows[0] ? viewsOf(rows[0]).toReversed() : null;
 };
 
-/** Returns a refund that was sent to the provider, or null if there is none with this id. */
+/** Returns a refund that was sent to the provider, or null if no such id exists. */
 export const findRefund = async (db: Sql, tenant: Tenant, id: RefundId): Promise<RefundView | null> => {
   const { rows } = await db.query<Row>({
     name: 'find_refund',

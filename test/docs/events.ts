@@ -208,7 +208,7 @@ where it is the subject of the stream, \`$causationId\` where it is the correlat
 |---|---|---|
 ${leftOut().join('\n')}
 
-## What merchants are told
+## Messages to merchants
 
 The names that an endpoint can subscribe to (\`GET /v1/webhooks/event-catalog\`).
 

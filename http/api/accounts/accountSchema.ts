@@ -56,7 +56,7 @@ export const accountProperties = {
   name: described('The name under which the account was opened.', string()),
   email: string(),
   createdAt: timestamp,
-  logoUrl: described('URL of the logo; null if there is none.', orNull(string())),
+  logoUrl: described('URL of the logo; null if absent.', orNull(string())),
   settings: settingsSchema,
 };
 export const accountSchema = exactly(accountProperties);

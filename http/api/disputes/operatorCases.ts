@@ -47,10 +47,7 @@ const waitingSchema = exactly({
     oneOfTexts(CASE_WAITS_BECAUSE),
   ),
   reason: described('Why the report can never open a case; null otherwise.', oneOfTextsOrNull(NEVER_BECAUSE)),
-  result: described(
-    'The reported decision; null if there is none.',
-    oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn']),
-  ),
+  result: described('The reported decision; null if absent.', oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn'])),
   returned: described('Whether the money returns to the merchant, according to the bank.', orNull(boolean)),
   returnedToPayer: described('The amount that the payer received, if the bank reported it.', orNull(anyInteger)),
   since: string(),

@@ -26,7 +26,7 @@ import { route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const position = described('A position in the event log; null if there is none yet.', orNull(string()));
+const position = described('A position in the event log; null until there is one.', orNull(string()));
 
 const listProjectionsRoute = route({
   method: 'GET',

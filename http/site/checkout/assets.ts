@@ -11,7 +11,7 @@ const FOLDER = assetFolder('/pay/assets', {
   'favicon.svg': here('../favicon.svg'),
 });
 
-/** Returns the file served at `/pay/assets/<name>`, or null if there is none. */
+/** Returns the file served at `/pay/assets/<name>`, or null if absent. */
 export const checkoutAsset = (name: string): Asset | null => FOLDER.find(name);
 
 export const checkoutAssetUrl = FOLDER.urlOf;

@@ -109,7 +109,7 @@ export interface PanelFacts {
   readonly refundedPart: string | null;
   /** The shop's URL, or null if unknown. */
   readonly returnUrl: string | null;
-  /** Path of the receipt, or null if there is none. */
+  /** Path of the receipt, or null if absent. */
   readonly receiptPath: string | null;
 }
 

@@ -16,7 +16,7 @@ export interface CheckoutView {
   readonly now: string;
   readonly testMode: boolean;
   readonly merchantName: string;
-  /** SHA-256 of the merchant's image, or null if there is none. */
+  /** SHA-256 of the merchant's image, or null if absent. */
   readonly logo: string | null;
   /** `#rrggbb` of buttons and links, or null for Quita's colour. */
   readonly color: string | null;

@@ -1,20 +1,10 @@
 // Turns of phrase that need two readings, in comments and texts of product code and in documents: plain English says what is the case.
 import type { Problem, Source } from './source.ts';
 
-const TURNS = /\b(?:is none|whoever|nobody|no more(?! than\b)|are told|of before)\b/gi;
+const TURNS = /\b(?:is none|whoever|(?<![`"'])nobody|no more(?! than\b)|are told|of before)\b/gi;
 
-/**
- * How many are left from before the rule, by folder: it only ever gets less. Where none is left, the name goes from here.
- */
-const LEFT: Readonly<Record<string, number>> = {
-  domain: 20,
-  application: 54,
-  projections: 11,
-  infrastructure: 136,
-  http: 42,
-  migrations: 11,
-  docs: 5,
-};
+/** How many remain, by folder: SQL of migrations, which a test holds to its hash. */
+const LEFT: Readonly<Record<string, number>> = { migrations: 10 };
 
 /** Code in a document, where `None` may be a keyword. */
 const FENCED = /^```[\s\S]*?^```/gm;
