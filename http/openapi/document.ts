@@ -163,7 +163,7 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
     summary: description,
     description: legacy
       ? 'An event of the older family, for integrations that use the transaction format.'
-      : 'Respond with 2xx within 30 seconds. Otherwise Quita retries the delivery, up to 15 times over four days.',
+      : 'Respond with 2xx within 30 seconds. Otherwise Quita retries the delivery, with up to 15 attempts over about two and a half days.',
     tags: [WEBHOOK_EVENTS.name],
     security: [],
     parameters: [SIGNATURE[legacy ? 'legacy' : 'canonical'], DELIVERY_ID, EVENT_TYPE, SEQUENCE, ...STANDARD],
