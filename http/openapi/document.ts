@@ -177,7 +177,7 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
       },
     },
     responses: {
-      '2XX': { description: 'The delivery succeeded. Quita does not read the body.' },
+      '2XX': { description: 'The delivery succeeded, whatever the body contains.' },
       '4XX': { description: 'The attempt failed. Quita retries later; after a 429, at the time in `Retry-After`.' },
     },
   },
