@@ -120,7 +120,7 @@ describe('doctor on EventStoreDB', () => {
     expect([ended.code, ended.stderr]).to.deep.equal([2, '']);
     const bad = findingsOf(ended).filter(({ isGood }) => !isGood);
     expect(bad.map(({ check }) => check)).to.deep.equal(['event store', 'event store access']);
-    expect(bad[0]?.says).to.contain("can't be opened: EventStoreDB cannot be read: EventStoreDB refused");
+    expect(bad[0]?.says).to.contain("can't be opened: EventStoreDB cannot be read: EventStoreDB denied access");
     expect(bad[1]?.says).to.contain('the user bia may not read $all');
   });
 

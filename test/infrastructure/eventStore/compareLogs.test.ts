@@ -78,7 +78,7 @@ describe('comparing a copy with its source', () => {
       const error = await rejection(compare(movedEvents(8), copy));
       expect(error).to.be.instanceOf(LogsDiffer);
       const { stream, revision } = movedEvent(4);
-      expect(error.message).to.equal(`event 5 (${stream}@${revision}) has another ${field} in the copy`);
+      expect(error.message).to.equal(`event 5 (${stream}@${revision}) has a different ${field} in the copy`);
     });
 
   it('refuses a copy in another order, with a hole, with one event twice, or with more', async () => {

@@ -141,7 +141,7 @@ describe('moving an event log', function suite() {
         });
         const error = await rejection(world.run(direction));
         expect(error).to.be.instanceOf(LogsDiffer);
-        expect(error.message).to.equal('event 1 (payment-moved0@0) has another data in the copy');
+        expect(error.message).to.equal('event 1 (payment-moved0@0) has a different data in the copy');
         expect(await world.checkpoints()).to.deep.equal(untouched);
         expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
       });

@@ -26,11 +26,13 @@ interface Facts {
     readonly seconds: number;
   } | null;
   readonly refunds: readonly { readonly on: string; readonly amount: number; readonly fee: number }[];
+  /** By disputes: with the operator's word on a mismatch, or with the end of the case. */
+  readonly losses: readonly { readonly on: string; readonly amount: number }[];
   readonly status: TransactionStatus;
   readonly statusOn: string;
 }
 
-const factsOf = ({ state, statusSince }: MixedPayment): Facts => {
+const factsOf = ({ state, statusSince, events }: MixedPayment): Facts => {
   const { terms } = state.charge;
   const { transaction } = state;
   const settled = transaction.status === 'settled' ? transaction : null;
@@ -54,6 +56,12 @@ const factsOf = ({ state, statusSince }: MixedPayment): Facts => {
       ),
     },
     refunds,
+    losses: events.flatMap(({ type, data }) =>
+      (type === 'TransactionDisputeSettled' && data.verdict === 'lost') ||
+      (type === 'TransactionDisputeResolved' && data.moneyOutcome !== 'refunded_to_merchant')
+        ? [{ on: dayOf(data.at), amount: data.amount }]
+        : [],
+    ),
     status: transactionStatus(state),
     statusOn: dayOf(statusSince),
   };
@@ -113,9 +121,16 @@ export const recomputedMetrics = (
   const refunds = all.flatMap((one) =>
     one.refunds.filter(({ on }) => days.includes(on)).map((refund) => ({ ...refund, currency: one.currency })),
   );
+  const losses = all.flatMap((one) =>
+    one.losses.filter(({ on }) => days.includes(on)).map((loss) => ({ ...loss, currency: one.currency })),
+  );
   const stands = (...statuses: TransactionStatus[]) =>
     all.filter(({ status, statusOn }) => statuses.includes(status) && days.includes(statusOn)).length;
-  const currencies = [...new Set([...created, ...paid, ...refunds].map((one) => one.currency))].toSorted();
+  const currencies = [
+    ...new Set(
+      [...created, ...paid, ...refunds, ...losses.filter(({ amount }) => amount > 0)].map((one) => one.currency),
+    ),
+  ].toSorted();
   return {
     days: days.length,
     currency,
@@ -136,14 +151,15 @@ export const recomputedMetrics = (
       const back = refunds.filter((one) => one.currency === of);
       const volume = sum(own.map(({ amount }) => amount));
       const refunded = sum(back.map(({ amount }) => amount));
+      const lost = sum(losses.filter((one) => one.currency === of).map(({ amount }) => amount));
       const fees = sum(own.map((one) => one.fees)) + sum(back.map(({ fee }) => fee));
       return {
         currency: of,
         created: sum(created.filter((one) => one.currency === of).map(({ amount }) => amount)),
         paid: volume,
         refunded,
-        lost: 0, // these payments have no disputes
-        net: volume - refunded - fees,
+        lost,
+        net: volume - refunded - lost - fees,
         fees,
         averageTicket: own.length === 0 ? 0 : Math.floor((2 * volume + own.length) / (2 * own.length)),
       };

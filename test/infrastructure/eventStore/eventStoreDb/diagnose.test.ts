@@ -27,7 +27,7 @@ describe('the diagnosis of EventStoreDB', () => {
     findings.find((finding) => finding.check === check);
   const bad = (findings: readonly Diagnosis[]): readonly Diagnosis[] => findings.filter(({ isGood }) => !isGood);
   const skewOf = (findings: readonly Diagnosis[]): number =>
-    Number(/is (-?\d+) ms from/.exec(named(findings, 'event store clock')?.says ?? '')?.[1]);
+    Number(/differs from this machine's by (-?\d+) ms/.exec(named(findings, 'event store clock')?.says ?? '')?.[1]);
 
   it('finds everything good on a good server, and says what it saw', async () => {
     server = await EventStoreDbServer.start();

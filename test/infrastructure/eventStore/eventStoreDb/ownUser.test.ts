@@ -33,7 +33,9 @@ describe('a user of its own on EventStoreDB', () => {
       isNew: false,
       rightsAreNew: false,
     });
-    expect((await rejection(openEventStoreDb({ connectionString: at('quita:first') }))).message).to.include('refused');
+    expect((await rejection(openEventStoreDb({ connectionString: at('quita:first') }))).message).to.include(
+      'denied access',
+    );
     const findings = await diagnoseEventStoreDb(at('quita:second'));
     expect(findings.filter(({ isGood }) => !isGood)).to.deep.equal([]);
     const store = await openEventStoreDb({ connectionString: at('quita:second') });
