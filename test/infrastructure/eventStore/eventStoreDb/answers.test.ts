@@ -67,7 +67,7 @@ describe('answers of EventStoreDB to an append', () => {
   });
 
   it('B10: a deadline that is over at once is the fault of the clocks, and is called so', () => {
-    expect(failure(refused('Timeout'), 3).message).to.include('its clock and ours differ');
+    expect(failure(refused('Timeout'), 3).message).to.include("its clock and this machine's differ");
     expect(failure(refused('Timeout'), 2_500).message).to.equal('the server did not finish the append in time');
   });
 

@@ -56,7 +56,7 @@ describe('EventStoreDB over TLS', () => {
     await start({ tls: RECEIVER, users: USERS });
     const findings = await diagnoseEventStoreDb(at('localhost', ''), { ...TIMINGS, ...PLAINTIVE });
     expect(findings).to.have.length(1);
-    expect(findings[0]?.says).to.match(/^the node .* with tlsCAFile=… in the connection string$/);
+    expect(findings[0]?.says).to.match(/^the node .* set tlsCAFile=… in the connection string$/);
   });
 
   it('says for whom the certificate is when it is not for this host', async () => {
@@ -99,7 +99,7 @@ describe('EventStoreDB over TLS', () => {
   it('says that a user is wanted', async () => {
     await start({ tls: RECEIVER, users: USERS });
     expect(await complaint(at('localhost', trusting('receiver'), ''))).to.contain(
-      'Access Denied (user and password stand in the connection string',
+      'Access Denied (check the user in the connection string',
     );
   });
 
