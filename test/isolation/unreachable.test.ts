@@ -140,11 +140,7 @@ describe('a store that does not answer', function suite() {
     const env = { DATABASE_URL: urls['silence'] as string };
     const [demo, listen] = await Promise.all([run(['cli.ts', 'demo'], env), run(['cli.ts', 'listen'], env)]);
     expectOneLine(demo, /^quita: DATABASE_URL must not be set: the demo/, 'demo');
-    expectOneLine(
-      listen,
-      /^quita: API_KEY must be set to a key of the account: with DATABASE_URL there/,
-      'listen',
-    );
+    expectOneLine(listen, /^quita: API_KEY must be set to a key of the account: with DATABASE_URL there/, 'listen');
   });
 
   for (const kind of Object.keys(SAYS))
