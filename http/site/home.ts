@@ -102,7 +102,10 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     points: [
       ['One request, one Pix', 'The same response contains the pay code, the QR image and the payment page.'],
       ['Safe to retry', 'The same idempotency key never charges or refunds twice, not even after a crash.'],
-      ['Signed webhooks', 'The confirmation arrives when the Pix settles, and is retried for about two and a half days.'],
+      [
+        'Signed webhooks',
+        'The confirmation arrives when the Pix settles, and is retried for about two and a half days.',
+      ],
       ['You control time', 'In the sandbox you pay, expire and refund charges in seconds: you advance the test clock.'],
     ],
     demo: 'Try it now',

@@ -75,8 +75,8 @@ const clocks: Check = async ({ storage: { reads } }) => {
   return finding(
     'clocks',
     Math.abs(skew) <= CLOCK_SKEW_MS_MAX,
-    `the database’s clock differs from this machine’s by ${skew} ms`,
-    `the database’s clock differs from this machine’s by ${skew} ms: run NTP on both`,
+    `the database's clock differs from this machine's by ${skew} ms`,
+    `the database's clock differs from this machine's by ${skew} ms: run NTP on both`,
   );
 };
 

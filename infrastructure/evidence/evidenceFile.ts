@@ -24,7 +24,7 @@ export const evidenceProblem = async (bytes: Buffer, contentType: string): Promi
 };
 
 const refuse = (what: string): Rejection =>
-  reject('invalid_evidence', `The file ${what}. Request a new grant and upload another file.`);
+  reject('invalid_evidence', `The file ${what}. Request a new upload and send another file.`);
 
 const NOT_WHOLE = 'is damaged, incomplete, or made of too many parts';
 const SEVERAL = 'contains several files';

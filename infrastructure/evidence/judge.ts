@@ -12,7 +12,7 @@ const FILES_MAX = 2;
 const JUDGING_MS_MAX = 20_000;
 const TOO_LONG = reject(
   'invalid_evidence',
-  'The file takes too long to examine. Request a new grant and upload another file.',
+  'The file takes too long to examine. Request a new upload and send another file.',
 );
 
 export interface JudgedFile {

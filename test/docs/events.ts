@@ -193,16 +193,15 @@ ${rows.join('\n')}
   );
   return `# Events
 
-What is stored, by the stream that holds it. Stored data of a version never changes: a change of shape is a new version with an upcast.
-Personal fields are those that name, or lead to, a person. "Webhooks" are the messages that may follow from an event, "ledger accounts"
-those on which it may post.
+The stored events of each kind of stream. Stored data of a version never changes: a changed shape gets a new version with an upcast.
+Personal fields identify a person or lead to one. "Webhooks" lists the messages that an event can cause, and "ledger accounts" the
+accounts to which it can post.
 
 ${sections.join('\n')}
-## What is left out
+## Omitted fields
 
-A field that has this value is not stored, and is there again when the event is read. Of the metadata, \`$correlationId\` is left out
-where it is the subject of the stream, \`$causationId\` where it is the correlation, \`requestId\` where it is the cause, and the version
-\`v\` where it is 1. On EventStoreDB the stored metadata always has \`$correlationId\` and \`$causationId\`, because its own tools index them.
+A field with this value is not stored; reading the event restores it. Some metadata is omitted, too: \`$correlationId\` if it is the
+subject of the stream, \`$causationId\` if it equals the correlation, \`requestId\` if it equals the cause, and the version \`v\` if it is 1. On EventStoreDB the stored metadata always has \`$correlationId\` and \`$causationId\`, because its own tools index them.
 
 | event | field | value |
 |---|---|---|

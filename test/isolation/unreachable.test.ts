@@ -139,12 +139,8 @@ describe('a store that does not answer', function suite() {
   it('is not asked by the two that act for the demo account: they say what they need', async () => {
     const env = { DATABASE_URL: urls['silence'] as string };
     const [demo, listen] = await Promise.all([run(['cli.ts', 'demo'], env), run(['cli.ts', 'listen'], env)]);
-    expectOneLine(demo, /^quita: DATABASE_URL is set: the demo/, 'demo');
-    expectOneLine(
-      listen,
-      /^quita: API_KEY must be set to a key of the account, because with DATABASE_URL there/,
-      'listen',
-    );
+    expectOneLine(demo, /^quita: DATABASE_URL must not be set: the demo/, 'demo');
+    expectOneLine(listen, /^quita: API_KEY must be set to a key of the account: with DATABASE_URL there/, 'listen');
   });
 
   for (const kind of Object.keys(SAYS))

@@ -43,7 +43,7 @@ export const metricsSchema = exactly({
       paid: count('Settled at any time, including payments refunded later.'),
       failed: count('Declined.'),
       expired: count('Not paid in time.'),
-      cancelled: count('Cancelled before payment.'),
+      cancelled: count('Cancelled before completion.'),
       refunded: count('Fully refunded.'),
       disputed: count('Disputed.'),
       conversionRate: percent('The percentage of created payments that were ever settled, as an integer.'),

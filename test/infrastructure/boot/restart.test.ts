@@ -100,7 +100,7 @@ describe('npm start on a directory that was used before', function suite() {
       await inDatabase(`UPDATE schema_migrations SET name = '${before}' WHERE name = '${now}'`);
       expect(await start().exited).to.deep.equal({ code: 2, signal: null });
       expect(program.output).to.equal(
-        'quita: the database was made by a build before the first release, whose events this version does not read: ' +
+        'quita: the database was created by a build before the first release, whose events this version does not read. ' +
           'Embedded database: remove the data directory, or set DATA_DIR to another folder. Otherwise: set DATABASE_URL to an empty database\n',
       );
       await inDatabase(`UPDATE schema_migrations SET name = '${now}' WHERE name = '${before}'`);

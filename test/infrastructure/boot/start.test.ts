@@ -89,7 +89,7 @@ describe('npm start', function suite() {
     const owner = await start().ready();
     const second = start({ port: await freePort() });
     expect(await second.exited).to.deep.equal({ code: 2, signal: null });
-    expect(second.output).to.match(/^quita: The data directory .* is in use by another running program: [^\n]*\n$/);
+    expect(second.output).to.match(/^quita: The data directory .* is in use by another running program. [^\n]*\n$/);
     expect((await fetch(`${owner.baseUrl}/health/ready`)).status).to.equal(200);
   });
 

@@ -19,7 +19,7 @@ const refused = async (bytes: Buffer, type: string, what: string): Promise<void>
   const problem = await evidenceProblem(bytes, type);
   expect([problem?.code, problem?.message]).to.deep.equal([
     'invalid_evidence',
-    `The file ${what}. Request a new grant and upload another file.`,
+    `The file ${what}. Request a new upload and send another file.`,
   ]);
 };
 const taken = async (bytes: Buffer, type: string): Promise<void> =>
