@@ -201,7 +201,8 @@ ${sections.join('\n')}
 ## Omitted fields
 
 A field with this value is not stored; reading the event restores it. Some metadata is omitted, too: \`$correlationId\` if it is the
-subject of the stream, \`$causationId\` if it equals the correlation, \`requestId\` if it equals the cause, and the version \`v\` if it is 1. On EventStoreDB the stored metadata always has \`$correlationId\` and \`$causationId\`, because its own tools index them.
+subject of the stream, \`$causationId\` if it equals the correlation, \`requestId\` if it equals the cause, and the version \`v\` if it is 1.
+On EventStoreDB the stored metadata always has \`$correlationId\` and \`$causationId\`, because its own tools index them.
 
 | event | field | value |
 |---|---|---|
