@@ -34,7 +34,7 @@ describe('a user of its own on EventStoreDB', () => {
       rightsAreNew: false,
     });
     expect((await rejection(openEventStoreDb({ connectionString: at('quita:first') }))).message).to.include(
-      'denied access',
+      'rejected the user or password',
     );
     const findings = await diagnoseEventStoreDb(at('quita:second'));
     expect(findings.filter(({ isGood }) => !isGood)).to.deep.equal([]);
