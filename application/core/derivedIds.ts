@@ -52,36 +52,31 @@ export const newAccountId = (bytes: Uint8Array): AccountId => {
 /** An account with the seed from which its ids are derived. */
 type Seeded = Pick<OpenAccount, 'accountId' | 'idSeed'>;
 
+const createdBytes = ({ idSeed }: Seeded, mode: Mode, operation: string, key: string): Buffer =>
+  keyed(idSeed, `${mode}\n${operation}\n${key}`);
+
+/** Returns the id of what a key creates by an operation. Keys are scoped to (mode, operation) (K1). */
+export const createdIdOf = <I extends RawId>(account: Seeded, mode: Mode, operation: string, key: string): I =>
+  derived(account.accountId, createdBytes(account, mode, operation, key));
+
 /** Returns the payment id and txid for (mode, operation, idempotency key). They use different bytes, so neither reveals the other (I3). */
 export const paymentIds = (
-  { accountId, idSeed }: Seeded,
+  account: Seeded,
   mode: Mode,
   operation: Operation,
   key: string,
 ): { paymentId: PaymentId; txid: string } => {
-  const bytes = keyed(idSeed, `${mode}\n${operation}\n${key}`);
-  return { paymentId: derived(accountId, bytes), txid: bytes.toString('hex', 16) };
+  const bytes = createdBytes(account, mode, operation, key);
+  return { paymentId: derived(account.accountId, bytes), txid: bytes.toString('hex', 16) };
 };
 
 /** Returns the id of the refund that an idempotency key requests. Keys are scoped to the payment (K1). */
-export const refundIdOf = ({ accountId, idSeed }: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
-  derived(accountId, keyed(idSeed, `${mode}\nrefund:${paymentId}\n${key}`));
-
-/** Returns the id of the entity that an idempotency key creates by this operation. */
-export const createdIdOf = <I extends RawId>(
-  { accountId, idSeed }: Seeded,
-  mode: Mode,
-  operation: string,
-  key: string,
-): I => derived(accountId, keyed(idSeed, `${mode}\n${operation}\n${key}`));
+export const refundIdOf = (account: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
+  createdIdOf(account, mode, `refund:${paymentId}`, key);
 
 /** Returns the id of a provider's case about a payment. */
-export const medCaseIdOf = (
-  { accountId, idSeed }: Seeded,
-  mode: Mode,
-  paymentId: PaymentId,
-  providerCaseId: string,
-): MedCaseId => derived(accountId, keyed(idSeed, `${mode}\nmedCase:${paymentId}\n${providerCaseId}`));
+export const medCaseIdOf = (account: Seeded, mode: Mode, paymentId: PaymentId, providerCaseId: string): MedCaseId =>
+  createdIdOf(account, mode, `medCase:${paymentId}`, providerCaseId);
 
 /** Returns the sandbox bank's id for the n-th dispute of a payment, if the request has none. */
 export const sandboxCaseIdOf = (paymentId: PaymentId, number: number): string =>

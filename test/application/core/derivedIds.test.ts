@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { keyOf } from '../../../application/accounts/newKey.ts';
 import {
+  createdIdOf,
   deliveryIdOf,
   documentTokenOf,
   eventIdOf,
@@ -90,6 +91,10 @@ describe('derived ids', () => {
   it('of a refund, by mode, payment and key (K1)', () => {
     expect(refundIdOf(SEEDED, 'test', PAYMENT_ID, 'refund-0001')).to.equal('5a5pbq3nxa3mqjm7v2wv2y4gs0');
     expect(refundIdOf(SEEDED, 'live', PAYMENT_ID, 'refund-0001')).to.equal('5a1srrd4aa7abnr4mnewz3qbp8');
+  });
+  it('of a payout, by mode and key', () => {
+    expect(createdIdOf(SEEDED, 'test', 'payouts.create', 'payout-0001')).to.equal('5a5s66tgy8p736xbsrgrjq9s1a');
+    expect(createdIdOf(SEEDED, 'live', 'payouts.create', 'payout-0001')).to.equal('5a52560sahgf8khjyn8dnc8wzw');
   });
   it('of a case, by mode, payment and the provider’s name of it', () => {
     expect(medCaseIdOf(SEEDED, 'test', PAYMENT_ID, 'bank-1')).to.equal('5a1ztd5z6n7247b90spys3fhf0');
