@@ -1,41 +1,27 @@
 // Sandbox routes that simulate the bank's decision on a payout (rule Y6).
 
-import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
 import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
-import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { IN_SANDBOX } from '../sandbox/tags.ts';
 import { payoutSchema } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
-/** The longest wait for running work before each attempt to decide. */
-const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the payout.';
 
 /** Confirms the payout if `failure` is null. Waits until a payout just requested has reached the bank. */
-const decide = async (
-  { caller: { tenant }, params: { id }, services }: KeyContext<typeof payoutParam>,
-  failure: string | null,
-  late = false,
-) => {
-  const wanted = failure === null ? 'paid' : 'failed';
-  let isDecided = false;
-  const look = async () => {
-    if (!isDecided) {
-      await services.whenIdle(tenant.accountId, AT_REST_MS);
-      const done = await services.decideSandboxPayout(tenant, id, failure, late);
-      if (isRejection(done)) return done;
-      if (done === 'early') return null;
-      isDecided = true;
-    }
-    const payout = await services.views.payouts.find(tenant, id);
-    return payout?.status === wanted ? payout : null;
-  };
-  const seen = await services.untilSeen(VISIBLE_MS, look);
-  if (isRejection(seen)) return seen;
-  if (seen !== null) return { status: 200 as const, body: seen };
-  const current = await services.views.payouts.find(tenant, id);
-  return current === null ? NO_PAYOUT : { status: 202 as const, body: current };
+const decide = (context: KeyContext<typeof payoutParam>, failure: string | null, late = false) => {
+  const { caller, params, services } = context;
+  return decideAtBank(context, {
+    decide: async () => {
+      const done = await services.decideSandboxPayout(caller.tenant, params.id, failure, late);
+      return done === 'early' ? null : done;
+    },
+    find: () => services.views.payouts.find(caller.tenant, params.id),
+    isShown: ({ status }) => status === (failure === null ? 'paid' : 'failed'),
+    missing: NO_PAYOUT,
+  });
 };
 
 const deciding = {

@@ -3,15 +3,13 @@
 import type { RefundView } from '../../../application/ports/readModels/views.ts';
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
-import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { IN_SANDBOX } from '../sandbox/tags.ts';
 import { refundSchema } from './refundSchema.ts';
 
-/** The longest wait for running work before each attempt to decide. */
-const AT_REST_MS = 250;
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
 
 const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || status === 'FAILED';
@@ -26,30 +24,18 @@ const refundParam = {
 } as const;
 
 /** Confirms the refund if `failure` is null. Waits until a refund just requested has reached the bank. */
-const decide = async (
-  { caller, params: { id }, services }: KeyContext<typeof refundParam>,
-  failure: string | null,
-  late = false,
-) => {
-  const { tenant } = caller;
-  let isDecided = false;
-  const look = async () => {
-    if (!isDecided) {
-      const isAtRest = await services.whenIdle(tenant.accountId, AT_REST_MS);
-      const done = await services.decideSandboxRefund(tenant, id, failure, late);
-      if (isRejection(done)) return done;
-      if (done === 'absent' && isAtRest) return NO_REFUND;
-      if (done !== 'decided') return null;
-      isDecided = true;
-    }
-    const refund = await services.views.refunds.find(tenant, id);
-    return refund && isEnded(refund) ? refund : null;
-  };
-  const seen = await services.untilSeen(VISIBLE_MS, look);
-  if (isRejection(seen)) return seen;
-  if (seen !== null) return { status: 200 as const, body: seen };
-  const current = await services.views.refunds.find(tenant, id);
-  return current === null ? NO_REFUND : { status: 202 as const, body: current };
+const decide = (context: KeyContext<typeof refundParam>, failure: string | null, late = false) => {
+  const { caller, params, services } = context;
+  return decideAtBank(context, {
+    decide: async (isAtRest) => {
+      const done = await services.decideSandboxRefund(caller.tenant, params.id, failure, late);
+      if (done === 'absent') return isAtRest ? NO_REFUND : null;
+      return done === 'early' ? null : done;
+    },
+    find: () => services.views.refunds.find(caller.tenant, params.id),
+    isShown: isEnded,
+    missing: NO_REFUND,
+  });
 };
 
 const deciding = {
