@@ -43,11 +43,9 @@ const FOLDER = new URL('../../../docs/guides/', import.meta.url);
 /** Returns the guide in a file. Its front matter has lines `name: value` between two lines `---`. */
 const guideFile = (file: string): GuideText & { readonly order: number } => {
   const [, head = '', text = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(readFileSync(new URL(file, FOLDER), 'utf8')) ?? [];
-  const properties = new Map(
-    head.split('\n').map((line) => [line.split(': ', 1)[0], line.slice(line.indexOf(': ') + 2)]),
-  );
-  const [title = '', summary = ''] = [properties.get('title'), properties.get('summary')];
-  return { title, summary, order: Number(properties.get('order')), text };
+  const properties = Object.fromEntries([...head.matchAll(/^(\w+): (.*)$/gm)].map(([, name, value]) => [name, value]));
+  const { title = '', summary = '', order } = properties;
+  return { title, summary, order: Number(order), text };
 };
 
 const guideOf = (file: string): Guide => ({
