@@ -128,7 +128,7 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
   return { strategy: 'cashout', destination, namedByMerchant, fee: PIX_OUT_FEE, feePaidBy };
 };
 
-/** Rejects fields that apply only to Pix refunds instead of ignoring them. Returns null if there are none. */
+/** Rejects fields that apply only to Pix refunds instead of ignoring them. Returns null if the request has no such field. */
 const onlyForPix = ({ strategy, destinationKey }: ReserveRefund): Rejection | null => {
   const param = strategy !== null ? 'strategy' : destinationKey !== null ? 'destinationKey' : null;
   return param === null ? null : reject('invalid_request', `${param} applies only to payments by PIX.`, { param });

@@ -61,6 +61,6 @@ export const payerTaxIdOf = (document: string | null): string | null => {
   return isStrictTaxId(bare) ? bare : null;
 };
 
-/** Returns the digits and letters of a document of any kind, for comparison (E3, E6), or null if there are none. */
+/** Returns the digits and letters of a document of any kind, for comparison (E3, E6), or null if it has neither. */
 export const documentKeyOf = (document: string): string | null =>
   document.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase() || null;

@@ -9,7 +9,7 @@ export interface MetricsWindow {
   /** null for all currencies. */
   readonly currency: string | null;
 }
-/** Seconds from creation to payment, of payments paid in the window; null if there are none. */
+/** Seconds from creation to payment, of payments paid in the window; null without such payments. */
 export interface TimeToPay {
   readonly p50Seconds: number | null;
   readonly p90Seconds: number | null;

@@ -56,7 +56,7 @@ async function* flat(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGen
 /** Deliveries that the target still holds but the source has deleted since the target was the log in use. */
 interface DeletedSince {
   readonly deliveries: readonly EndedDelivery[];
-  /** The day (yyyy-mm-dd, UTC) after their last event was recorded; null if there are none. */
+  /** The day (yyyy-mm-dd, UTC) after their last event was recorded; null without such deliveries. */
   readonly recordedBefore: string | null;
 }
 
@@ -69,7 +69,7 @@ interface Place {
 export interface Comparison {
   /** Number of the source's first events that the target holds; it holds no others. */
   readonly events: number;
-  /** Position of the last of them in the source, or the source's head if no event follows; null if there are none. */
+  /** Position of the last of them in the source, or the source's head if no event follows; null if `events` is 0. */
   readonly source: Position | null;
   /** For each asked position of the source: the target's position and the id of the last event at or before it. */
   readonly positions: ReadonlyMap<Position, Place | null>;

@@ -25,7 +25,7 @@ const OTHERS = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
     AND (application_name LIKE 'quita%' OR application_name = $1) AND application_name NOT IN ($2, $3)
   ORDER BY 1`;
 
-/** Returns the names of other sessions, or null if there are none. `connectionString` is the program's. */
+/** Returns the names of other sessions, or null if no other session is open. `connectionString` is the program's. */
 const othersOn = async (db: Sql, connectionString: string): Promise<string | null> => {
   const programName = new URL(connectionString).searchParams.get('application_name') ?? '';
   const { rows } = await db.query<{ name: string }>(OTHERS, [programName, OWN_NAME, INSTANCE_LOCK]);

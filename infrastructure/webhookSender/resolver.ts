@@ -8,7 +8,7 @@ import { raceAbort } from '../waiting.ts';
 export interface AddressResolver {
   /**
    * Returns all addresses of a name (lower case, no trailing dot, never an IP literal), the preferred first.
-   * Rejects with an error that has a `code` (`ENOTFOUND`, `ENODATA`, `ETIMEOUT` …) if there are none.
+   * Rejects with an error that has a `code` (`ENOTFOUND`, `ENODATA`, `ETIMEOUT` …) if it finds no address.
    */
   resolve(name: string): Promise<readonly string[]>;
   /** Cancels running queries. */

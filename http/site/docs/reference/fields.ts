@@ -24,7 +24,7 @@ const typeName = (schema: Schema): string => {
 
 const number = (value: number): string => (value >= Number.MAX_SAFE_INTEGER ? '2^53 − 1' : value.toLocaleString('en'));
 
-/** Returns the bounds in words, or null if there are none. */
+/** Returns the bounds in words, or null for an unbounded field. */
 const range = (from: number | undefined, to: number | undefined, unit: string): string | null => {
   if (from === undefined && to === undefined) return null;
   if (to === undefined) return `At least ${number(from ?? 0)}${unit}.`;
