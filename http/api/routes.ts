@@ -40,9 +40,6 @@ export const API_ROUTES = inMatchingOrder(
   HTTP_MODULES.flatMap(({ routes }) => routes).toSorted((a, b) => CHAPTERS.indexOf(a.tag) - CHAPTERS.indexOf(b.tag)),
 );
 
-/** The routes for operators of the platform. */
-export const OPS_ROUTES = API_ROUTES.filter(({ principal }) => principal === 'operator');
-
 /** Every route: the JSON API, the pages for payers, health and metrics. */
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,

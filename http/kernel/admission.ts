@@ -157,7 +157,7 @@ const admitSession = async (
 // --- Requests per minute (rule E8): of each API key and each user, and of all keys of an account and mode. Requests without a valid key
 // or token (logins, pages, readiness, failed authentication) count by address. All processes of a deployment count together ---
 
-export interface Limited {
+interface Limited {
   readonly perMinute: number;
   /** Whether this is the first rejection in its minute. */
   readonly isFirst: boolean;
@@ -221,7 +221,7 @@ export const rateLimit =
   };
 
 /** Each kind is counted separately, so that failed authentication from an address doesn't block its health checks. */
-export type WithoutKey = 'keys' | 'pages' | 'readiness' | 'catalogue' | 'login';
+type WithoutKey = 'keys' | 'pages' | 'readiness' | 'catalogue' | 'login';
 
 /** Requests per minute of an address (rule E8): `perMinute` of each kind except logins. 0 means unlimited. */
 export interface AddressLimits {
@@ -233,7 +233,7 @@ const ADDRESS_LIMITS: AddressLimits = { perMinute: 1_200, loginsPerMinute: 20 };
 const CREDIT_OF_ADDRESS = 1 / 60;
 
 /** Returns null if the request is within the limit. */
-export type AddressLimit = (
+type AddressLimit = (
   req: Request,
   res: Response,
   of: WithoutKey,

@@ -55,6 +55,7 @@ export const volumesByCurrency = Type.Unsafe<{ readonly [currency: string]: numb
 export const id = (prefix: string) => Type.String({ pattern: `^${prefix}[0-9a-hjkmnp-tv-z]{26}$` });
 export const oneOfTexts = <const Value extends string>(values: readonly Value[]) =>
   Type.Unsafe<Value>({ type: 'string', enum: values });
+export const mode = oneOfTexts(['test', 'live']);
 export const constant = <const Value extends string>(value: Value) =>
   Type.Unsafe<Value>({ type: 'string', const: value });
 export const constantTrue = Type.Unsafe<true>({ type: 'boolean', const: true });

@@ -123,7 +123,7 @@ const openStream = async (
   });
 };
 
-export const sendJson = (res: Response, status: number, body: unknown): void =>
+const sendJson = (res: Response, status: number, body: unknown): void =>
   sendUncached(res, status, 'application/json; charset=utf-8', JSON.stringify(body));
 
 const sendUncached = (res: Response, status: number, contentType: string, text: string): void => {

@@ -273,7 +273,7 @@ export const idempotencyKeyOf = (req: Request): string | Rejection => {
 };
 
 /** Returns the paths of at most `max` fields that a closed schema doesn't list (rule I12). Ajv would create an object for each of them. */
-export const unknownFields = (schema: JsonSchema, body: unknown, max: number): readonly string[] => {
+const unknownFields = (schema: JsonSchema, body: unknown, max: number): readonly string[] => {
   const found: string[] = [];
   const collect = ({ properties = {}, additionalProperties }: JsonSchema, value: unknown, path: string): void => {
     if (additionalProperties !== false || typeof value !== 'object' || value === null || Array.isArray(value)) return;

@@ -14,7 +14,7 @@ import {
   exactly,
   id,
   listOf,
-  oneOfTexts,
+  mode,
   optional,
   orNull,
   string,
@@ -29,7 +29,7 @@ export const listedKey = {
   prefix: described('The first 12 characters of the key.', string()),
   label: orNull(label),
   createdAt: timestamp,
-  mode: described('`test` keys use the sandbox, `live` keys use real providers.', oneOfTexts(['test', 'live'])),
+  mode: described('`test` keys use the sandbox, `live` keys use real providers.', mode),
 };
 export const newKeySchema = exactly({
   id: listedKey.id,

@@ -14,7 +14,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, route } from '../../kernel/route.ts';
-import { accountParam, NO_ACCOUNT } from '../ops/accounts.ts';
+import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 

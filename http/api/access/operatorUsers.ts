@@ -19,10 +19,10 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { matching } from '../../kernel/query.ts';
+
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
-import { emailSchema, loginProblems, passwordSchema } from '../ops/accounts.ts';
-import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
+import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
+import { NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
@@ -146,11 +146,7 @@ const listUsersRoute = route({
   ...FOR_OPERATORS,
   query: {
     ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, USER.idPrefix)),
-    accountId: matching(
-      'Only users of this account.',
-      'an acct_ id',
-      (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
-    ),
+    accountId: ofAccount,
   },
   refusesUnknownQuery: true,
   reads: ['users'],

@@ -6,6 +6,7 @@ import {
   described,
   exactly,
   listOf,
+  mode,
   oneOfTexts,
   optional,
   orNull,
@@ -16,7 +17,6 @@ import { jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const mode = oneOfTexts(['test', 'live']);
 const queueText = described('The name of a queue.', string(100));
 const jobSchema = exactly({
   id: string(),

@@ -1,5 +1,6 @@
 // Routes of the ledger for operators of the platform (rule O1).
 
+import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
@@ -16,7 +17,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
-import { NO_PAYMENT, paymentParam } from '../payments/operatorHeld.ts';
+import { paymentParam } from '../payments/payment.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
 const ledgerSchema = exactly({

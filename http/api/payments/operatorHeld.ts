@@ -2,8 +2,7 @@
 
 import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
-import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import {
   accepting,
@@ -13,7 +12,7 @@ import {
   exactly,
   id,
   listOf,
-  oneOfTexts,
+  mode,
   optional,
   orNull,
   string,
@@ -21,8 +20,7 @@ import {
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
-
-const mode = oneOfTexts(['test', 'live']);
+import { paymentParam } from './payment.ts';
 
 const heldSchema = exactly({
   paymentId: id(PAYMENT.idPrefix),
@@ -71,15 +69,6 @@ const listHeldRoute = route({
     return { status: 200, body: { data: held, total: all } };
   },
 });
-
-export const NO_PAYMENT = reject('not_found', 'There is no such payment.');
-export const paymentParam = {
-  id: {
-    description: 'The `tx_`, `ch_` or raw id of the payment.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix) ?? NO_PAYMENT,
-  },
-} as const;
 
 const reviewedSchema = exactly({ paymentId: id(PAYMENT.idPrefix), status: string(), isNew: boolean });
 const REVIEWED = {

@@ -2,7 +2,7 @@
 import type { ListedPayout } from '../../../application/ports/readModels/payouts.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { described, exactly, id, listOf, oneOfTexts } from '../../kernel/jsonSchema.ts';
+import { described, exactly, id, listOf, mode } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -11,7 +11,7 @@ import { payoutParam } from './payouts.ts';
 
 const schema = exactly({
   accountId: id(ACCOUNT.idPrefix),
-  mode: oneOfTexts(['test', 'live']),
+  mode,
   payout: described('The payout, as the merchant sees it.', payoutSchema),
 });
 const shown = ({ tenant, payout }: ListedPayout) => ({

@@ -6,7 +6,7 @@ import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
-import { SANDBOX } from './tags.ts';
+import { IN_SANDBOX } from './tags.ts';
 
 type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;
 const { switches } = DECLARED_SETTINGS;
@@ -27,8 +27,7 @@ export const sandboxSettingsRoute = route({
   summary: 'Change the sandbox settings',
   description:
     'Changes the settings of this account’s sandbox. Fields that you omit keep their values. Live mode is not affected.',
-  tag: SANDBOX,
-  principal: 'testKey',
+  ...IN_SANDBOX,
   limit: 'keyApartFromSandbox',
   body: jsonBody({ schema: sandboxSettingsBody }),
   responses: {

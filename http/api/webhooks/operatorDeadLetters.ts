@@ -14,19 +14,17 @@ import {
   exactly,
   id,
   listOf,
-  oneOfTexts,
+  mode,
   optional,
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, jsonBody, type Route, route } from '../../kernel/route.ts';
-import { NO_ACCOUNT } from '../ops/accounts.ts';
+import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { redriveBody } from './deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from './retries.ts';
-
-const mode = oneOfTexts(['test', 'live']);
 
 const deadLetterSchema = exactly({
   id: id(WEBHOOK_DELIVERY.idPrefix),

@@ -7,7 +7,7 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { taxIdOf } from '../../../domain/pix/taxId.ts';
 import { described, exactly, integer, optional, orNull, string } from '../../kernel/jsonSchema.ts';
 import type { Frozen } from '../../kernel/route.ts';
-import { changesOf, perMethod } from '../accounts/accountSchema.ts';
+import { changesOf, perMethod } from './accountSchema.ts';
 
 const B = SETTING_BOUNDS;
 

@@ -11,11 +11,11 @@ import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import { accepting, described, exactly, id, optional, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
-import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from '../accounts/account.ts';
-import { accountProperties } from '../accounts/accountSchema.ts';
-import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
+import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
+import { accountProperties } from './accountSchema.ts';
 import { operatorsChangeOf, operatorsSettingsBody } from './settingsBody.ts';
-import { PLATFORM } from './tags.ts';
 
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
@@ -84,8 +84,7 @@ const createAccountRoute = route({
   summary: 'Open an account',
   description:
     'Opens an account with an OWNER, a test key and a live key. Store the password and both keys: later responses don’t contain them.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: createBody, refine: loginProblems }),
   responses: {
     201: {
@@ -124,8 +123,7 @@ const listAccountsRoute = route({
   operationId: 'listAccounts',
   summary: 'List accounts',
   description: 'Returns all accounts, oldest first. `suspendedAt` is set on suspended accounts.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
   refusesUnknownQuery: true,
   reads: ['accounts'],
@@ -152,8 +150,7 @@ const showAccountRoute = route({
   params: accountParam,
   summary: 'Retrieve an account',
   description: 'Returns one account with its settings, fees and limits.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: { kind: 'json', description: 'The account.', schema: operatorsAccountSchema } },
   errors: ['not_found'],
   handle: async ({ params, services }) => {
@@ -170,8 +167,7 @@ const suspendAccountRoute = route({
   summary: 'Suspend an account',
   description:
     'Suspends an account: its keys and logins are rejected and its sessions end. Open payments continue, and cash-outs wait.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
@@ -195,8 +191,7 @@ const reopenAccountRoute = route({
   params: accountParam,
   summary: 'Reopen a suspended account',
   description: 'Ends a suspension. The keys work again, and users can log in again.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: {
     200: {
       kind: 'json',
@@ -219,8 +214,7 @@ const operatorsSettingsRoute = route({
   params: accountParam,
   summary: 'Change the settings of an account',
   description: 'Changes fees, limits and other agreed settings of an account. Fields that you omit keep their values.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: jsonBody({ schema: operatorsSettingsBody }),
   responses: { 200: SETTINGS_NOW },
   errors: ['not_found'],
@@ -239,8 +233,7 @@ const operatorsLogoRoute = route({
   summary: 'Upload the logo of an account',
   description:
     'Sets the logo of an account. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
   responses: { 200: SETTINGS_NOW },
   errors: ['invalid_request', 'not_found'],
@@ -257,15 +250,14 @@ const operatorsLogoRemovalRoute = route({
   params: accountParam,
   summary: 'Remove the logo of an account',
   description: 'Removes the logo of an account, which is no longer served.',
-  tag: PLATFORM,
-  principal: 'operator',
+  ...FOR_OPERATORS,
   responses: { 200: SETTINGS_NOW },
   errors: ['not_found'],
   handle: async (context) =>
     settingsOrRefusal(await context.services.changeLogo(context.params.id, null, actorOf(context))),
 });
 
-export const OPS_ACCOUNT_ROUTES = [
+export const OPERATOR_ACCOUNT_ROUTES = [
   createAccountRoute,
   listAccountsRoute,
   showAccountRoute,
