@@ -31,14 +31,8 @@ type Listed = (typeof AGGREGATES)[number];
 
 export type Category = Listed['category'];
 export type EventOf = { readonly [A in Listed as A['category']]: ReturnType<A['serde']['decode']> };
-export type AnyEvent = EventOf[Category];
 
 export const CATEGORIES: readonly Category[] = AGGREGATES.map(({ category }) => category);
-/** The serde of each category, with which readers of the log decode stored data. */
-export const SERDE = Object.fromEntries(AGGREGATES.map(({ category, serde }) => [category, serde])) as {
-  readonly [A in Listed as A['category']]: A['serde'];
-};
-
 /** The ledger accounts to which these aggregates post, with their descriptions. */
 export const accountsOf = (aggregates: readonly AnyAggregate[]) =>
   Object.fromEntries([

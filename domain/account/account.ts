@@ -64,7 +64,7 @@ export const defaultSettings = (name: string, declared: readonly AccountSetting[
   logo: null,
   color: null,
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
-  ...Object.fromEntries(declared.map((setting) => [setting.name, setting.initial])),
+  ...completed({}, declared),
 });
 
 /** The account was opened. Its seed never changes, because ids derived from it are capabilities (architecture §4). */

@@ -329,7 +329,7 @@ export const isReturnUrl = (value: Json | undefined): value is string =>
   !MISLEADING.test(value) &&
   URL.canParse(value);
 
-export const RETURN_URL_PROBLEM = {
+const RETURN_URL_PROBLEM = {
   code: 'invalid_url',
   param: 'metadata.returnUrl',
   message: `must be an http or https URL of at most ${URL_LENGTH_MAX} characters, without userinfo, control characters or direction characters`,
@@ -338,5 +338,5 @@ export const RETURN_URL_PROBLEM = {
 const WITH_USERINFO = /^\s*https?:[/\\]*[^/\\?#]*@/i;
 
 /** Returns whether `returnUrl` of a charge could mislead the payer. Charges accept any other text there, which the page ignores. */
-export const isMisleadingLink = (value: Json | undefined): boolean =>
+const isMisleadingLink = (value: Json | undefined): boolean =>
   typeof value === 'string' && (WITH_USERINFO.test(value) || (/^\s*https?:/i.test(value) && MISLEADING.test(value)));

@@ -48,7 +48,7 @@ export interface AccountSetting<T = unknown> extends Shown {
   readonly lineOf: (settings: StoredValues) => Line | null;
 }
 
-/** `shape` is the format in events. Settings of capabilities hold no personal data. */
+/** `shape` is the format in events. A setting with personal data is also named in PERSONAL_SETTINGS (domain/account). */
 interface Declared<T> extends Shown {
   readonly initial: T;
   readonly shape: Shape<T>;

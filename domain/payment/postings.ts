@@ -1,9 +1,11 @@
 // The ledger postings of payment events.
+
 import { reading } from '../kernel/eventGroups.ts';
 import type { PaymentId } from '../kernel/ids.ts';
 import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../kernel/journal.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { REFUND } from '../refund/refund.ts';
 import type {
   TransactionDisputeResolved,
   TransactionDisputeReturned,
@@ -133,11 +135,12 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionHeldPayoutPaid: ({ data }) => `paid out instead of a refused return (${data.providerPaymentId})`,
   TransactionHeldWrittenOff: ({ data }) => `${data.by} wrote off a refused return (${data.providerPaymentId})`,
   TransactionReturnConfirmedLate: ({ data }) => `the provider confirmed it after refusing it (${data.id})`,
-  TransactionRefundConfirmedLate: ({ data }) => `refund rf_${data.refundId} was confirmed after it had failed`,
+  TransactionRefundConfirmedLate: ({ data }) =>
+    `refund ${REFUND.idPrefix}${data.refundId} was confirmed after it had failed`,
   TransactionLateConfirmationWrittenOff: ({ data }) => `${data.by} wrote off a late confirmation (${data.id})`,
-  TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
-  TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
-  TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
+  TransactionRefundReserved: ({ data }) => `refund ${REFUND.idPrefix}${data.refundId} was requested`,
+  TransactionRefundCompleted: ({ data }) => `refund ${REFUND.idPrefix}${data.refundId} reached the payer`,
+  TransactionRefundReleased: ({ data }) => `refund ${REFUND.idPrefix}${data.refundId} failed: ${data.reason}`,
   TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
   TransactionDisputeSettled: ({ data }) => `${data.by} settled the dispute: ${data.verdict}`,
   TransactionDisputeReturned: () => 'the bank gave it to the payer of the dispute',

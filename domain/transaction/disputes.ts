@@ -1,4 +1,5 @@
 // A dispute as the payment records it: the held amount and the latest known state of its case. The case itself is in dispute/.
+
 import {
   CASE_STATUSES,
   CASE_TYPES,
@@ -16,6 +17,7 @@ import type { MedCaseId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { moved } from './incomingPayment.ts';
 
 /** The provider's report about the start of a dispute. */
 export interface Allegation {
@@ -104,7 +106,6 @@ export const DISPUTE = partition<DisputeEvent>()({
   verdict: ['TransactionDisputeSettled', 'TransactionDisputeResolved'],
 });
 
-const moved = { amount: money, currency: text(), at: time };
 export const disputeSerde: SerdeTable<DisputeEvent> = {
   TransactionDisputeOpened: {
     version: 1,

@@ -8,14 +8,14 @@ import type { Minor } from '../kernel/money.ts';
 import { money, nullable, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { REFUND } from '../refund/refund.ts';
-import type { HeldPayout, IncomingPaymentRecord, LateConfirmation } from './incomingPayment.ts';
+import {
+  type HeldPayout,
+  type IncomingPaymentRecord,
+  type LateConfirmation,
+  type Moved,
+  moved,
+} from './incomingPayment.ts';
 import type { RefundRecord } from './refunds.ts';
-
-interface Moved {
-  readonly amount: Minor;
-  readonly currency: string;
-  readonly at: Timestamp;
-}
 
 /** An operator requested a Pix-out to a Pix key instead. The platform bears the fee; no money has moved yet. */
 export type TransactionHeldPayoutRequested = Fact<
@@ -88,7 +88,6 @@ export const HELD_SETTLEMENT = partition<HeldSettlementEvent>()({
   late: ['TransactionReturnConfirmedLate', 'TransactionRefundConfirmedLate', 'TransactionLateConfirmationWrittenOff'],
 });
 
-const moved = { amount: money, currency: text(), at: time };
 export const heldSettlementSerde: SerdeTable<HeldSettlementEvent> = {
   TransactionHeldPayoutRequested: {
     version: 1,

@@ -2,6 +2,7 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
+import { money, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { payerTaxIdOf } from '../pix/taxId.ts';
 
@@ -24,6 +25,14 @@ export interface IncomingPayment {
 
 /** Returns the payer's CPF or CNPJ without punctuation, or null if the bank reports none (M5). */
 export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);
+
+/** The part that all events about moved money share, and its stored form. */
+export interface Moved {
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly at: Timestamp;
+}
+export const moved = { amount: money, currency: text(), at: time };
 
 export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended' | 'payer_mismatch';
 

@@ -4,7 +4,6 @@ import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
-import type { Minor } from '../kernel/money.ts';
 import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { DISPUTE, type DisputeEvent, type DisputeRecord, disputeSerde, evolveDispute } from './disputes.ts';
@@ -20,6 +19,8 @@ import {
 import {
   type IncomingPayment,
   type IncomingPaymentRecord,
+  type Moved,
+  moved,
   type Payer,
   type RejectionReason,
   recordOf,
@@ -39,12 +40,6 @@ export interface Settlement extends ChargedFees {
   readonly currency: string;
   /** When the net becomes available; null for immediately (M2). */
   readonly availableAt: Timestamp | null;
-  readonly at: Timestamp;
-}
-
-interface Moved {
-  readonly amount: Minor;
-  readonly currency: string;
   readonly at: Timestamp;
 }
 
@@ -332,7 +327,6 @@ const incoming = record<IncomingPayment>({
   payer: record<Payer>({ name: nullable(text()), document: nullable(text()) }),
   paidAt: time,
 });
-const moved = { amount: money, currency: text(), at: time };
 
 export const transactionSerde: SerdeTable<TransactionEvent> = {
   TransactionProcessing: { version: 1, shape: record({ method, at: time }), personal: [] },

@@ -9,7 +9,7 @@ import { rejectedPaymentReturn } from '../../application/payments/rejectedPaymen
 import type { Subscriptions } from '../../application/ports/subscriptions.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
-import { CATEGORIES, SERDE } from '../../domain/aggregates.ts';
+import { CATEGORIES } from '../../domain/aggregates.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import {
   type Answers,
@@ -26,6 +26,7 @@ import {
   timer,
 } from '../support/reactionLog.ts';
 import { ACCOUNT_ID, at, created, EXPIRES_AT, issued, PAYMENT_ID, sentBack, settled } from '../support/samples.ts';
+import { SERDE } from '../support/serde.ts';
 
 interface OfCapability {
   readonly ANSWERS: Answers;

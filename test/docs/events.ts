@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { AGGREGATES, SERDE } from '../../domain/aggregates.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { Message } from '../../domain/kernel/publisher.ts';
 import type { EventSerde, Unsaid } from '../../domain/kernel/serde.ts';
@@ -28,6 +28,7 @@ import {
   sentBack,
   settled,
 } from '../support/samples.ts';
+import { SERDE } from '../support/serde.ts';
 import { cell, code, listed } from './markdown.ts';
 
 const GOLDEN = new URL('../domain/golden/', import.meta.url);

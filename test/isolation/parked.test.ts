@@ -3,7 +3,6 @@
 import { userInfo } from 'node:os';
 import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
-import { SERDE } from '../../domain/aggregates.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { parkedCommands } from '../../infrastructure/cli/parked.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
@@ -13,6 +12,7 @@ import { rebuild } from '../../projections/engine/rebuild.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { runWords } from '../support/cli.ts';
 import { loseFacts } from '../support/lostFacts.ts';
+import { SERDE } from '../support/serde.ts';
 import { TestGateway, type TestTenant } from '../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../world/http.ts';
 import { paymentStream, playPoisoned, poison, UNKNOWN } from '../world/poison.ts';

@@ -2,13 +2,14 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AGGREGATES, type AnyEvent, SERDE } from '../../domain/aggregates.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import type { Serde, Surroundings } from '../../domain/kernel/serde.ts';
 import { journalEntry } from '../../domain/payment/postings.ts';
 import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
+import { type AnyEvent, SERDE } from '../support/serde.ts';
 
 /** Texts of an event that may be told beside it too. */
 const textsOf = (data: unknown): readonly string[] => {

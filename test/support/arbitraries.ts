@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
-import type { AnyEvent, Category, EventOf } from '../../domain/aggregates.ts';
+import type { Category, EventOf } from '../../domain/aggregates.ts';
 import type { Customer } from '../../domain/charge/charge.ts';
 import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
@@ -29,6 +29,7 @@ import type { IncomingPayment } from '../../domain/transaction/incomingPayment.t
 import { ACCOUNT_ROLES, ROLES } from '../../domain/user/user.ts';
 import { anyAmount, anyText, anyTime, count, mode, optional, orNull, rawId, share } from './arbitraryValues.ts';
 import { CASE_DATA } from './caseArbitraries.ts';
+import type { AnyEvent } from './serde.ts';
 
 export { anyAmount, anyText, anyTime };
 

@@ -8,7 +8,6 @@ import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { ACCOUNT, type OpenAccount, openAccount } from '../../domain/account/account.ts';
-import type { AnyEvent } from '../../domain/aggregates.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
@@ -19,6 +18,7 @@ import { systemRandomness, systemStopwatch } from '../../infrastructure/system/s
 import { FakeProvider } from '../world/fakeProvider.ts';
 import { migratedDatabase } from '../world/postgres.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
+import type { AnyEvent } from './serde.ts';
 
 interface Spies {
   /** Called before each append of the commands. May throw instead. */

@@ -5,7 +5,6 @@ import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { EffectHandler, ProcessManager, Reaction } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Subscriptions } from '../../application/ports/subscriptions.ts';
-import type { AnyEvent } from '../../domain/aggregates.ts';
 import {
   PAYOUT_ID,
   abandoned as payoutAbandoned,
@@ -55,6 +54,7 @@ import {
   sentBack,
   settled,
 } from './samples.ts';
+import type { AnyEvent } from './serde.ts';
 
 export const REVISION = 7;
 export const ENDPOINT = '1endpoint00000000000000000';

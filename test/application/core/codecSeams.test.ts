@@ -20,7 +20,7 @@ import {
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
-import { type Category, SERDE } from '../../../domain/aggregates.ts';
+import type { Category } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
@@ -39,6 +39,7 @@ import { paymentsProjection } from '../../../projections/payments/projection.ts'
 import { why } from '../../support/core.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, CREATED_AT, instrument, PAYMENT_ID, terms } from '../../support/samples.ts';
+import { SERDE } from '../../support/serde.ts';
 
 type Data = { [key: string]: Json };
 interface Tables {

@@ -5,7 +5,7 @@ import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
-import { type AnyEvent, CATEGORIES, SERDE } from '../../../domain/aggregates.ts';
+import { CATEGORIES } from '../../../domain/aggregates.ts';
 import type { ChargeTerms } from '../../../domain/charge/charge.ts';
 import type { Fact, StreamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
@@ -15,6 +15,7 @@ import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID, terms } from '../../support/samples.ts';
+import { type AnyEvent, SERDE } from '../../support/serde.ts';
 
 const why: EventMetadata = {
   account: ACCOUNT_ID,

@@ -5,7 +5,6 @@ import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { type AccountEvent, type AccountSettings, account, type OpenAccount } from '../../../domain/account/account.ts';
 import { requestsPerMinute, sandboxRequestsPerMinute } from '../../../domain/account/rateLimits.ts';
 import { changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
-import { SERDE } from '../../../domain/aggregates.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -13,6 +12,7 @@ import { refundVelocity } from '../../../domain/refund/settings.ts';
 import type { FeePair } from '../../../domain/transaction/fees.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
+import { SERDE } from '../../support/serde.ts';
 
 const NOW = at('13:00:00');
 const opened: AccountEvent = {

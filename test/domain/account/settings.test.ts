@@ -8,12 +8,12 @@ import {
   type SandboxSettings,
 } from '../../../domain/account/account.ts';
 import { changeSandboxSettings, changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
-import { SERDE } from '../../../domain/aggregates.ts';
 import { completed } from '../../../domain/kernel/accountSetting.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
+import { SERDE } from '../../support/serde.ts';
 
 const opened: Extract<AccountEvent, { type: 'AccountOpened' }> = {
   type: 'AccountOpened',
