@@ -1,5 +1,5 @@
-// A connection to a bank or payment institution: what an operator sets up so that live payments reach it (rules V1–V7). Its secrets are kept
-// apart from the events, sealed.
+// A connection to a bank or payment institution: what an operator sets up so that live payments reach it (rules V1–V7). Its secrets are
+// kept apart from the events, sealed.
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { AccountId, ConnectionId } from '../kernel/ids.ts';
 
