@@ -1,6 +1,7 @@
 // Callbacks of institutions: stored raw before they are answered, and handled later (rule V2).
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { JobRequest } from './jobs.ts';
 
 /** The secrets in the callback URLs of connections. */
 export interface CallbackSecrets {
@@ -40,6 +41,7 @@ export interface CallbackFinding {
 
 /** A decimal number, in the order of arrival. */
 export type CallbackId = string;
+export const isCallbackId = (text: string): text is CallbackId => /^[1-9]\d{0,14}$/.test(text);
 
 export interface StoredCallback {
   readonly id: CallbackId;
@@ -84,16 +86,16 @@ export interface CallbackReads {
   resolve(id: CallbackId, by: string, reason: string): Promise<ListedCallback | null>;
   /** Returns when a callback of the connection last arrived, by the database's clock, or null. */
   latest(connectionId: ConnectionId): Promise<Timestamp | null>;
-  /** Returns the number of callbacks that an operator must look into. */
+  /** Returns the number of callbacks, of all connections, that an operator must look into. */
   countOpen(): Promise<number>;
 }
 
 export interface ProviderCallbacks {
   /**
-   * Stores a callback with the job that handles it, durably. The same body again is counted; it is handled again if an operator must look
-   * into it.
+   * Stores a callback with the job that handles it, durably. The same body again is counted. If the institution did not confirm it before,
+   * or it was not matched, it is handled again, but not within a minute.
    */
-  store(connectionId: ConnectionId, raw: Uint8Array): Promise<void>;
+  store(connectionId: ConnectionId, raw: Uint8Array, handling: (id: CallbackId) => JobRequest): Promise<void>;
   /** Returns the callback, or null if it does not exist or was handled. */
   unhandled(id: CallbackId): Promise<StoredCallback | null>;
   /** Saves which hints are done, so that the next attempt continues after them. */
