@@ -39,20 +39,22 @@ const extension = (id: string, isCritical: boolean, value: Buffer): Buffer =>
   sequence(oid(id), ...(isCritical ? [TRUE] : []), octets(value));
 const SERVER_AUTH = oid('2b06010505070301');
 const CLIENT_AUTH = oid('2b06010505070302');
-/** localhost, 127.0.0.1 and ::1. */
-const SUBJECT_NAMES = sequence(
-  der(0x82, Buffer.from('localhost')),
-  der(0x87, Buffer.from([127, 0, 0, 1])),
-  der(0x87, Buffer.from([...new Array<number>(15).fill(0), 1])),
-);
-const EXTENSIONS = {
-  ca: [
-    extension('551d13', true, sequence(TRUE)), // basicConstraints: an authority
-    extension('551d0f', true, bits(Buffer.from([0b0000_0110]), 1)), // keyUsage: certificates and revocation lists
-  ],
-  server: [extension('551d25', false, sequence(SERVER_AUTH)), extension('551d11', false, SUBJECT_NAMES)],
-  client: [extension('551d25', false, sequence(CLIENT_AUTH))],
-};
+/** Loopback, and further names under which tests reach it. */
+const subjectNames = (hostNames: readonly string[]): Buffer =>
+  sequence(
+    ...['localhost', ...hostNames].map((name) => der(0x82, Buffer.from(name))),
+    der(0x87, Buffer.from([127, 0, 0, 1])),
+    der(0x87, Buffer.from([...new Array<number>(15).fill(0), 1])),
+  );
+const CA_EXTENSIONS = [
+  extension('551d13', true, sequence(TRUE)), // basicConstraints: an authority
+  extension('551d0f', true, bits(Buffer.from([0b0000_0110]), 1)), // keyUsage: certificates and revocation lists
+];
+const serverExtensions = (hostNames: readonly string[]): readonly Buffer[] => [
+  extension('551d25', false, sequence(SERVER_AUTH)),
+  extension('551d11', false, subjectNames(hostNames)),
+];
+const CLIENT_EXTENSIONS = [extension('551d25', false, sequence(CLIENT_AUTH))];
 
 // --- Certificates ---
 
@@ -70,13 +72,13 @@ const pem = (certificate: Buffer): string =>
   `-----BEGIN CERTIFICATE-----\n${(certificate.toString('base64').match(/.{1,64}/g) ?? []).join('\n')}\n-----END CERTIFICATE-----\n`;
 
 interface Wanted {
-  readonly kind: keyof typeof EXTENSIONS;
+  readonly extensions: readonly Buffer[];
   readonly name: string;
   readonly keys: KeyPair;
 }
 const CA_NAME = 'Quita simulator authority';
 
-const certificateOf = ({ kind, name, keys }: Wanted, issuer: KeyPair): string => {
+const certificateOf = ({ extensions, name, keys }: Wanted, issuer: KeyPair): string => {
   const serial = randomBytes(16);
   serial[0] = 0x40 | ((serial[0] as number) & 0x3f); // positive, without a leading zero
   const body = sequence(
@@ -90,7 +92,7 @@ const certificateOf = ({ kind, name, keys }: Wanted, issuer: KeyPair): string =>
     tagged(
       3,
       sequence(
-        ...EXTENSIONS[kind],
+        ...extensions,
         extension('551d0e', false, octets(keyId(keys))), // subjectKeyIdentifier
         extension('551d23', false, sequence(der(0x80, keyId(issuer)))), // authorityKeyIdentifier
       ),
@@ -101,16 +103,25 @@ const certificateOf = ({ kind, name, keys }: Wanted, issuer: KeyPair): string =>
 
 const privatePem = ({ privateKey }: KeyPair): string => privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
-/** Returns an authority with fresh keys. Nobody keeps the authority's own private key, so it never issues anything else. */
-export const makeAuthority = (): Authority => {
+/**
+ * Returns an authority with fresh keys. Nobody keeps the authority's own private key, so it never issues anything else. The server's
+ * certificate is for loopback, and for `hostNames` if a test leads them here.
+ */
+export const makeAuthority = (hostNames: readonly string[] = []): Authority => {
   const issuer = keyPair();
   const server = keyPair();
   const client = keyPair();
   return {
-    ca: certificateOf({ kind: 'ca', name: CA_NAME, keys: issuer }, issuer),
-    serverCertificate: certificateOf({ kind: 'server', name: 'localhost', keys: server }, issuer),
+    ca: certificateOf({ extensions: CA_EXTENSIONS, name: CA_NAME, keys: issuer }, issuer),
+    serverCertificate: certificateOf(
+      { extensions: serverExtensions(hostNames), name: 'localhost', keys: server },
+      issuer,
+    ),
     serverKey: privatePem(server),
-    clientCertificate: certificateOf({ kind: 'client', name: 'Quita simulator client', keys: client }, issuer),
+    clientCertificate: certificateOf(
+      { extensions: CLIENT_EXTENSIONS, name: 'Quita simulator client', keys: client },
+      issuer,
+    ),
     clientKey: privatePem(client),
   };
 };

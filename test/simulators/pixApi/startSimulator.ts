@@ -16,6 +16,8 @@ export interface SimulatorOptions {
   readonly tls?: 'none' | 'server' | 'mutual';
   /** Keys and certificates to use again; fresh ones if omitted. */
   readonly authority?: Authority;
+  /** Names besides localhost for the server's certificate, which a test leads here. */
+  readonly hostNames?: readonly string[];
   /** One client if omitted. */
   readonly clients?: readonly Partial<ClientSpec>[];
   readonly settings?: Partial<Settings>;
@@ -110,7 +112,8 @@ const apiServer = (listener: RequestListener, authority: Authority | null, isMut
 
 export const startSimulator = async (options: SimulatorOptions = {}): Promise<Simulator> => {
   const { tls = 'none', clients = [{}], settings = {}, port = 0, controlPort = 0, callbackCa } = options;
-  const authority = tls === 'none' ? null : (options.authority ?? (await import('./authority.ts')).makeAuthority());
+  const authority =
+    tls === 'none' ? null : (options.authority ?? (await import('./authority.ts')).makeAuthority(options.hostNames));
   const bank = new Bank(clients.map(clientSpec), settings, {
     ca: callbackCa ?? authority?.ca,
     certificate: authority?.clientCertificate,
