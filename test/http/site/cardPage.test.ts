@@ -6,7 +6,7 @@ import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID
 const { card, boleto } = OTHERS;
 const pageOf = (changes: CheckoutChanges = {}, returnUrl: string | null = null): string =>
   renderCardPage({
-    ...checkoutViewOf({ amount: 12345, brCode: null, others: [card], returnUrl, givesReceipt: false, ...changes }),
+    ...checkoutViewOf({ amount: 12345, brCode: null, others: [card], returnUrl, ...changes }),
     card,
   });
 const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
