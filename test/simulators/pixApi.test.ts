@@ -1,7 +1,12 @@
 // The simulated institution, called as Quita calls it. What it answers is compared exactly.
+import { X509Certificate } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { Agent, request } from 'undici';
 import { Receiver } from '../world/receiver.ts';
+import { makeAuthority } from './pixApi/authority.ts';
 import type { FaultKind } from './pixApi/faults.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from './pixApi/startSimulator.ts';
 
@@ -184,6 +189,9 @@ describe('the simulated institution', () => {
       expect((await two.list()).body.pix).to.deep.equal([]);
       expect(errorOf(await two.charge(TXID, { chave: one.pixKey })).status).to.equal(400);
       expect((await two.charge()).status).to.equal(201);
+      expect(() => simulator.pay(TXID)).to.throw('Several clients have this charge: "clientId" must say whose.');
+      const own = simulator.pay(TXID, { clientId: 'simulated-client-2' });
+      expect((await two.list()).body.pix.map((pix: { endToEndId: string }) => pix.endToEndId)).to.deep.equal([own]);
     });
   });
 
@@ -373,23 +381,23 @@ describe('the simulated institution', () => {
       for (const name of ['paginacao.paginaAtual=-1', 'paginacao.itensPorPagina=0', 'paginacao.itensPorPagina=1001'])
         expect(await says(`${period}&${name}`)).to.match(/^O parâmetro paginacao\./);
     });
-    it('fill a period of 100,000', async () => {
+    it('fill a period of 20,000', async () => {
       const { simulator, client } = await scene();
       const [from, to] = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'];
-      simulator.receiveMany(client.pixKey, { count: 100_000, amount: 100, from, to });
+      simulator.receiveMany(client.pixKey, { count: 20_000, amount: 100, from, to });
       const page = async (n: number) =>
         (await client.list(`&paginacao.itensPorPagina=1000&paginacao.paginaAtual=${n}`)).body;
-      const last = await page(99);
+      const last = await page(19);
       expect(last.parametros.paginacao).to.deep.equal({
-        paginaAtual: 99,
+        paginaAtual: 19,
         itensPorPagina: 1_000,
-        quantidadeDePaginas: 100,
-        quantidadeTotalDeItens: 100_000,
+        quantidadeDePaginas: 20,
+        quantidadeTotalDeItens: 20_000,
       });
       expect(last.pix.at(-1).horario).to.equal(to);
       expect((await page(0)).pix[0].horario).to.equal(from);
-      expect((await page(100)).pix).to.deep.equal([]);
-      expect(simulator.balance()).to.equal(10_000_000);
+      expect((await page(20)).pix).to.deep.equal([]);
+      expect(simulator.balance()).to.equal(2_000_000);
     });
   });
 
@@ -675,7 +683,7 @@ describe('the simulated institution', () => {
       expect((await client.call('GET', path)).body).to.equal(null);
       const truth = (await client.call('GET', path)).body;
       const next = async (kind: FaultKind) => {
-        simulator.fault({ on: 'charge.read', kind });
+        simulator.fault({ on: 'charge.read', kind, ms: 10 });
         return client.call('GET', path);
       };
       expect((await next('list')).body).to.deep.equal([truth]);
@@ -763,6 +771,10 @@ describe('the simulated institution', () => {
         400,
         { error: '"colour" is not a setting.' },
       ]);
+      expect(await control('POST', `/charges/${TXID}/pay`, { ammount: 1 })).to.deep.equal([
+        400,
+        { error: '"ammount" is not a known field.' },
+      ]);
       expect(await control('GET', '/rain')).to.deep.equal([404, { error: 'There is no GET /rain.' }]);
     });
     it('shows each day of São Paulo with fees', async () => {
@@ -795,6 +807,46 @@ describe('the simulated institution', () => {
       expect(await lost(stranger)).to.equal('lost');
       simulator.fault({ on: 'charge.read', kind: 'reset' });
       expect(await lost(client.impatient(`/v2/cob/${TXID}`))).to.equal('lost');
+    });
+    it('shows the certificate to a webhook that asks for one', async () => {
+      const authority = makeAuthority();
+      const subjects: string[] = [];
+      const server = createServer(
+        {
+          key: authority.serverKey,
+          cert: authority.serverCertificate,
+          ca: authority.ca,
+          requestCert: true,
+          rejectUnauthorized: true,
+        },
+        (req, res) => {
+          subjects.push(String((req.socket as TLSSocket).getPeerCertificate().subject.CN));
+          res.end();
+        },
+      );
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      opened.push({ close: async () => void server.close().closeAllConnections() });
+      const { client } = await scene({ tls: 'mutual', authority });
+      const { port } = server.address() as AddressInfo;
+      expect((await client.webhook(`https://localhost:${port}/secret`)).status).to.equal(200);
+      expect(subjects).to.deep.equal(['Quita simulator client']);
+    });
+    it('can have a client certificate that ends soon, and other names of the server', () => {
+      const clientUntil = new Date('2026-12-24T18:30:00.000Z');
+      const { ca, clientCertificate, serverCertificate } = makeAuthority({ hostNames: ['bank.test'], clientUntil });
+      const client = new X509Certificate(clientCertificate);
+      const server = new X509Certificate(serverCertificate);
+      const issuer = new X509Certificate(ca);
+      expect([client.verify(issuer.publicKey), server.verify(issuer.publicKey), issuer.ca]).to.deep.equal([
+        true,
+        true,
+        true,
+      ]);
+      expect(client.validToDate).to.deep.equal(clientUntil);
+      expect([server.checkHost('bank.test'), server.checkHost('localhost'), server.checkIP('127.0.0.1')]).to.deep.equal(
+        ['bank.test', 'localhost', '127.0.0.1'],
+      );
+      expect(server.checkHost('other.test')).to.equal(undefined);
     });
     it('server: asks for no client certificate', async () => {
       const simulator = await start({ tls: 'server' });

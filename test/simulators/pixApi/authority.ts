@@ -32,8 +32,10 @@ const ECDSA_SHA256 = sequence(oid('2a8648ce3d040302'));
 
 const nameOf = (text: string): Buffer => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(text)))));
 const generalizedTime = (text: string): Buffer => der(0x18, Buffer.from(text));
-/** From 2020 to 2120, so that no clock is outside. */
-const VALIDITY = sequence(generalizedTime('20200101000000Z'), generalizedTime('21200101000000Z'));
+/** From 2020 to 2120 unless a test asks for an earlier end, so that no clock is outside. */
+const FROM = '20200101000000Z';
+const UNTIL = '21200101000000Z';
+const derTime = (at: Date): string => `${at.toISOString().slice(0, 19).replaceAll(/[-T:]/g, '')}Z`;
 
 const extension = (id: string, isCritical: boolean, value: Buffer): Buffer =>
   sequence(oid(id), ...(isCritical ? [TRUE] : []), octets(value));
@@ -75,10 +77,11 @@ interface Wanted {
   readonly extensions: readonly Buffer[];
   readonly name: string;
   readonly keys: KeyPair;
+  readonly until?: string;
 }
 const CA_NAME = 'Quita simulator authority';
 
-const certificateOf = ({ extensions, name, keys }: Wanted, issuer: KeyPair): string => {
+const certificateOf = ({ extensions, name, keys, until = UNTIL }: Wanted, issuer: KeyPair): string => {
   const serial = randomBytes(16);
   serial[0] = 0x40 | ((serial[0] as number) & 0x3f); // positive, without a leading zero
   const body = sequence(
@@ -86,7 +89,7 @@ const certificateOf = ({ extensions, name, keys }: Wanted, issuer: KeyPair): str
     der(0x02, serial),
     ECDSA_SHA256,
     nameOf(CA_NAME),
-    VALIDITY,
+    sequence(generalizedTime(FROM), generalizedTime(until)),
     nameOf(name),
     publicDer(keys),
     tagged(
@@ -103,11 +106,15 @@ const certificateOf = ({ extensions, name, keys }: Wanted, issuer: KeyPair): str
 
 const privatePem = ({ privateKey }: KeyPair): string => privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
-/**
- * Returns an authority with fresh keys. Nobody keeps the authority's own private key, so it never issues anything else. The server's
- * certificate is for loopback, and for `hostNames` if a test leads them here.
- */
-export const makeAuthority = (hostNames: readonly string[] = []): Authority => {
+export interface AuthorityOptions {
+  /** Names besides localhost for the server's certificate, which a test leads to the simulator. */
+  readonly hostNames?: readonly string[];
+  /** When the client's certificate expires. */
+  readonly clientUntil?: Date;
+}
+
+/** Returns an authority with fresh keys. Nobody keeps the authority's own private key, so it never issues anything else. */
+export const makeAuthority = ({ hostNames = [], clientUntil }: AuthorityOptions = {}): Authority => {
   const issuer = keyPair();
   const server = keyPair();
   const client = keyPair();
@@ -119,7 +126,12 @@ export const makeAuthority = (hostNames: readonly string[] = []): Authority => {
     ),
     serverKey: privatePem(server),
     clientCertificate: certificateOf(
-      { extensions: CLIENT_EXTENSIONS, name: 'Quita simulator client', keys: client },
+      {
+        extensions: CLIENT_EXTENSIONS,
+        name: 'Quita simulator client',
+        keys: client,
+        ...(clientUntil === undefined ? {} : { until: derTime(clientUntil) }),
+      },
       issuer,
     ),
     clientKey: privatePem(client),

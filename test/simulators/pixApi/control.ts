@@ -45,6 +45,13 @@ export interface Payment {
   readonly showPayer?: 'none' | 'full' | 'masked';
 }
 
+export interface ChargePayment extends Payment {
+  /** Pays although the charge can't be paid any more, as late, second and stray payments arrive in the real network. */
+  readonly force?: boolean;
+  /** Whose charge it is, needed if several clients have one with this txid. */
+  readonly clientId?: string;
+}
+
 export interface KeyPayment extends Payment {
   readonly amount: number;
   /** Of a static code, if any. */
@@ -87,12 +94,9 @@ export class Control {
     this.#bank = bank;
   }
 
-  /**
-   * Pays a charge. Throws ControlError if the charge can't be paid any more; with `force` a late, second or stray payment arrives all the
-   * same, as it can in the real network. Returns the end-to-end id.
-   */
-  pay(txid: string, { force = false, ...payment }: Payment & { readonly force?: boolean } = {}): string {
-    const [account, charge] = this.#charge(txid);
+  /** Pays a charge. Returns the end-to-end id. Throws ControlError if the charge can't be paid any more, unless forced. */
+  pay(txid: string, { force = false, clientId, ...payment }: ChargePayment = {}): string {
+    const [account, charge] = this.#charge(txid, clientId);
     const { amount, key, status, lifetimeSeconds } = termsOf(charge);
     const received = this.#received({ ...payment, amount: payment.amount ?? amount, txid }, key);
     if (!force && status !== 'ATIVA') throw new ControlError(409, `The charge is ${status}.`);
@@ -119,8 +123,8 @@ export class Control {
   }
 
   /** The institution removes a charge. */
-  remove(txid: string): void {
-    const [, charge] = this.#charge(txid);
+  remove(txid: string, clientId?: string): void {
+    const [, charge] = this.#charge(txid, clientId);
     if (termsOf(charge).status !== 'ATIVA') throw new ControlError(409, `The charge is ${termsOf(charge).status}.`);
     setStatus(charge, 'REMOVIDA_PELO_PSP');
   }
@@ -188,6 +192,13 @@ export class Control {
       throw new ControlError(400, `"on" must be "*" or one of: ${OPERATIONS.join(', ')}.`);
     if (!FAULT_KINDS.includes(order.kind))
       throw new ControlError(400, `"kind" must be one of: ${FAULT_KINDS.join(', ')}.`);
+    if (order.when !== undefined && order.when !== 'before' && order.when !== 'after')
+      throw new ControlError(400, '"when" must be "before" or "after".');
+    for (const name of ['times', 'skip', 'ms', 'retryAfter'] as const) {
+      const value = order[name] ?? 0;
+      if (!Number.isSafeInteger(value) || value < 0)
+        throw new ControlError(400, `"${name}" must be a positive integer.`);
+    }
     return this.#bank.faults.add(order);
   }
 
@@ -273,15 +284,20 @@ export class Control {
     };
   }
 
-  #find<T>(what: string, look: (account: Account) => T | undefined): readonly [Account, T] {
-    for (const account of this.#bank.accounts.values()) {
-      const found = look(account);
-      if (found !== undefined) return [account, found];
-    }
+  /** Throws ControlError unless exactly one account has it. */
+  #find<T>(what: string, look: (account: Account) => T | undefined, clientId?: string): readonly [Account, T] {
+    const found = [...this.#bank.accounts.values()].flatMap((account) => {
+      const one = clientId === undefined || account.client.clientId === clientId ? look(account) : undefined;
+      return one === undefined ? [] : [[account, one] as const];
+    });
+    if (found.length > 1) throw new ControlError(409, `Several clients have this ${what}: "clientId" must say whose.`);
+    return found[0] ?? this.#absent(what);
+  }
+  #absent(what: string): never {
     throw new ControlError(404, `There is no such ${what}.`);
   }
-  #charge(txid: string): readonly [Account, Charge] {
-    return this.#find('charge', ({ charges }) => charges.get(txid));
+  #charge(txid: string, clientId?: string): readonly [Account, Charge] {
+    return this.#find('charge', ({ charges }) => charges.get(txid), clientId);
   }
   #pix(endToEndId: string): readonly [Account, Received] {
     return this.#find('Pix', ({ received }) => received.get(endToEndId));
@@ -289,10 +305,10 @@ export class Control {
   #accountOfKey(key: string): Account {
     return this.#find('Pix key', ({ client }) => (client.pixKeys.includes(key) ? true : undefined))[0];
   }
+  /** Returns the first client's account if `clientId` is omitted. */
   #account(clientId: string | undefined): Account {
-    return this.#find('client', ({ client }) =>
-      clientId === undefined || client.clientId === clientId ? true : undefined,
-    )[0];
+    const { accounts } = this.#bank;
+    return accounts.get(clientId ?? [...accounts.keys()][0] ?? '') ?? this.#absent('client');
   }
 }
 

@@ -14,10 +14,8 @@ import type { Settings } from './settings.ts';
 export interface SimulatorOptions {
   /** `none`: plain http. `server`: https. `mutual` (mTLS): https, and a call without the client certificate fails. `none` if omitted. */
   readonly tls?: 'none' | 'server' | 'mutual';
-  /** Keys and certificates to use again; fresh ones if omitted. */
+  /** Keys and certificates, of `makeAuthority`; fresh ones if omitted. */
   readonly authority?: Authority;
-  /** Names besides localhost for the server's certificate, which a test leads here. */
-  readonly hostNames?: readonly string[];
   /** One client if omitted. */
   readonly clients?: readonly Partial<ClientSpec>[];
   readonly settings?: Partial<Settings>;
@@ -112,8 +110,7 @@ const apiServer = (listener: RequestListener, authority: Authority | null, isMut
 
 export const startSimulator = async (options: SimulatorOptions = {}): Promise<Simulator> => {
   const { tls = 'none', clients = [{}], settings = {}, port = 0, controlPort = 0, callbackCa } = options;
-  const authority =
-    tls === 'none' ? null : (options.authority ?? (await import('./authority.ts')).makeAuthority(options.hostNames));
+  const authority = tls === 'none' ? null : (options.authority ?? (await import('./authority.ts')).makeAuthority());
   const bank = new Bank(clients.map(clientSpec), settings, {
     ca: callbackCa ?? authority?.ca,
     certificate: authority?.clientCertificate,
