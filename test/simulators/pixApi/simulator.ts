@@ -91,6 +91,11 @@ const simulator = await startSimulator({
   ...(callbackCa === undefined ? {} : { callbackCa: await readFile(callbackCa, 'utf8') }),
 });
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void simulator.close().then(() => process.exit(0));
+  });
+
 process.stdout.write(`The simulated institution is ready.
   API          ${simulator.baseUrl}
   control API  ${simulator.controlUrl}
@@ -101,8 +106,3 @@ ${simulator.clients.map((_, i) => `  ${providerAdd(simulator, i + 1)}\n`).join('
 Pay a charge (its txid is in the institution's state, GET ${simulator.controlUrl}/state):
   curl -X POST ${simulator.controlUrl}/charges/<txid>/pay -d '{}'
 `);
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    void simulator.close().then(() => process.exit(0));
-  });
