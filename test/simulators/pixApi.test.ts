@@ -12,6 +12,8 @@ import { type Simulator, type SimulatorOptions, startSimulator } from './pixApi/
 
 const TXID = 'cobranca00000000000000000001';
 const PROBLEM = 'https://pix.bcb.gov.br/api/v2/error/';
+/** Efí doesn't demand mutual TLS of the webhook. */
+const SKIP = { 'x-skip-mtls-checking': 'true' };
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -70,9 +72,10 @@ const caller = async (simulator: Simulator, { client = 0, scope = '' } = {}) => 
     return (await send('POST', simulator.tokenUrl, form.toString(), headers)).body.access_token;
   };
   let bearer = await token();
-  const call = (method: string, path: string, body?: object): Promise<Reply> =>
+  const call = (method: string, path: string, body?: object, headers: object = {}): Promise<Reply> =>
     send(method, simulator.baseUrl + path, body === undefined ? null : JSON.stringify(body), {
       authorization: `Bearer ${bearer}`,
+      ...headers,
     });
   return {
     pixKey,
@@ -227,9 +230,6 @@ describe('the simulated institution', () => {
       expect(errorOf(await client.call('GET', `/v2/cob/${TXID}?revisao=2`)).type).to.equal('CobConsultaInvalida');
       simulator.pay(TXID);
       expect(errorOf(await client.charge())).to.include({ status: 400, type: 'CobOperacaoInvalida' });
-      simulator.set({ dialect: 'efi' });
-      const { status, body } = await client.charge();
-      expect([status, body.nome]).to.deep.equal([409, 'txid_duplicado']);
     });
     it('are refused for what the standard lists', async () => {
       const { client } = await scene();
@@ -563,9 +563,8 @@ describe('the simulated institution', () => {
       expect(announced(hook)[1]?.['endToEndId']).to.equal(lostId);
     });
     it('hold the return as an object, and the payer where Efí puts it', async () => {
-      const { simulator, hook } = await registered({
-        settings: { callbackReturnsAs: 'object', payer: 'full', dialect: 'efi' },
-      });
+      const { simulator, hook } = await registered();
+      simulator.set({ callbackReturnsAs: 'object', payer: 'full', dialect: 'efi' });
       simulator.returnPix(simulator.pay(TXID));
       await simulator.whenAccepted(2);
       const last = announced(hook)[1] as { devolucoes: { status: string }; gnExtras: unknown };
@@ -648,6 +647,41 @@ describe('the simulated institution', () => {
       ]);
       expect((await client.call('GET', '/v2/gn/pix/enviados/id-envio/envio1')).body.status).to.equal('NAO_REALIZADO');
       expect(simulator.balance()).to.equal(0);
+    });
+  });
+
+  describe('the dialect of Efí', () => {
+    const efi = () => scene({ settings: { dialect: 'efi' } });
+    const named = ({ status, body }: Reply) => [status, body.nome];
+    it('says 400 for what is absent, 409 for repeats, and names what is wrong', async () => {
+      const { simulator, client } = await efi();
+      const path = `/v2/cob/${TXID}`;
+      expect(named(await client.call('GET', path))).to.deep.equal([400, 'cobranca_nao_encontrada']);
+      expect(named(await client.charge(TXID, { chave: 'other@example.com' }))).to.deep.equal([400, 'chave_invalida']);
+      expect(named(await client.charge(TXID, { valor: { original: '0.00' } }))).to.deep.equal([400, 'valor_invalido']);
+      expect((await client.charge()).status).to.equal(201);
+      expect(named(await client.charge())).to.deep.equal([409, 'txid_duplicado']);
+      expect((await client.call('GET', path)).body.calendario.expiracao).to.equal('3600');
+      const endToEndId = simulator.pay(TXID);
+      const removed = await client.call('PATCH', path, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' });
+      expect(named(removed)).to.deep.equal([400, 'status_cobranca_invalido']);
+      const given = `/v2/pix/${endToEndId}/devolucao/r1`;
+      expect(named(await client.call('GET', given))).to.deep.equal([400, 'devolucao_nao_encontrada']);
+      expect((await client.call('PUT', given, { valor: '1.00' })).status).to.equal(201);
+      for (const valor of ['1.00', '2.00'])
+        expect(named(await client.call('PUT', given, { valor }))).to.deep.equal([409, 'devolucao_id_duplicado']);
+      expect(named(await client.call('GET', '/v2/pix/absent'))).to.deep.equal([400, 'pix_nao_encontrado']);
+    });
+    it('refuses a webhook that answers without certificate, unless the header skips that', async () => {
+      const { simulator, client } = await efi();
+      const hook = await receiver();
+      expect(named(await client.webhook(hook.url))).to.deep.equal([400, 'webhook_invalido']);
+      const skipped = await client.call('PUT', `/v2/webhook/${client.pixKey}`, { webhookUrl: hook.url }, SKIP);
+      expect(skipped.status).to.equal(201);
+      await client.charge();
+      simulator.pay(TXID);
+      await simulator.whenAccepted(1);
+      expect(hook.got.map(({ path }) => path)).to.deep.equal(['/hook', '/hook', '/hook/pix']);
     });
   });
 
@@ -808,7 +842,7 @@ describe('the simulated institution', () => {
       simulator.fault({ on: 'charge.read', kind: 'reset' });
       expect(await lost(client.impatient(`/v2/cob/${TXID}`))).to.equal('lost');
     });
-    it('shows the certificate to a webhook that asks for one', async () => {
+    it('shows the certificate to a webhook that asks for one; Efí wants a call without it refused', async () => {
       const authority = makeAuthority();
       const subjects: string[] = [];
       const server = createServer(
@@ -826,9 +860,9 @@ describe('the simulated institution', () => {
       );
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       opened.push({ close: async () => void server.close().closeAllConnections() });
-      const { client } = await scene({ tls: 'mutual', authority });
+      const { client } = await scene({ tls: 'mutual', authority, settings: { dialect: 'efi' } });
       const { port } = server.address() as AddressInfo;
-      expect((await client.webhook(`https://localhost:${port}/secret`)).status).to.equal(200);
+      expect((await client.webhook(`https://localhost:${port}/secret`)).status).to.equal(201);
       expect(subjects).to.deep.equal(['Quita simulator client']);
     });
     it('can have a client certificate that ends soon, and other names of the server', () => {

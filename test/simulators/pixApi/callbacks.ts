@@ -45,6 +45,8 @@ export class Callbacks {
   readonly #settings: Settings;
   readonly #pauses: Pauses;
   readonly #agent: Agent;
+  /** Without the certificate. */
+  readonly #stranger: Agent;
   readonly #now: () => number;
   #mode: CallbackMode = 'delivering';
   #watchers = new Set<() => void>();
@@ -54,13 +56,11 @@ export class Callbacks {
     this.#settings = settings;
     this.#pauses = pauses;
     this.#now = now;
-    this.#agent = new Agent({
-      connect: {
-        ...(ca === undefined ? {} : { ca }),
-        ...(certificate === undefined ? {} : { cert: certificate }),
-        ...(privateKey === undefined ? {} : { key: privateKey }),
-      },
-    });
+    const trust = ca === undefined ? {} : { ca };
+    const identity =
+      certificate === undefined || privateKey === undefined ? {} : { cert: certificate, key: privateKey };
+    this.#agent = new Agent({ connect: { ...trust, ...identity } });
+    this.#stranger = new Agent({ connect: trust });
   }
 
   get mode(): CallbackMode {
@@ -97,8 +97,9 @@ export class Callbacks {
   }
 
   /** Calls the URL itself, as Efí does when a webhook is registered. Returns whether it answered 2xx. */
-  async test(url: string): Promise<boolean> {
-    return this.#send(url, { evento: 'teste_webhook', data_criacao: new Date(this.#now()).toISOString() });
+  test(url: string, withCertificate = true): Promise<boolean> {
+    const body = { evento: 'teste_webhook', data_criacao: new Date(this.#now()).toISOString() };
+    return this.#send(url, body, withCertificate ? this.#agent : this.#stranger);
   }
 
   /** Resolves when `condition` holds; looked at after every change. */
@@ -117,7 +118,7 @@ export class Callbacks {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#changed();
-    await this.#agent.destroy();
+    await Promise.all([this.#agent.destroy(), this.#stranger.destroy()]);
     await Promise.all([...this.#lines.values()].map(({ busy }) => busy));
   }
 
@@ -175,20 +176,24 @@ export class Callbacks {
     line.retrying.set(pending, cancel);
   }
 
-  async #send(url: string, body: unknown): Promise<boolean> {
-    const { status, error } = await this.#post(url, body);
+  async #send(url: string, body: unknown, dispatcher = this.#agent): Promise<boolean> {
+    const { status, error } = await this.#post(url, body, dispatcher);
     this.log.push({ at: new Date(this.#now()).toISOString(), url, body, status, error });
     if (this.log.length > LOG_MAX) this.log.shift();
     return isAccepted(status);
   }
 
-  async #post(url: string, body: unknown): Promise<{ readonly status: number | null; readonly error: string | null }> {
+  async #post(
+    url: string,
+    body: unknown,
+    dispatcher: Agent,
+  ): Promise<{ readonly status: number | null; readonly error: string | null }> {
     try {
       const answer = await request(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
-        dispatcher: this.#agent,
+        dispatcher,
         headersTimeout: this.#settings.callbackTimeoutMs,
         bodyTimeout: this.#settings.callbackTimeoutMs,
       });

@@ -3,7 +3,7 @@ import { type Received, type Return, returnedOf } from './books.ts';
 import type { Answer, Call } from './call.ts';
 import { returnIdAt } from './ids.ts';
 import { AMOUNT, bodyReader, centsOf, Query } from './reading.ts';
-import { problem } from './refusal.ts';
+import { efiError, problem } from './refusal.ts';
 import { pixWire, returnWire } from './wire.ts';
 
 const receivedOf = ({ account, params: [endToEndId = ''] }: Call): Received => {
@@ -71,7 +71,10 @@ export const putReturn = (call: Call): Answer => {
   const amount = centsOf(valor);
   const now = bank.clock.now();
   if (!RETURN_ID.test(id)) refuse('O campo id não respeita o _schema_.', 'id');
-  if (received.returns.some((given) => given.id === id))
+  const isUsed = received.returns.some((given) => given.id === id);
+  if (isUsed && bank.settings.dialect === 'efi')
+    throw efiError(409, 'devolucao_id_duplicado', 'O id informado já foi utilizado em outra devolução');
+  if (isUsed)
     refuse(
       'A presente requisição de devolução apresenta um {id} já utilizado por outra requisição de devolução.',
       'id',

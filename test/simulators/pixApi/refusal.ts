@@ -4,12 +4,23 @@ export class Refusal extends Error {
   readonly status: number;
   readonly contentType: string;
   readonly body: unknown;
+  /** Of a problem of the standard. */
+  readonly type: ProblemType | null;
+  readonly violations: readonly Violation[];
 
-  constructor(status: number, contentType: string, body: unknown) {
+  constructor(
+    status: number,
+    contentType: string,
+    body: unknown,
+    type: ProblemType | null = null,
+    violations: readonly Violation[] = [],
+  ) {
     super(JSON.stringify(body));
     this.status = status;
     this.contentType = contentType;
     this.body = body;
+    this.type = type;
+    this.violations = violations;
   }
 }
 
@@ -47,13 +58,14 @@ export type ProblemType = keyof typeof PROBLEMS;
 export const problem = (type: ProblemType, ...violations: readonly Violation[]): Refusal => {
   const [status, title] = PROBLEMS[type];
   const detail = violations[0]?.razao ?? title;
-  return new Refusal(status, 'application/problem+json', {
+  const body = {
     type: ERROR_TYPES + type,
     title,
     status,
     detail,
     ...(violations.length === 0 ? {} : { violacoes: violations }),
-  });
+  };
+  return new Refusal(status, 'application/problem+json', body, type, violations);
 };
 
 /** Efí's own form of errors (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/). */

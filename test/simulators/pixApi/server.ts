@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bank } from './bank.ts';
 import type { Answer } from './call.ts';
+import { efiFormOf } from './efiForm.ts';
 import type { Fault } from './faults.ts';
 import { misbehave } from './misbehave.ts';
 import type { Operation } from './operations.ts';
@@ -31,6 +32,15 @@ const sendingOfRefusal = ({ status, contentType, body }: Refusal): Sending => ({
   text: JSON.stringify(body),
 });
 
+/** A part of a path that is not well-formed stands for itself. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 interface Matched {
   readonly route: Route;
   readonly params: readonly string[];
@@ -39,7 +49,7 @@ interface Matched {
 const match = (method: string, path: string): Matched | null => {
   for (const route of ROUTES) {
     const found = method === route.method ? route.path.exec(path) : null;
-    if (found !== null) return { route, params: found.slice(1).map(decodeURIComponent) };
+    if (found !== null) return { route, params: found.slice(1).map(decoded) };
   }
   return null;
 };
@@ -64,7 +74,7 @@ export const apiListener = (bank: Bank) => {
       sending = sendingOf(given);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      sending = sendingOfRefusal(error);
+      sending = sendingOfRefusal(bank.settings.dialect === 'efi' ? efiFormOf(error) : error);
     }
     if (fault === null) send(res, sending);
     else await misbehave(bank, fault, req, res, sending);

@@ -5,8 +5,8 @@ type Outcome = 'done' | 'refused' | 'processing';
 
 export interface Settings {
   /**
-   * `efi`: a repeated PUT of a charge is 409 `txid_duplicado`, and callbacks carry the payer in `gnExtras.pagador`
-   * (https://dev.efipay.com.br/docs/api-pix/webhooks/).
+   * `efi`: errors in Efí's form and with its statuses, 409 for every repeat, the payer in `gnExtras.pagador` of callbacks, and webhooks
+   * that must refuse a call without certificate (efiForm.ts names the sources).
    */
   dialect: 'standard' | 'efi';
   /** Whether answers and callbacks carry the payer, which the standard removed in 2.1. */

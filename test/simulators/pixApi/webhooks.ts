@@ -1,8 +1,9 @@
 // Webhooks, one for each Pix key: /webhook.
+import type { Bank } from './bank.ts';
 import type { Webhook } from './books.ts';
 import type { Answer, Call } from './call.ts';
 import { bodyReader, Query } from './reading.ts';
-import { problem } from './refusal.ts';
+import { efiError, problem } from './refusal.ts';
 import { time } from './wire.ts';
 
 const readWebhook = bodyReader<{ readonly webhookUrl: string }>('WebhookOperacaoInvalida', 'webhook', {
@@ -23,16 +24,29 @@ const webhookWire = ({ key, url, createdAt }: Webhook, cnpj: string) => ({
   criacao: time(createdAt),
 });
 
+/**
+ * Efí first calls without its certificate, and wants to be refused, unless the header says `x-skip-mtls-checking: true`
+ * (https://dev.efipay.com.br/docs/api-pix/webhooks/).
+ */
+const checkAsEfi = async ({ callbacks }: Bank, url: string, headers: Call['headers']): Promise<void> => {
+  if (headers['x-skip-mtls-checking'] !== 'true' && (await callbacks.test(url, false)))
+    throw efiError(400, 'webhook_invalido', 'A autenticação de TLS mútuo não está configurada na URL informada');
+  if (!(await callbacks.test(url)))
+    throw efiError(400, 'webhook_invalido', 'Não foi possível receber uma resposta da URL informada');
+};
+
 /** PUT /webhook/{chave}. Like Efí, first calls the URL itself, without `/pix`, with a body that has no `pix`. */
-export const putWebhook = async ({ bank, account, params: [key = ''], body }: Call): Promise<Answer> => {
+export const putWebhook = async ({ bank, account, params: [key = ''], body, headers }: Call): Promise<Answer> => {
   const { webhookUrl } = readWebhook(body);
+  const { registrationCall, dialect } = bank.settings;
   if (!account.client.pixKeys.includes(key))
     refuse('O parâmetro {chave} não corresponde a uma chave DICT pertencente a este usuário recebedor.', 'chave');
   if (!URL.canParse(webhookUrl)) refuse('Campo webhook.webhookUrl não respeita o _schema_.', 'webhook.webhookUrl');
-  if (bank.settings.registrationCall && !(await bank.callbacks.test(webhookUrl)))
+  if (registrationCall && dialect === 'efi') await checkAsEfi(bank, webhookUrl, headers);
+  else if (registrationCall && !(await bank.callbacks.test(webhookUrl)))
     refuse('A URL do webhook não respondeu com sucesso à chamada de teste.', 'webhook.webhookUrl');
   account.webhooks.set(key, { key, url: webhookUrl, createdAt: bank.clock.now() });
-  return { status: 200, body: { webhookUrl } };
+  return { status: dialect === 'efi' ? 201 : 200, body: { webhookUrl } };
 };
 
 const webhookOf = ({ account, params: [key = ''] }: Call): Webhook => {

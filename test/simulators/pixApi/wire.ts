@@ -113,7 +113,13 @@ export const chargeWire = (charge: Charge, client: ClientSpec, revision = charge
   };
 };
 
-export const fullChargeWire = (charge: Charge, client: ClientSpec, settings: Settings, revision?: number) => ({
-  ...chargeWire(charge, client, revision),
-  ...(charge.received.length === 0 ? {} : { pix: charge.received.map((received) => pixWire(received, settings)) }),
-});
+/** A charge with what was paid. Efí reads the lifetime back as text (type of `pixDetailCharge` in sdk-node-apis-efi). */
+export const fullChargeWire = (charge: Charge, client: ClientSpec, settings: Settings, revision?: number) => {
+  const { calendario, ...rest } = chargeWire(charge, client, revision);
+  const { criacao, expiracao } = calendario;
+  return {
+    calendario: { criacao, expiracao: settings.dialect === 'efi' ? String(expiracao) : expiracao },
+    ...rest,
+    ...(charge.received.length === 0 ? {} : { pix: charge.received.map((received) => pixWire(received, settings)) }),
+  };
+};
