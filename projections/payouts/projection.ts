@@ -16,7 +16,7 @@ const isOpen = (state: PayoutState): boolean =>
 
 const requested = aggregateTable({
   name: 'payouts',
-  version: 2,
+  version: 3,
   aggregate: PAYOUT,
   table: 'requested',
   columns: [

@@ -33,7 +33,6 @@ describe('facts for the payer’s pages', () => {
       boletoFactsOf(termsOf(), OTHERS.boleto, { merchantName: 'Padaria São João', taxId: '12ABC34501DE35' }),
     ).to.deep.equal({
       mode: 'test',
-      connectionId: null,
       line: OTHERS.boleto.line,
       barcode: OTHERS.boleto.barcode,
       amount: 100,
