@@ -671,6 +671,8 @@ describe('the simulated institution', () => {
       for (const valor of ['1.00', '2.00'])
         expect(named(await client.call('PUT', given, { valor }))).to.deep.equal([409, 'devolucao_id_duplicado']);
       expect(named(await client.call('GET', '/v2/pix/absent'))).to.deep.equal([400, 'pix_nao_encontrado']);
+      simulator.fault({ on: '*', kind: '422' });
+      expect(named(await client.call('GET', path))).to.deep.equal([422, 'pagamento_negado']);
     });
     it('refuses a webhook that answers without certificate, unless the header skips that', async () => {
       const { simulator, client } = await efi();

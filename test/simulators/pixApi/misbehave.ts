@@ -4,17 +4,30 @@ import { TLSSocket } from 'node:tls';
 import type { Bank } from './bank.ts';
 import type { Fault } from './faults.ts';
 import { type Sending, send } from './sending.ts';
+import type { Settings } from './settings.ts';
 
 const JSON_TYPE = 'application/json';
 const HTML = '<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>';
 
 const problemText = (status: number | string, title: string): string =>
   JSON.stringify({ type: 'https://pix.bcb.gov.br/api/v2/error/ErroInternoDoServidor', title, status, detail: title });
-const asProblem = (status: number, title: string): Sending => ({
-  status,
-  contentType: 'application/problem+json',
-  text: problemText(status, title),
-});
+/** Efí refuses a Pix-out by analysis with 422 `pagamento_negado`; `erro_aplicacao` is its general error. */
+const asProblem = (status: number, title: string, dialect: Settings['dialect']): Sending =>
+  dialect === 'efi'
+    ? {
+        status,
+        contentType: JSON_TYPE,
+        text: JSON.stringify({ nome: status === 422 ? 'pagamento_negado' : 'erro_aplicacao', mensagem: title }),
+      }
+    : { status, contentType: 'application/problem+json', text: problemText(status, title) };
+const TITLES: Readonly<Record<string, string>> = {
+  '401': 'Não autorizado.',
+  '409': 'Conflito.',
+  '422': 'Entidade não processável.',
+  '429': 'Muitas requisições.',
+  '500': 'Erro interno do servidor.',
+  '503': 'Serviço indisponível.',
+};
 
 /** Returns the value with texts for numbers and numbers for texts, at every depth. */
 const wrongTypes = (value: unknown): unknown => {
@@ -25,26 +38,25 @@ const wrongTypes = (value: unknown): unknown => {
 };
 
 /** Returns what is sent instead of `truth`, which is null if the call had no effect. */
-const replacement = (fault: Fault, truth: Sending | null): Sending => {
+const replacement = (fault: Fault, truth: Sending | null, dialect: Settings['dialect']): Sending => {
   const status = truth?.status ?? 200;
   const text = truth?.text ?? '{}';
   switch (fault.kind) {
     case '500':
-      return asProblem(500, 'Erro interno do servidor.');
     case '503':
-      return asProblem(503, 'Serviço indisponível.');
     case '409':
-      return asProblem(409, 'Conflito.');
     case '422':
-      return asProblem(422, 'Entidade não processável.');
     case '429':
-      return asProblem(429, 'Muitas requisições.');
     case '401':
-      return asProblem(401, 'Não autorizado.');
+      return asProblem(Number(fault.kind), TITLES[fault.kind] as string, dialect);
     case 'html':
       return { status: 502, contentType: 'text/html', text: HTML };
     case 'statusAsText':
-      return { ...asProblem(500, 'Erro interno do servidor.'), text: problemText('500', 'Erro interno do servidor.') };
+      return {
+        status: 500,
+        contentType: 'application/problem+json',
+        text: problemText('500', TITLES['500'] as string),
+      };
     case 'empty':
       return { status, contentType: JSON_TYPE, text: '' };
     case 'null':
@@ -89,7 +101,7 @@ export const misbehave = async (
     else req.socket.resetAndDestroy();
     return;
   }
-  const sending = fault.kind === 'lost' ? truth : replacement(fault, truth);
+  const sending = fault.kind === 'lost' ? truth : replacement(fault, truth, bank.settings.dialect);
   if (fault.kind === '401') bank.tokens.expire(req.headers);
   if (fault.kind === 'slow') await bank.pauses.wait(fault.ms);
   if (fault.kind === 'lost') breakOff(res, sending ?? { status: 200, contentType: JSON_TYPE, text: '{}' });
