@@ -4,8 +4,6 @@ import {
   type Account,
   type Charge,
   NATURES,
-  type Nature,
-  type Person,
   type Received,
   type Return,
   returnedOf,
@@ -14,77 +12,25 @@ import {
   termsOf,
 } from './books.ts';
 import type { CallbackMode } from './callbacks.ts';
-import { FAULT_KINDS, type Fault, type FaultOrder } from './faults.ts';
+import type { Fault, FaultOrder } from './faults.ts';
 import { letters, receivedId, returnIdAt } from './ids.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import type { Operation } from './operations.ts';
+import {
+  amountFrom,
+  type ChargePayment,
+  ControlError,
+  checkFault,
+  DEFAULT_PAYER,
+  type ForeignReturn,
+  isDone,
+  type KeyPayment,
+  type ManyPayments,
+  timeFrom,
+} from './orders.ts';
 import { type Settings, settingsProblem } from './settings.ts';
 import { type BankState, stateOf } from './state.ts';
 import { balanceOf, type Statement, statementOf } from './statement.ts';
 import { time } from './wire.ts';
-
-/** An order that can't be carried out. */
-export class ControlError extends Error {
-  readonly status: 400 | 404 | 409;
-
-  constructor(status: 400 | 404 | 409, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-export interface Payment {
-  /** The charge's amount if omitted. Any other amount also concludes the charge. */
-  readonly amount?: number;
-  /** Cash that the payer withdrew, part of the amount. */
-  readonly withdrawal?: number;
-  readonly payer?: Partial<Person>;
-  /** Now, on the institution's clock, if omitted. */
-  readonly paidAt?: string;
-  readonly note?: string;
-  /** Overrides the setting `payer` for this Pix. */
-  readonly showPayer?: 'none' | 'full' | 'masked';
-}
-
-export interface ChargePayment extends Payment {
-  /** Pays although the charge can't be paid any more, as late, second and stray payments arrive in the real network. */
-  readonly force?: boolean;
-  /** Whose charge it is, needed if several clients have one with this txid. */
-  readonly clientId?: string;
-}
-
-export interface KeyPayment extends Payment {
-  readonly amount: number;
-  /** Of a static code, if any. */
-  readonly txid?: string;
-}
-
-export interface ManyPayments {
-  readonly count: number;
-  readonly amount: number;
-  /** The payments are spread evenly over this period, both ends included. */
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface ForeignReturn {
-  /** What is left of the Pix if omitted. */
-  readonly amount?: number;
-  readonly nature?: Nature;
-  readonly reason?: string;
-}
-
-const DEFAULT_PAYER: Person = { name: 'PAGADOR DE TESTE', document: '99991111140' };
-
-const amountFrom = (value: unknown, least = 1): number => {
-  if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > 999_999_999_999)
-    throw new ControlError(400, `"amount" must be an integer of centavos from ${least} to 999999999999.`);
-  return value as number;
-};
-const timeFrom = (text: string): number => {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new ControlError(400, `"${text}" is not a time.`);
-  return at;
-};
 
 /** The typed control actions. The control API offers the same over HTTP. */
 export class Control {
@@ -188,17 +134,7 @@ export class Control {
 
   /** Makes calls go wrong. Throws ControlError for an unknown operation or kind. */
   fault(order: FaultOrder): Fault {
-    if (order.on !== '*' && !OPERATIONS.includes(order.on))
-      throw new ControlError(400, `"on" must be "*" or one of: ${OPERATIONS.join(', ')}.`);
-    if (!FAULT_KINDS.includes(order.kind))
-      throw new ControlError(400, `"kind" must be one of: ${FAULT_KINDS.join(', ')}.`);
-    if (order.when !== undefined && order.when !== 'before' && order.when !== 'after')
-      throw new ControlError(400, '"when" must be "before" or "after".');
-    for (const name of ['times', 'skip', 'ms', 'retryAfter'] as const) {
-      const value = order[name] ?? 0;
-      if (!Number.isSafeInteger(value) || value < 0)
-        throw new ControlError(400, `"${name}" must be a positive integer.`);
-    }
+    checkFault(order);
     return this.#bank.faults.add(order);
   }
 
@@ -311,9 +247,3 @@ export class Control {
     return accounts.get(clientId ?? [...accounts.keys()][0] ?? '') ?? this.#absent('client');
   }
 }
-
-const isDone = (outcome: unknown): boolean => {
-  if (outcome !== 'done' && outcome !== 'refused')
-    throw new ControlError(400, '"outcome" must be "done" or "refused".');
-  return outcome === 'done';
-};

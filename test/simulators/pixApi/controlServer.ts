@@ -1,14 +1,8 @@
 // The control actions over HTTP: plain JSON on loopback.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  type ChargePayment,
-  type Control,
-  ControlError,
-  type ForeignReturn,
-  type KeyPayment,
-  type ManyPayments,
-} from './control.ts';
+import type { Control } from './control.ts';
 import type { FaultOrder } from './faults.ts';
+import { type ChargePayment, ControlError, type ForeignReturn, type KeyPayment, type ManyPayments } from './orders.ts';
 import { bodyOf, send } from './sending.ts';
 import type { Settings } from './settings.ts';
 
