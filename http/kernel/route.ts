@@ -135,6 +135,10 @@ export type ResponseRule<Schema extends TSchema = TSchema> =
   | { readonly kind: 'empty'; readonly description: string };
 type ResponseRules = { readonly [status: number]: ResponseRule };
 
+/** Returns the rule of a response with a JSON body. */
+export const json = <Schema extends TSchema>(description: string, schema: Schema) =>
+  ({ kind: 'json', description, schema }) as const;
+
 interface Headers {
   readonly [name: string]: string;
 }
@@ -228,7 +232,7 @@ interface Declaration<
   readonly reads?: readonly ReadModelName[];
   readonly responses: Responses;
   /** Error codes beyond those that the rest of the declaration implies. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
   readonly handle: (
     context: RouteContext<Who, Params, Query, Body, Called>,
   ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
@@ -309,7 +313,7 @@ export const routeCalling =
   >(
     declared: Declaration<Who, Params, Query, Body, Responses, Called>,
   ): Route => {
-    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
+    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
     const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
     const body: BodyRule = declared.body ?? { kind: 'none' };

@@ -10,7 +10,7 @@ import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/query.ts';
-import { type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
+import { json, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { GatewayServices } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
@@ -180,7 +180,6 @@ const checkoutRoute = route({
     200: { kind: 'page', description: 'The page.' },
     404: { kind: 'page', description: 'There is no such charge.' },
   },
-  errors: [],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment
@@ -198,7 +197,6 @@ const cardRoute = route({
     200: { kind: 'page', description: 'The page. It explains how to settle the charge without a card.' },
     404: { kind: 'page', description: 'There is no such charge, it does not accept cards, or it is live.' },
   },
-  errors: [],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     const card = payment && findInstrument(payment.charge.instruments, 'CREDIT_CARD');
@@ -324,7 +322,7 @@ const statusRoute = route({
   path: '/pay/{id}/status',
   operationId: 'getCheckoutStatus',
   summary: 'Get the status of the charge, for pages that can’t keep a stream open',
-  responses: { 200: { kind: 'json', description: 'The current status.', schema: statusSchema } },
+  responses: { 200: json('The current status.', statusSchema) },
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment ? { status: 200, body: await statusOf(payment, context.services) } : noSuch('charge');

@@ -48,7 +48,6 @@ const pageRoute = route({
   tag: DASHBOARD,
   principal: 'public',
   responses: { 200: { kind: 'page', description: 'The page, the same for every link.' } },
-  errors: [],
   handle: async () => ({
     status: 200,
     headers: { 'Content-Security-Policy': checkoutContentSecurityPolicy },
@@ -71,7 +70,6 @@ const setPasswordRoute = route({
     }),
   }),
   responses: { 204: { kind: 'empty', description: 'The password is set, and the link is used up.' } },
-  errors: [],
   handle: async (context) =>
     (await context.services.setPassword(context.body, context.requestId, context)) ?? { status: 204 },
 });

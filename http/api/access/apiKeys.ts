@@ -20,7 +20,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 export const label = described('A label of your own, such as the purpose of the key.', string(KEY_LABEL_LENGTH_MAX));
@@ -87,7 +87,7 @@ export const issueApiKeyRoute = route({
   body: jsonBody({
     schema: issueBody,
   }),
-  responses: { 201: { kind: 'json', description: 'The new key. It works immediately.', schema: newKeySchema } },
+  responses: { 201: json('The new key. It works immediately.', newKeySchema) },
   errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, body, services } = context;
@@ -107,13 +107,11 @@ export const listApiKeysRoute = route({
   tag: DASHBOARD,
   principal: 'session',
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The keys, and whether the user can issue, rotate and revoke them.',
-      schema: exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
-    },
+    200: json(
+      'The keys, and whether the user can issue, rotate and revoke them.',
+      exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
+    ),
   },
-  errors: [],
   handle: async ({ caller, services }) => {
     const keys = await services.listApiKeys(caller.tenant.accountId);
     return { status: 200, body: { data: keys.map(keyView), access: { canManage: mayManageKeys(caller.role) } } };
@@ -133,7 +131,7 @@ export const rotateApiKeyRoute = route({
   refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
-    201: { kind: 'json', description: 'The new key. Every server process rejects the old one.', schema: newKeySchema },
+    201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {
@@ -154,11 +152,7 @@ export const revokeApiKeyRoute = route({
   principal: 'session',
   refusalOf: unlessManager,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The key is revoked. Every server process rejects it.',
-      schema: exactly({ revoked: boolean }),
-    },
+    200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {

@@ -17,7 +17,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 const EMAIL_LENGTH_MAX = 254;
@@ -64,7 +64,7 @@ export const logInRoute = route({
       ),
     }),
   }),
-  responses: { 200: { kind: 'json', description: 'The user is logged in.', schema: loginSchema } },
+  responses: { 200: json('The user is logged in.', loginSchema) },
   errors: ['unauthorized', 'second_factor_required', 'role_required'],
   handle: async (context) => {
     const { body, services, address, requestId } = context;
@@ -98,7 +98,6 @@ export const logOutRoute = route({
   principal: 'anySession',
   limit: 'logOut',
   responses: { 204: { kind: 'empty', description: 'The session has ended.' } },
-  errors: [],
   handle: async ({ caller, services }) => {
     await services.logOut(caller.sessionId);
     return { status: 204 };
@@ -124,7 +123,6 @@ export const changePasswordRoute = route({
     }),
   }),
   responses: { 204: { kind: 'empty', description: 'The password is changed. The current session continues.' } },
-  errors: [],
   handle: async (context) => {
     const { current_password: current, new_password: wanted } = context.body;
     const refused = await context.services.changePassword(
@@ -154,7 +152,6 @@ export const requestPasswordResetRoute = route({
       description: 'If the address belongs to a user, a link was sent. It works once, within one hour.',
     },
   },
-  errors: [],
   handle: async ({ body, services }) => {
     await services.requestPasswordLink('reset', body.email);
     return { status: 202 };

@@ -13,7 +13,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
@@ -36,7 +36,7 @@ const listKeysOfAccountRoute = route({
     'Returns the active keys of an account by their prefixes, oldest first, with the time of their last use.',
   ...FOR_OPERATORS,
   responses: {
-    200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
+    200: json('The keys.', exactly({ data: listOf(operatorsKeySchema) })),
   },
   errors: ['not_found'],
   handle: async ({ params: { id }, services: { platform, listApiKeys } }) => {
@@ -61,7 +61,7 @@ const issueKeyOfAccountRoute = route({
   description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
-  responses: { 201: { kind: 'json', description: 'The new key. It works immediately.', schema: newKeySchema } },
+  responses: { 201: json('The new key. It works immediately.', newKeySchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { params: of, body, services } = context;
@@ -82,7 +82,7 @@ const rotateKeyOfAccountRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
-    201: { kind: 'json', description: 'The new key. Every server process rejects the old one.', schema: newKeySchema },
+    201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -101,11 +101,7 @@ const revokeKeyOfAccountRoute = route({
   description: 'Revokes a key of an account immediately. This can’t be undone.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The key is revoked. Every server process rejects it.',
-      schema: exactly({ revoked: boolean }),
-    },
+    200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
   },
   errors: ['not_found'],
   handle: async (context) => {

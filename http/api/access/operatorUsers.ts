@@ -20,7 +20,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 
-import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
 import { NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -102,11 +102,10 @@ const addUserRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The user, who can log in immediately.',
-      schema: exactly({ ...userProperties, password: described('Returned only once.', string()) }),
-    },
+    201: json(
+      'The user, who can log in immediately.',
+      exactly({ ...userProperties, password: described('Returned only once.', string()) }),
+    ),
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -128,7 +127,7 @@ const inviteUserRoute = route({
     'Creates a user and sends an email with a link to set the first password. The link works once, within one hour. For an invited user who has no password yet, it sends a new link.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
-  responses: { 202: { kind: 'json', description: 'The user. The link is being sent.', schema: userSchema } },
+  responses: { 202: json('The user. The link is being sent.', userSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { platform } = context.services;
@@ -150,8 +149,7 @@ const listUsersRoute = route({
   },
   refusesUnknownQuery: true,
   reads: ['users'],
-  responses: { 200: { kind: 'json', description: 'A page of users.', schema: pageSchema(userSchema) } },
-  errors: [],
+  responses: { 200: json('A page of users.', pageSchema(userSchema)) },
   handle: async ({ query: { limit, startingAfter: after = null, accountId = null }, services: { platform } }) => {
     if (after !== null && (await platform.findUser(after)) === null) return NO_CURSOR;
     const found = await platform.listUsers(accountId, { after, limit: limit + 1 });
@@ -167,7 +165,7 @@ const showUserRoute = route({
   summary: 'Retrieve a user',
   description: 'Returns one user with role and status.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
+  responses: { 200: json('The user.', userSchema) },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const user = await platform.findUser(params.id);
@@ -175,7 +173,7 @@ const showUserRoute = route({
   },
 });
 
-const USER_NOW = { 200: { kind: 'json', description: 'The user after the change.', schema: userSchema } } as const;
+const USER_NOW = { 200: json('The user after the change.', userSchema) } as const;
 const userOrRefusal = (done: KnownUser | Rejection) =>
   isRejection(done) ? done : { status: 200 as const, body: userView(done) };
 

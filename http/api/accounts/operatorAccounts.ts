@@ -10,7 +10,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import { accepting, described, exactly, id, optional, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
@@ -87,10 +87,9 @@ const createAccountRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: createBody, refine: loginProblems }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The account. The login and the keys work immediately.',
-      schema: exactly({
+    201: json(
+      'The account. The login and the keys work immediately.',
+      exactly({
         id: id(ACCOUNT.idPrefix),
         name: string(),
         email: string(),
@@ -99,9 +98,8 @@ const createAccountRoute = route({
         testApiKey: described('The test key. Returned only once.', string()),
         liveApiKey: described('The live key. Returned only once.', string()),
       }),
-    },
+    ),
   },
-  errors: [],
   handle: async (context) => {
     const { name, email, password: wanted }: Frozen<Static<typeof createBody>> = context.body;
     const created = await context.services.platform.createAccount(
@@ -127,8 +125,7 @@ const listAccountsRoute = route({
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
   refusesUnknownQuery: true,
   reads: ['accounts'],
-  responses: { 200: { kind: 'json', description: 'A page of accounts.', schema: pageSchema(listedSchema) } },
-  errors: [],
+  responses: { 200: json('A page of accounts.', pageSchema(listedSchema)) },
   handle: async ({ query: { limit, startingAfter: after = null }, services: { platform } }) => {
     if (after !== null && (await platform.findAccount(after)) === null) return NO_CURSOR;
     const found = await platform.listAccounts({ after, limit: limit + 1 });
@@ -151,7 +148,7 @@ const showAccountRoute = route({
   summary: 'Retrieve an account',
   description: 'Returns one account with its settings, fees and limits.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The account.', schema: operatorsAccountSchema } },
+  responses: { 200: json('The account.', operatorsAccountSchema) },
   errors: ['not_found'],
   handle: async ({ params, services }) => {
     const account = await services.platform.findAccount(params.id);
@@ -169,11 +166,7 @@ const suspendAccountRoute = route({
     'Suspends an account: its keys and logins are rejected and its sessions end. Open payments continue, and cash-outs wait.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The time of the suspension. Every server process rejects the keys of the account.',
-      schema: suspensionSchema,
-    },
+    200: json('The time of the suspension. Every server process rejects the keys of the account.', suspensionSchema),
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -193,11 +186,7 @@ const reopenAccountRoute = route({
   description: 'Ends a suspension. The keys work again, and users can log in again.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The account is open. Every server process accepts its keys.',
-      schema: suspensionSchema,
-    },
+    200: json('The account is open. Every server process accepts its keys.', suspensionSchema),
   },
   errors: ['not_found'],
   handle: async (context) => {

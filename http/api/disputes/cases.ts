@@ -8,7 +8,7 @@ import { type MedCaseId, type PaymentId, PREFIX, parseId, parsePrefixedId } from
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantAfter, instantBefore, matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
 import { DISPUTES } from './tags.ts';
@@ -74,8 +74,7 @@ const listRoute = ({ path, named }: CasePaths): Route =>
       created_before: instantBefore('Only cases created before this time.'),
     },
     refusesUnknownQuery: true,
-    responses: { 200: { kind: 'json', description: 'A page of cases.', schema: medCaseListSchema } },
-    errors: [],
+    responses: { 200: json('A page of cases.', medCaseListSchema) },
     handle: async ({ caller, query, services }) => {
       const { limit, starting_after: after = null, status, type, charge_id: chargeId } = query;
       const { created_after: createdAfter, created_before: createdBefore } = query;
@@ -107,7 +106,7 @@ const getRoute = ({ path, named }: CasePaths): Route =>
     principal: 'apiKey',
     params: caseParam,
     reads: ['disputes'],
-    responses: { 200: { kind: 'json', description: 'The case.', schema: medCaseSchema } },
+    responses: { 200: json('The case.', medCaseSchema) },
     errors: ['not_found'],
     handle: async ({ caller, params: { id }, services }) => {
       assertShownCase({ services, caller }, id);
@@ -139,7 +138,7 @@ const appealRoute = ({ path, named }: CasePaths): Route =>
     principal: 'apiKey',
     params: caseParam,
     body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
-    responses: { 200: { kind: 'json', description: 'The appealed case.', schema: medCaseSchema } },
+    responses: { 200: json('The appealed case.', medCaseSchema) },
     errors: ['not_found', 'case_not_open'],
     handle: (context) => answer(context, { kind: 'appeal', reason: context.body.reason }),
   });
@@ -156,7 +155,7 @@ const acceptRoute = ({ path, named }: CasePaths): Route =>
     tag: DISPUTES,
     principal: 'apiKey',
     params: caseParam,
-    responses: { 200: { kind: 'json', description: 'The accepted case. Its amount is lost.', schema: medCaseSchema } },
+    responses: { 200: json('The accepted case. Its amount is lost.', medCaseSchema) },
     errors: ['not_found', 'case_not_open', 'case_under_review'],
     handle: (context) => answer(context, { kind: 'accept' }),
   });

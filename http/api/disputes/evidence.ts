@@ -8,7 +8,7 @@ import type { Evidence } from '../../../domain/dispute/medCase.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';
-import { actorOf, type Frozen, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertShownCase } from '../../kernel/upToDate.ts';
 import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
@@ -37,7 +37,7 @@ const listRoute = ({ path, named }: CasePaths): Route =>
     principal: 'apiKey',
     params: caseParam,
     reads: ['disputes'],
-    responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceListSchema } },
+    responses: { 200: json('The evidence.', evidenceListSchema) },
     errors: ['not_found'],
     handle: async (context) => {
       const { caller, params, services } = context;
@@ -78,7 +78,7 @@ const grantRoute = ({ path, named }: CasePaths): Route =>
     principal: 'apiKey',
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
-    responses: { 201: { kind: 'json', description: 'The upload URL and its required headers.', schema: uploadSchema } },
+    responses: { 201: json('The upload URL and its required headers.', uploadSchema) },
     errors: ['not_found', 'case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
     handle: async (context) => {
       const { body, caller, params, services } = context;
@@ -105,7 +105,7 @@ const completeRoute = ({ path, named }: CasePaths): Route =>
     tag: DISPUTES,
     principal: 'apiKey',
     params: { ...caseParam, evidence_id: evidenceParam },
-    responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceSchema } },
+    responses: { 200: json('The evidence.', evidenceSchema) },
     errors: [
       'not_found',
       'case_not_open',

@@ -23,7 +23,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -65,13 +65,8 @@ const listCaseReviewsRoute = route({
   refusesUnknownQuery: true,
   reads: ['disputes'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The cases and their total number.',
-      schema: exactly({ data: listOf(waitingSchema), total }),
-    },
+    200: json('The cases and their total number.', exactly({ data: listOf(waitingSchema), total })),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { waiting, total: all } = await platform.listCaseReviews(query.limit);
     return { status: 200, body: { data: waiting, total: all } };
@@ -79,10 +74,9 @@ const listCaseReviewsRoute = route({
 });
 
 const DECIDED = {
-  200: {
-    kind: 'json',
-    description: 'The case after the decision.',
-    schema: exactly({
+  200: json(
+    'The case after the decision.',
+    exactly({
       caseId: id(MED_CASE.idPrefix),
       status,
       moneyOutcome: described(
@@ -90,7 +84,7 @@ const DECIDED = {
         oneOfTextsOrNull(MONEY_OUTCOMES),
       ),
     }),
-  },
+  ),
 } as const;
 
 const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description: string): Route =>
@@ -171,7 +165,7 @@ const dismissRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
-  responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(MED_CASE.idPrefix) }) } },
+  responses: { 200: json('The case.', exactly({ caseId: id(MED_CASE.idPrefix) })) },
   errors: ['not_found', 'case_not_open'],
   handle: async (context) => {
     const { params, body, services } = context;

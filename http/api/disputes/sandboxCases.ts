@@ -10,7 +10,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { either } from '../../kernel/jsonSchema.ts';
 import { instantOf } from '../../kernel/query.ts';
-import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
 import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
@@ -57,13 +57,11 @@ const sandboxMedRoute = route({
         : [],
   }),
   responses: {
-    201: { kind: 'json', description: 'The new case.', schema: medCaseSchema },
-    202: {
-      kind: 'json',
-      description:
-        'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
-      schema: either(medCaseSchema, owedSchema),
-    },
+    201: json('The new case.', medCaseSchema),
+    202: json(
+      'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
+      either(medCaseSchema, owedSchema),
+    ),
   },
   errors: ['not_found', 'charge_not_disputable'],
   handle: async (context) => {
@@ -115,12 +113,8 @@ const onCase = {
   ...IN_SANDBOX,
   params: caseParam,
   responses: {
-    200: { kind: 'json', description: 'The case after the change.', schema: medCaseSchema },
-    202: {
-      kind: 'json',
-      description: 'The case, if its effects are not fully visible within 5 seconds.',
-      schema: medCaseSchema,
-    },
+    200: json('The case after the change.', medCaseSchema),
+    202: json('The case, if its effects are not fully visible within 5 seconds.', medCaseSchema),
   },
 } as const;
 
@@ -160,12 +154,10 @@ const sandboxDecideRoute = route({
     'Simulates the decision of the payer’s bank. With `agreed`, the merchant loses the case; with `disagreed`, the merchant wins it. With `review`, the outcome has no effect until it is approved.',
   responses: {
     ...onCase.responses,
-    202: {
-      kind: 'json',
-      description:
-        'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
-      schema: either(medCaseSchema, owedSchema),
-    },
+    202: json(
+      'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
+      either(medCaseSchema, owedSchema),
+    ),
   },
   body: jsonBody({
     schema: decideCaseBody,

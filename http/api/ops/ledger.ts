@@ -16,7 +16,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { route } from '../../kernel/route.ts';
+import { json, route } from '../../kernel/route.ts';
 import { paymentParam } from '../payments/payment.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -57,8 +57,7 @@ const checkLedgerRoute = route({
   description:
     'Checks that every ledger entry and the ledger as a whole sum to zero, and that every balance matches its postings.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The result of the check.', schema: ledgerSchema } },
-  errors: [],
+  responses: { 200: json('The result of the check.', ledgerSchema) },
   handle: async ({ services: { platform } }) => {
     const { isBalanced, sums, entries, balances, disputes } = await platform.checkLedger();
     return {
@@ -123,11 +122,7 @@ const showLedgerRoute = route({
   ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The postings, and how the stored ones differ from them.',
-      schema: paymentLedgerSchema,
-    },
+    200: json('The postings, and how the stored ones differ from them.', paymentLedgerSchema),
   },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {

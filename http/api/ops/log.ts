@@ -22,7 +22,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/query.ts';
-import { route } from '../../kernel/route.ts';
+import { json, route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -36,16 +36,14 @@ const listProjectionsRoute = route({
   description: 'Returns the position of each read model and process in the event log.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The newest position in the log, and the position of each consumer.',
-      schema: exactly({
+    200: json(
+      'The newest position in the log, and the position of each consumer.',
+      exactly({
         head: position,
         data: listOf(exactly({ name: string(), position, isCaughtUp: boolean })),
       }),
-    },
+    ),
   },
-  errors: [],
   handle: async ({ services: { platform } }) => {
     const { head, consumers } = await platform.listConsumers();
     return { status: 200, body: { head, data: consumers } };
@@ -102,17 +100,16 @@ const showRequestRoute = route({
   description: 'Returns the requests with this id, newest first, and the events that they caused.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'At most 20 requests, and their events.',
-      schema: exactly({
+    200: json(
+      'At most 20 requests, and their events.',
+      exactly({
         requests: listOf(requestSchema),
         events: described(
           'The caused events; null if the log was moved or restored since.',
           orNull(listOf(eventSchema)),
         ),
       }),
-    },
+    ),
   },
   errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
@@ -149,14 +146,13 @@ const showStreamRoute = route({
   },
   refusesUnknownQuery: true,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The events, and the revision at which the next page starts.',
-      schema: exactly({
+    200: json(
+      'The events, and the revision at which the next page starts.',
+      exactly({
         data: listOf(eventSchema),
         nextFrom: described('Pass it as `from` to get the next page; null on the last page.', orNull(anyInteger)),
       }),
-    },
+    ),
   },
   errors: ['not_found'],
   handle: async ({ params, query: { from, limit }, services: { platform } }) => {
@@ -238,7 +234,6 @@ export const verifyProjectionsRoute = route({
     'Compares every read model with a replay of the event log, and each row with the fold of its stream. The response streams progress, then a report.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
-  errors: [],
   handle: async ({ services: { platform, closing } }) =>
     streaming(closing, async (sink, signal) => sink.send('report', await platform.verify(signal, progressTo(sink)))),
 });
@@ -265,7 +260,6 @@ const readLogRoute = route({
       schema: eventSchema,
     },
   },
-  errors: [],
   handle: async ({ query, services: { platform, closing } }) => {
     const isLive = query.follow === 'true';
     const from = isLive && query.all !== 'true' ? 'end' : 'start';

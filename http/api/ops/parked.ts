@@ -16,7 +16,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -47,13 +47,11 @@ const listParkedRoute = route({
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The parked streams. Each has the first event that was not applied, and the error.',
-      schema: exactly({ data: listOf(parkedSchema) }),
-    },
+    200: json(
+      'The parked streams. Each has the first event that was not applied, and the error.',
+      exactly({ data: listOf(parkedSchema) }),
+    ),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => ({
     status: 200,
     body: { data: await platform.listParked(query.consumer ?? null) },
@@ -73,11 +71,10 @@ const showParkedRoute = route({
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The consumers that parked the stream, and its waiting events.',
-      schema: exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
-    },
+    200: json(
+      'The consumers that parked the stream, and its waiting events.',
+      exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
+    ),
   },
   errors: ['not_found'],
   handle: async ({ params: { stream }, query, services: { platform } }) => {
@@ -93,10 +90,9 @@ const waitLimit = (closing: AbortSignal): AbortSignal =>
   AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
 
 const RESUMED = {
-  200: {
-    kind: 'json',
-    description: 'The outcome of each stream within 20 seconds.',
-    schema: exactly({
+  200: json(
+    'The outcome of each stream within 20 seconds.',
+    exactly({
       data: listOf(
         exactly({
           consumer: string(),
@@ -110,7 +106,7 @@ const RESUMED = {
         }),
       ),
     }),
-  },
+  ),
 } as const;
 
 const retryAllParkedRoute = route({
@@ -122,7 +118,6 @@ const retryAllParkedRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: RESUMED,
-  errors: [],
   handle: async ({ body, services: { platform, closing } }) => {
     const which = { stream: null, consumer: body.consumer ?? null };
     return { status: 200, body: { data: await platform.retryParked(which, waitLimit(closing)) } };

@@ -8,7 +8,7 @@ import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { created, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 import { CHARGES } from './tags.ts';
@@ -62,7 +62,7 @@ const creating = {
   tag: CHARGES,
   principal: 'apiKey',
   needsIdempotencyKey: true,
-  responses: { 201: { kind: 'json', description: 'The charge, with its Pix code.', schema: chargeSchema } },
+  responses: { 201: json('The charge, with its Pix code.', chargeSchema) },
   errors: [
     'invalid_url',
     'payer_tax_id_mismatch',
@@ -108,7 +108,7 @@ export const getChargeRoute = route({
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The charge.', schema: chargeSchema } },
+  responses: { 200: json('The charge.', chargeSchema) },
   errors: ['not_found'],
   params: chargeParam,
   handle: async ({ caller, params, services }) => {
@@ -157,8 +157,7 @@ export const listChargesRoute = route({
     offset: cursorsOnly,
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of charges.', schema: chargeListSchema } },
-  errors: [],
+  responses: { 200: json('A page of charges.', chargeListSchema) },
   handle: async (context) => {
     const { caller, query, services } = context;
     const after = query.starting_after === undefined ? null : await cursorOf(context, query.starting_after);

@@ -17,7 +17,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { paymentParam } from './payment.ts';
@@ -57,13 +57,11 @@ const listHeldRoute = route({
   refusesUnknownQuery: true,
   reads: ['payments'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The held amounts, and the total number of payments concerned.',
-      schema: exactly({ data: listOf(heldSchema), total }),
-    },
+    200: json(
+      'The held amounts, and the total number of payments concerned.',
+      exactly({ data: listOf(heldSchema), total }),
+    ),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { held, total: all } = await platform.listHeld(query.limit);
     return { status: 200, body: { data: held, total: all } };
@@ -72,11 +70,7 @@ const listHeldRoute = route({
 
 const reviewedSchema = exactly({ paymentId: id(PAYMENT.idPrefix), status: string(), isNew: boolean });
 const REVIEWED = {
-  200: {
-    kind: 'json',
-    description: 'The status of the payment. `isNew` is false if the same decision was made before.',
-    schema: reviewedSchema,
-  },
+  200: json('The status of the payment. `isNew` is false if the same decision was made before.', reviewedSchema),
 } as const;
 
 const releaseHeldRoute = route({

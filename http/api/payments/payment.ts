@@ -18,7 +18,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, type KeyContext, route } from '../../kernel/route.ts';
+import { actorOf, json, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
@@ -59,7 +59,7 @@ export const getPaymentRoute = route({
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The payment.', schema: transactionSchema } },
+  responses: { 200: json('The payment.', transactionSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const payment = await paymentAsked(context);
@@ -79,7 +79,7 @@ export const cancelPaymentRoute = route({
   tag: PAYMENTS,
   principal: 'apiKey',
   params: paymentParam,
-  responses: { 200: { kind: 'json', description: 'The cancelled payment.', schema: transactionSchema } },
+  responses: { 200: json('The cancelled payment.', transactionSchema) },
   errors: ['not_found', 'transaction_not_cancellable', 'service_unavailable'],
   handle: async (context) => {
     const { caller, params, services } = context;
@@ -106,11 +106,7 @@ export const resendWebhookRoute = route({
   params: paymentParam,
   reads: ['webhookEndpoints'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'Whether webhooks are resent, and the status of the payment.',
-      schema: resendSchema,
-    },
+    200: json('Whether webhooks are resent, and the status of the payment.', resendSchema),
   },
   errors: ['not_found', 'resend_limit_reached'],
   handle: async (context) => {
@@ -156,7 +152,7 @@ export const providerStatusRoute = route({
   params: paymentParam,
   reads: ['payments'],
   responses: {
-    200: { kind: 'json', description: 'The status in Quita and at the provider.', schema: providerStatusSchema },
+    200: json('The status in Quita and at the provider.', providerStatusSchema),
   },
   errors: ['not_found', 'service_unavailable'],
   handle: async (context) => {
@@ -188,7 +184,7 @@ export const getReceiptRoute = route({
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The receipt.', schema: receiptSchema } },
+  responses: { 200: json('The receipt.', receiptSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, services } = context;

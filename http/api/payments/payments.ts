@@ -7,7 +7,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
+import { created, json, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
 import { PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
 
@@ -49,11 +49,7 @@ export const createPaymentRoute = route({
     refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
   }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The payment. It is PENDING until the acquirers have issued its instruments.',
-      schema: createdPaymentSchema,
-    },
+    201: json('The payment. It is PENDING until the acquirers have issued its instruments.', createdPaymentSchema),
   },
   errors: [
     'idempotency_key_reused',
@@ -102,9 +98,8 @@ export const listPaymentsRoute = route({
   },
   refusesUnknownQuery: true,
   responses: {
-    200: { kind: 'json', description: 'A page of payments, and their total number.', schema: paymentListSchema },
+    200: json('A page of payments, and their total number.', paymentListSchema),
   },
-  errors: [],
   handle: async ({ caller, query, services: { views } }) => {
     const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query;
     const filter = {

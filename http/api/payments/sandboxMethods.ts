@@ -3,7 +3,7 @@
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { paymentParam, transactionBody } from './payment.ts';
@@ -41,12 +41,8 @@ const acting = (name: string, summary: string, description: string) =>
     ...IN_SANDBOX,
     params: paymentParam,
     responses: {
-      200: { kind: 'json', description: 'The payment after the change.', schema: transactionSchema },
-      202: {
-        kind: 'json',
-        description: 'The payment, if the change is not visible within 5 seconds.',
-        schema: transactionSchema,
-      },
+      200: json('The payment after the change.', transactionSchema),
+      202: json('The payment, if the change is not visible within 5 seconds.', transactionSchema),
     },
     errors: ['not_found', 'invalid_payment_method', 'invalid_request'],
   }) as const;

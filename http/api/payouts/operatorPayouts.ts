@@ -3,7 +3,7 @@ import type { ListedPayout } from '../../../application/ports/readModels/payouts
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { described, exactly, id, listOf, mode } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
@@ -30,8 +30,7 @@ const listRoute = route({
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['payouts'],
-  responses: { 200: { kind: 'json', description: 'The payouts.', schema: exactly({ data: listOf(schema), total }) } },
-  errors: [],
+  responses: { 200: json('The payouts.', exactly({ data: listOf(schema), total })) },
   handle: async ({ query, services: { platform } }) => {
     const { payouts, total: all } = await platform.listPayouts(query.accountId ?? null, query.limit);
     return { status: 200, body: { data: payouts.map(shown), total: all } };
@@ -41,7 +40,7 @@ const listRoute = route({
 const ONE = {
   params: payoutParam,
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The payout.', schema } },
+  responses: { 200: json('The payout.', schema) },
 } as const;
 
 const showRoute = route({

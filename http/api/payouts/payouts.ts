@@ -14,7 +14,7 @@ import { PAYOUT_STATUSES, type PayoutView } from '../../../domain/presentation/p
 import type { Caller, SessionCaller } from '../../kernel/callers.ts';
 import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, created, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, created, json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertCaughtUp } from '../../kernel/upToDate.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
@@ -46,7 +46,7 @@ const findShown = async (
   return found;
 };
 
-const ONE = { kind: 'json', description: 'The payout.', schema: payoutSchema } as const;
+const ONE = json('The payout.', payoutSchema);
 
 const requestPayoutRoute = route({
   method: 'POST',
@@ -69,7 +69,7 @@ const requestPayoutRoute = route({
     },
     refine: payoutProblems,
   }),
-  responses: { 201: { kind: 'json', description: 'The requested payout.', schema: payoutSchema } },
+  responses: { 201: json('The requested payout.', payoutSchema) },
   errors: [
     'idempotency_key_reused',
     'idempotency_request_in_progress',
@@ -141,8 +141,7 @@ const listPayoutsRoute = route({
     offset: cursorsOnly,
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of payouts.', schema: payoutListSchema } },
-  errors: [],
+  responses: { 200: json('A page of payouts.', payoutListSchema) },
   handle: async ({ caller, query, services }) => {
     const { limit, starting_after: after = null } = query;
     const filter = {
@@ -203,14 +202,13 @@ const receiptRoute = route({
   params: payoutParam,
   reads: ['payouts'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The receipt.',
-      schema: exactly({
+    200: json(
+      'The receipt.',
+      exactly({
         contentType: constant('application/pdf'),
         base64: described('The PDF file, in base64.', string()),
       }),
-    },
+    ),
   },
   errors: ['not_found'],
   handle: async (context) => {

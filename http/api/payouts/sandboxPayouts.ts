@@ -1,7 +1,7 @@
 // Sandbox routes that simulate the bank's decision on a payout (rule Y6).
 
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
-import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
 import { IN_SANDBOX } from '../sandbox/tags.ts';
@@ -29,12 +29,8 @@ const deciding = {
   ...IN_SANDBOX,
   params: payoutParam,
   responses: {
-    200: { kind: 'json', description: 'The paid or failed payout.', schema: payoutSchema },
-    202: {
-      kind: 'json',
-      description: 'The payout as reads show it after 5 seconds. Processing continues.',
-      schema: payoutSchema,
-    },
+    200: json('The paid or failed payout.', payoutSchema),
+    202: json('The payout as reads show it after 5 seconds. Processing continues.', payoutSchema),
   },
   errors: ['not_found', 'invalid_request'],
 } as const;

@@ -4,7 +4,7 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
 import { refundProblems } from '../../../domain/refund/request.ts';
-import { created, jsonBody, route } from '../../kernel/route.ts';
+import { created, json, jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { paymentParam } from '../payments/payment.ts';
 import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
@@ -27,11 +27,7 @@ export const refundPaymentRoute = route({
     refine: refundProblems,
   }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The requested refund. It is processed asynchronously.',
-      schema: refundSchema,
-    },
+    201: json('The requested refund. It is processed asynchronously.', refundSchema),
   },
   errors: [
     'not_found',
@@ -65,7 +61,7 @@ export const listRefundsRoute = route({
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments', 'refunds'],
-  responses: { 200: { kind: 'json', description: 'The refunds.', schema: refundsSchema } },
+  responses: { 200: json('The refunds.', refundsSchema) },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);

@@ -4,7 +4,7 @@ import type { RefundView } from '../../../application/ports/readModels/views.ts'
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
 import { IN_SANDBOX } from '../sandbox/tags.ts';
@@ -43,12 +43,8 @@ const deciding = {
   ...IN_SANDBOX,
   params: refundParam,
   responses: {
-    200: { kind: 'json', description: 'The completed or failed refund.', schema: refundSchema },
-    202: {
-      kind: 'json',
-      description: 'The refund as reads show it after 5 seconds. Processing continues.',
-      schema: refundSchema,
-    },
+    200: json('The completed or failed refund.', refundSchema),
+    202: json('The refund as reads show it after 5 seconds. Processing continues.', refundSchema),
   },
   errors: ['not_found'],
 } as const;

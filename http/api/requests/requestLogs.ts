@@ -18,7 +18,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
-import { route } from '../../kernel/route.ts';
+import { json, route } from '../../kernel/route.ts';
 import { DASHBOARD } from '../access/tags.ts';
 
 const loggedRequestSchema = exactly({
@@ -90,8 +90,7 @@ const listRequestLogsRoute = route({
     ),
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of requests.', schema: requestLogsSchema } },
-  errors: [],
+  responses: { 200: json('A page of requests.', requestLogsSchema) },
   handle: async ({ caller, query, services: { requestLog } }) => {
     const { accountId } = caller.tenant;
     const cursor = query.starting_after;

@@ -5,7 +5,7 @@ import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, wholeNumber } from '../../kernel/query.ts';
-import { type KeyContext, route } from '../../kernel/route.ts';
+import { json, type KeyContext, route } from '../../kernel/route.ts';
 import { PAYMENTS } from '../payments/tags.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
 
@@ -31,8 +31,7 @@ const paymentStatsRoute = route({
   reads: ['payments'],
   query: { days },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'The statistics of the window.', schema: statsSchema } },
-  errors: [],
+  responses: { 200: json('The statistics of the window.', statsSchema) },
   handle: async (context) => {
     const window = await daysOf(context, context.query.days);
     const rows = await context.services.views.stats.dayRows(context.caller.tenant, { days: window, currency: null });
@@ -52,8 +51,7 @@ const paymentMetricsRoute = route({
   reads: ['payments'],
   query: { days, currency: currencyCode('Only payments in this currency.') },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'The metrics of the window.', schema: metricsSchema } },
-  errors: [],
+  responses: { 200: json('The metrics of the window.', metricsSchema) },
   handle: async (context) => {
     const { caller, query, services } = context;
     const window = { days: await daysOf(context, context.query.days), currency: query.currency ?? null };

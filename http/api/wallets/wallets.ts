@@ -4,7 +4,7 @@ import { StreamParked } from '../../../application/ports/readModels/progress.ts'
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode } from '../../kernel/query.ts';
-import { type KeyContext, route } from '../../kernel/route.ts';
+import { json, type KeyContext, route } from '../../kernel/route.ts';
 import { WALLETS } from './tags.ts';
 import { balanceSchema, walletsSchema } from './walletSchema.ts';
 
@@ -48,14 +48,11 @@ const getBalanceRoute = route({
   reads: ['wallet'],
   query: { currency: currencyCode('Only the balance in this currency.') },
   responses: {
-    200: {
-      kind: 'json',
-      description:
-        'The balances of all currencies, with the primary one at the top level. With `currency`, only the balance in that currency.',
-      schema: balanceSchema,
-    },
+    200: json(
+      'The balances of all currencies, with the primary one at the top level. With `currency`, only the balance in that currency.',
+      balanceSchema,
+    ),
   },
-  errors: [],
   handle: async (context) => {
     const balances = await balancesOf(context);
     const asked = context.query.currency;
@@ -82,8 +79,7 @@ const listWalletsRoute = route({
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
-  responses: { 200: { kind: 'json', description: 'The wallets.', schema: walletsSchema } },
-  errors: [],
+  responses: { 200: json('The wallets.', walletsSchema) },
   handle: async (context) => {
     const wallets = (await balancesOf(context)).map(({ currency, available, pending }) => ({
       currency,

@@ -9,7 +9,7 @@ import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/de
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { route } from '../../kernel/route.ts';
+import { json, route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
 import { WEBHOOKS } from './tags.ts';
@@ -47,8 +47,7 @@ export const listDeliveriesRoute = route({
     offset: wholeNumber('The number of newer deliveries to skip.', 0, 1_000_000_000, 0),
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of deliveries.', schema: deliveriesSchema } },
-  errors: [],
+  responses: { 200: json('A page of deliveries.', deliveriesSchema) },
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
     const running = await services.deliveriesRunning();
@@ -80,7 +79,7 @@ export const getDeliveryRoute = route({
   tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookDeliveries', 'webhookEndpoints'],
-  responses: { 200: { kind: 'json', description: 'The delivery.', schema: deliveryWithAttemptsSchema } },
+  responses: { 200: json('The delivery.', deliveryWithAttemptsSchema) },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     const running = await services.deliveriesRunning();
@@ -104,9 +103,8 @@ export const deliveryStatsRoute = route({
   principal: 'apiKey',
   reads: ['webhookDeliveries'],
   responses: {
-    200: { kind: 'json', description: 'The number of deliveries in each status.', schema: deliveryStatsSchema },
+    200: json('The number of deliveries in each status.', deliveryStatsSchema),
   },
-  errors: [],
   handle: async ({ caller, services }) => {
     const counts = await services.views.deliveries.stats(caller.tenant, await services.deliveriesRunning());
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -4,7 +4,7 @@ import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts'
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import {
   changedEndpointSchema,
   changeEndpointBody,
@@ -30,7 +30,7 @@ export const registerEndpointRoute = route({
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
-  responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
+  responses: { 201: json('The endpoint, with its secret.', createdEndpointSchema) },
   errors: ['endpoint_limit_reached'],
   handle: async (context) => {
     const done = await context.services.registerWebhookEndpoint(context.caller.tenant, context.body, actorOf(context));
@@ -50,8 +50,7 @@ export const listEndpointsRoute = route({
   tag: WEBHOOKS,
   principal: 'apiKey',
   reads: ['webhookEndpoints'],
-  responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
-  errors: [],
+  responses: { 200: json('The endpoints.', endpointsSchema) },
   handle: async ({ caller, services }) => {
     const endpoints = await services.views.endpoints.list(caller.tenant);
     const failing = await services.failingTargets(endpoints.map(({ endpointId }) => endpointId));
@@ -87,7 +86,7 @@ export const changeEndpointRoute = route({
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
-  responses: { 200: { kind: 'json', description: 'The endpoint after the change.', schema: changedEndpointSchema } },
+  responses: { 200: json('The endpoint after the change.', changedEndpointSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
@@ -109,7 +108,7 @@ export const rotateSecretRoute = route({
   tag: WEBHOOKS,
   principal: 'apiKey',
   body: jsonBody({ schema: rotateSecretBody }),
-  responses: { 200: { kind: 'json', description: 'The new secret.', schema: rotatedSecretSchema } },
+  responses: { 200: json('The new secret.', rotatedSecretSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
@@ -133,7 +132,7 @@ export const pingEndpointRoute = route({
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: {
-    200: { kind: 'json', description: 'The result of the ping.', schema: pingSchema },
+    200: json('The result of the ping.', pingSchema),
   },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
@@ -153,7 +152,7 @@ export const deleteEndpointRoute = route({
   description: 'Deletes an endpoint. Its pending deliveries are cancelled.',
   tag: WEBHOOKS,
   principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The endpoint is deleted.', schema: deletedSchema } },
+  responses: { 200: json('The endpoint is deleted.', deletedSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;

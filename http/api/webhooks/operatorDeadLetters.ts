@@ -19,7 +19,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -50,13 +50,8 @@ const listDeadLettersRoute = route({
   refusesUnknownQuery: true,
   reads: ['webhookDeliveries'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The deliveries.',
-      schema: exactly({ data: listOf(deadLetterSchema), total }),
-    },
+    200: json('The deliveries.', exactly({ data: listOf(deadLetterSchema), total })),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { deliveries, total: all } = await platform.listDeadLetters(query.accountId ?? null, query.limit);
     return { status: 200, body: { data: deliveries, total: all } };
@@ -86,12 +81,10 @@ const redriveDeadLettersRoute = route({
     refine: (body): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' }),
   }),
   responses: {
-    202: {
-      kind: 'json',
-      description:
-        'The number of matching deliveries, and how many are sent. Deliveries to inactive or deleted endpoints are not sent.',
-      schema: exactly({ matched: anyInteger, queued: anyInteger }),
-    },
+    202: json(
+      'The number of matching deliveries, and how many are sent. Deliveries to inactive or deleted endpoints are not sent.',
+      exactly({ matched: anyInteger, queued: anyInteger }),
+    ),
   },
   errors: ['not_found'],
   handle: async (context) => {

@@ -8,7 +8,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { EXPECTED, lowerBound, upperBound } from '../../kernel/query.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { deliveryParam, shown } from './deliveries.ts';
 import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';
 import { WEBHOOKS } from './tags.ts';
@@ -23,7 +23,7 @@ export const retryDeliveryRoute = route({
     'Starts an attempt immediately, whatever the status of the delivery. A delivery that has ended starts a new series of attempts.',
   tag: WEBHOOKS,
   principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The delivery after the call.', schema: deliveryWithAttemptsSchema } },
+  responses: { 200: json('The delivery after the call.', deliveryWithAttemptsSchema) },
   errors: ['not_found', 'endpoint_not_active'],
   handle: async (context) => {
     const { caller, params, services } = context;
@@ -91,13 +91,8 @@ export const redriveDeliveriesRoute = route({
   principal: 'apiKey',
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
   responses: {
-    202: {
-      kind: 'json',
-      description: 'The number of matching deliveries, and how many are sent.',
-      schema: redriveSchema,
-    },
+    202: json('The number of matching deliveries, and how many are sent.', redriveSchema),
   },
-  errors: [],
   handle: async (context) => {
     const { caller, body, services } = context;
     const wanted = {

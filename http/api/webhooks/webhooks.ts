@@ -2,7 +2,7 @@
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
-import { actorOf, route } from '../../kernel/route.ts';
+import { actorOf, json, route } from '../../kernel/route.ts';
 import { WEBHOOKS } from './tags.ts';
 import { catalogueSchema, overrideSecretSchema } from './webhookSchema.ts';
 
@@ -16,8 +16,7 @@ export const eventCatalogueRoute = route({
   tag: WEBHOOKS,
   principal: 'public',
   limit: 'catalogue',
-  responses: { 200: { kind: 'json', description: 'The catalogue.', schema: catalogueSchema } },
-  errors: [],
+  responses: { 200: json('The catalogue.', catalogueSchema) },
   handle: async () => ({ status: 200, body: EVENT_CATALOGUE }),
 });
 
@@ -30,8 +29,7 @@ export const rotateOverrideSecretRoute = route({
     'Replaces the secret that signs deliveries to the `webhookUrl` of payments. The old secret stops working immediately. Store the `secret`: later responses don’t contain it.',
   tag: WEBHOOKS,
   principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },
-  errors: [],
+  responses: { 200: json('The new secret.', overrideSecretSchema) },
   handle: async (context) => {
     const secret = await context.services.rotateOverrideSecret(context.caller.tenant, actorOf(context));
     return isRejection(secret) ? secret : { status: 200, body: { secret } };
