@@ -37,9 +37,7 @@ const parkedSchema = optional(
   ),
 );
 
-const liveRoute = route({
-  method: 'GET',
-  path: '/health/live',
+const liveRoute = route('GET', '/health/live', {
   operationId: 'getLiveness',
   summary: 'Check that the process is running',
   tag: OPERATIONS,
@@ -51,9 +49,7 @@ const liveRoute = route({
   handle: async () => ({ status: 200, body: { status: 'live' as const } }),
 });
 
-const readyRoute = route({
-  method: 'GET',
-  path: '/health/ready',
+const readyRoute = route('GET', '/health/ready', {
   operationId: 'getReadiness',
   summary: 'Check that the process is ready to serve',
   tag: OPERATIONS,
@@ -83,9 +79,7 @@ const readyRoute = route({
   },
 });
 
-const metricsRoute = route({
-  method: 'GET',
-  path: '/metrics',
+const metricsRoute = route('GET', '/metrics', {
   operationId: 'getMetrics',
   summary: 'Metrics for Prometheus',
   tag: OPERATIONS,

@@ -214,7 +214,7 @@ interface Declaration<
   Body extends BodyRule,
   Responses extends ResponseRules,
   Called,
-> extends Named {
+> extends Omit<Named, 'method' | 'path'> {
   readonly principal: Who;
   /** Returns a rejection if the caller's role may not use the route, or null. Runs before validation. By default every role may. */
   readonly refusalOf?: (caller: Callers[Who]) => Rejection | null;
@@ -311,6 +311,8 @@ export const routeCalling =
     Query extends QueryRules = NonNullable<unknown>,
     Body extends BodyRule = NoBody,
   >(
+    method: Named['method'],
+    path: string,
     declared: Declaration<Who, Params, Query, Body, Responses, Called>,
   ): Route => {
     const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
@@ -318,6 +320,8 @@ export const routeCalling =
     const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
+      method,
+      path,
       refusesUnknownQuery: false,
       reads: [],
       ...named,

@@ -85,7 +85,6 @@ const noSuch = (what: string) => reject('not_found', `There is no such ${what}.`
 
 /** Common properties of all routes for payers. */
 const ofPayer = {
-  method: 'GET',
   tag: CHECKOUT,
   principal: 'public',
   limit: 'pages',
@@ -98,10 +97,9 @@ const sendAsset = ({ version, contentType, body }: Asset) => {
   return { status: 200, headers, contentType, bytes: body } as const;
 };
 
-const assetRoute = route({
+const assetRoute = route('GET', '/pay/assets/{name}', {
   ...ofPayer,
   ...NOT_FOUND,
-  path: '/pay/assets/{name}',
   operationId: 'getCheckoutAsset',
   summary: 'Get a file of the payer’s pages',
   params: {
@@ -122,10 +120,9 @@ const assetRoute = route({
   handle: async ({ params: { name: asset } }) => sendAsset(asset),
 });
 
-const colorRoute = route({
+const colorRoute = route('GET', '/pay/colors/{name}', {
   ...ofPayer,
   ...NOT_FOUND,
-  path: '/pay/colors/{name}',
   operationId: 'getCheckoutColor',
   summary: 'Get the style sheet of a merchant’s colour, with readable text colours',
   params: {
@@ -142,10 +139,9 @@ const colorRoute = route({
   handle: async ({ params: { name: asset } }) => sendAsset(asset),
 });
 
-const logoRoute = route({
+const logoRoute = route('GET', '/pay/logos/{sha256}', {
   ...ofPayer,
   ...NOT_FOUND,
-  path: '/pay/logos/{sha256}',
   operationId: 'getLogo',
   summary: 'Get the logo of a merchant',
   params: {
@@ -171,9 +167,8 @@ const page = <Status extends 200 | 404>(status: Status, html: string) => ({
   page: html,
 });
 
-const checkoutRoute = route({
+const checkoutRoute = route('GET', '/pay/{id}', {
   ...ofPayment,
-  path: '/pay/{id}',
   operationId: 'showCheckout',
   summary: 'Show the page where the payer pays the charge and sees its status',
   responses: {
@@ -188,9 +183,8 @@ const checkoutRoute = route({
   },
 });
 
-const cardRoute = route({
+const cardRoute = route('GET', '/pay/{id}/card', {
   ...ofPayment,
-  path: '/pay/{id}/card',
   operationId: 'showCardPage',
   summary: 'Show the page of the sandbox’s card acquirer',
   responses: {
@@ -214,20 +208,18 @@ const sendQr = async (text: string | undefined) => {
   return { status: 200, headers, contentType: 'image/png', bytes: await renderQrPng(text) } as const;
 };
 
-const pixQrRoute = route({
+const pixQrRoute = route('GET', '/pay/{id}/qr.png', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/qr.png',
   operationId: 'getCheckoutQr',
   summary: 'Get the QR code of the Pix charge',
   responses: png,
   handle: async (context) => sendQr((await paymentAsked(context))?.charge.instruments.pix?.brCode),
 });
 
-const cryptoQrRoute = route({
+const cryptoQrRoute = route('GET', '/pay/{id}/crypto.png', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/crypto.png',
   operationId: 'getCheckoutCryptoQr',
   summary: 'Get the QR code of the bare crypto address, a form that every wallet can read',
   responses: png,
@@ -255,10 +247,9 @@ const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts;
   return { facts, token: documentTokenOf(idSeed, terms.paymentId) };
 };
 
-const boletoRoute = route({
+const boletoRoute = route('GET', '/pay/{id}/boleto.pdf', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/boleto.pdf',
   operationId: 'getCheckoutBoleto',
   summary: 'Get the boleto with the payer’s name, by the link in the merchant’s response',
   query: {
@@ -274,10 +265,9 @@ const boletoRoute = route({
   },
 });
 
-const publicBoletoRoute = route({
+const publicBoletoRoute = route('GET', '/pay/{id}/public/boleto.pdf', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/public/boleto.pdf',
   operationId: 'getPublicBoleto',
   summary: 'Get the boleto without the payer’s name',
   responses: pdf('The boleto, while there is something to pay.'),
@@ -293,10 +283,9 @@ const receiptOf = async (payment: ExistingPayment, services: GatewayServices) =>
   return receiptFactsOf(payment, settings, await services.findLogo(settings.logo));
 };
 
-const receiptRoute = route({
+const receiptRoute = route('GET', '/pay/{id}/receipt.pdf', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/receipt.pdf',
   operationId: 'getCheckoutReceipt',
   summary: 'Get the receipt without the payer’s name',
   responses: pdf('The receipt of a settled charge, if the provider allows receipts to be shown.'),
@@ -316,10 +305,9 @@ const statusSchema = exactly({
   now: described('Account time.', timestamp),
 });
 
-const statusRoute = route({
+const statusRoute = route('GET', '/pay/{id}/status', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/status',
   operationId: 'getCheckoutStatus',
   summary: 'Get the status of the charge, for pages that can’t keep a stream open',
   responses: { 200: json('The current status.', statusSchema) },
@@ -329,10 +317,9 @@ const statusRoute = route({
   },
 });
 
-const eventsRoute = route({
+const eventsRoute = route('GET', '/pay/{id}/events', {
   ...ofPayment,
   ...NOT_FOUND,
-  path: '/pay/{id}/events',
   operationId: 'streamCheckoutStatus',
   summary: 'Stream changes of the charge’s status as server-sent events',
   responses: {

@@ -55,14 +55,13 @@ const onceEach = (make: (chosen: ChosenLanguage) => string): ((chosen: ChosenLan
 /** The variants that most readers get. */
 const UNCHOSEN: readonly ChosenLanguage[] = LANGUAGES.map((language) => ({ language, keep: '' }));
 
-const forAll = { method: 'GET', tag: OPERATIONS, principal: 'public', errors: [] } as const;
+const forAll = { tag: OPERATIONS, principal: 'public' } as const;
 
 const homeRoute = (facts: HomeFacts): Route => {
   const pageOf = onceEach((chosen) => homePage(chosen, facts));
   const json = once(() => JSON.stringify(homeJson(facts)));
-  return route({
+  return route('GET', '/', {
     ...forAll,
-    path: '/',
     prepare: () => void [...UNCHOSEN.map(pageOf), json()],
     operationId: 'showHome',
     summary: 'Show the home page, or its links as JSON',
@@ -108,9 +107,8 @@ const documentRoute = (make: () => object): Route => {
   const document = once(() => cachedDocument(JSON.stringify(make())));
   // The document is public, so tools on other sites may read it.
   const headers = { 'Cache-Control': FOR_MINUTES, 'Access-Control-Allow-Origin': '*', Vary: 'Accept-Encoding' };
-  return route({
+  return route('GET', '/openapi.json', {
     ...forAll,
-    path: '/openapi.json',
     operationId: 'getOpenApiDocument',
     prepare: () => void document().catch(() => undefined), // the next request reports the error
     summary: 'Get the OpenAPI document of this server',
@@ -133,9 +131,8 @@ const operationIdOf = (path: string): string =>
 
 const pageRoute = (path: string, make: () => string): Route => {
   const page = once(make);
-  return route({
+  return route('GET', path, {
     ...forAll,
-    path,
     operationId: operationIdOf(path),
     summary: 'Show a page of the documentation',
     prepare: page,
@@ -146,9 +143,8 @@ const pageRoute = (path: string, make: () => string): Route => {
 
 const guideRoute = (path: string, make: GuidePage): Route => {
   const pageOf = onceEach(make);
-  return route({
+  return route('GET', path, {
     ...forAll,
-    path,
     operationId: operationIdOf(path),
     summary: 'Show a guide in English or Portuguese',
     query: languageQuery,
@@ -162,9 +158,8 @@ const guideRoute = (path: string, make: GuidePage): Route => {
   });
 };
 
-const assetRoute = route({
+const assetRoute = route('GET', '/docs/assets/{name}', {
   ...forAll,
-  path: '/docs/assets/{name}',
   operationId: 'getDocsAsset',
   summary: 'Get a file of the documentation pages',
   params: {
@@ -200,9 +195,8 @@ const operationRoute = (groups: () => readonly Group[], publicUrl: string): Rout
     pages.set(operationId, page);
     return page;
   };
-  return route({
+  return route('GET', '/docs/operations/{operationId}', {
     ...forAll,
-    path: '/docs/operations/{operationId}',
     operationId: 'showDocsOperation',
     summary: 'Show the page of one operation; the reference loads it when the operation is opened',
     params: {

@@ -11,9 +11,7 @@ import { PASSWORD_PAGE, passwordAsset } from './password/page.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-const assetRoute = route({
-  method: 'GET',
-  path: '/account/assets/{name}',
+const assetRoute = route('GET', '/account/assets/{name}', {
   operationId: 'getAccountAsset',
   summary: 'Get a file of the password page',
   tag: DASHBOARD,
@@ -40,9 +38,7 @@ const assetRoute = route({
   },
 });
 
-const pageRoute = route({
-  method: 'GET',
-  path: '/account/password',
+const pageRoute = route('GET', '/account/password', {
   operationId: 'showPasswordPage',
   summary: 'Show the page where a user with a mailed link sets a password',
   tag: DASHBOARD,
@@ -55,9 +51,7 @@ const pageRoute = route({
   }),
 });
 
-const setPasswordRoute = route({
-  method: 'POST',
-  path: '/account/password',
+const setPasswordRoute = route('POST', '/account/password', {
   operationId: 'setPassword',
   summary: 'Set a password with a link’s secret; ends the user’s sessions',
   tag: DASHBOARD,

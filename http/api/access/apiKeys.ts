@@ -74,9 +74,7 @@ export const keyParam = {
   },
 } as const;
 
-export const issueApiKeyRoute = route({
-  method: 'POST',
-  path: '/v1/api-keys',
+export const issueApiKeyRoute = route('POST', '/v1/api-keys', {
   operationId: 'issueApiKey',
   summary: 'Issue an API key',
   description:
@@ -97,9 +95,7 @@ export const issueApiKeyRoute = route({
   },
 });
 
-export const listApiKeysRoute = route({
-  method: 'GET',
-  path: '/v1/api-keys',
+export const listApiKeysRoute = route('GET', '/v1/api-keys', {
   operationId: 'listApiKeys',
   summary: 'List the active API keys',
   description:
@@ -118,9 +114,7 @@ export const listApiKeysRoute = route({
   },
 });
 
-export const rotateApiKeyRoute = route({
-  method: 'POST',
-  path: '/v1/api-keys/{id}/rotate',
+export const rotateApiKeyRoute = route('POST', '/v1/api-keys/{id}/rotate', {
   operationId: 'rotateApiKey',
   params: keyParam,
   summary: 'Replace an API key',
@@ -141,9 +135,7 @@ export const rotateApiKeyRoute = route({
   },
 });
 
-export const revokeApiKeyRoute = route({
-  method: 'DELETE',
-  path: '/v1/api-keys/{id}',
+export const revokeApiKeyRoute = route('DELETE', '/v1/api-keys/{id}', {
   operationId: 'revokeApiKey',
   params: keyParam,
   summary: 'Revoke an API key',

@@ -45,9 +45,7 @@ const loginSchema = exactly({
   ),
 });
 
-export const logInRoute = route({
-  method: 'POST',
-  path: '/v1/auth/login',
+export const logInRoute = route('POST', '/v1/auth/login', {
   operationId: 'logIn',
   summary: 'Log in to the dashboard',
   description:
@@ -88,9 +86,7 @@ export const logInRoute = route({
   },
 });
 
-export const logOutRoute = route({
-  method: 'POST',
-  path: '/v1/auth/logout',
+export const logOutRoute = route('POST', '/v1/auth/logout', {
   operationId: 'logOut',
   summary: 'Log out',
   description: 'Ends the session. Its token stops working immediately.',
@@ -104,9 +100,7 @@ export const logOutRoute = route({
   },
 });
 
-export const changePasswordRoute = route({
-  method: 'POST',
-  path: '/v1/auth/password',
+export const changePasswordRoute = route('POST', '/v1/auth/password', {
   operationId: 'changePassword',
   summary: 'Change the password of the current user',
   description:
@@ -135,9 +129,7 @@ export const changePasswordRoute = route({
   },
 });
 
-export const requestPasswordResetRoute = route({
-  method: 'POST',
-  path: '/v1/auth/password-reset',
+export const requestPasswordResetRoute = route('POST', '/v1/auth/password-reset', {
   operationId: 'requestPasswordReset',
   summary: 'Request a password reset link',
   description:

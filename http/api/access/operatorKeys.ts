@@ -26,9 +26,7 @@ const operatorsKeySchema = exactly({
   lastUsedAt: described('The minute of the last use; null if the key was never used.', orNull(timestamp)),
 });
 
-const listKeysOfAccountRoute = route({
-  method: 'GET',
-  path: '/ops/v1/accounts/{id}/api-keys',
+const listKeysOfAccountRoute = route('GET', '/ops/v1/accounts/{id}/api-keys', {
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'List the active API keys of an account',
@@ -52,9 +50,7 @@ const listKeysOfAccountRoute = route({
   },
 });
 
-const issueKeyOfAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/api-keys',
+const issueKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys', {
   operationId: 'issueKeyOfAccount',
   params: accountParam,
   summary: 'Issue an API key for an account',
@@ -71,9 +67,7 @@ const issueKeyOfAccountRoute = route({
   },
 });
 
-const rotateKeyOfAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate',
+const rotateKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate', {
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account',
@@ -92,9 +86,7 @@ const rotateKeyOfAccountRoute = route({
   },
 });
 
-const revokeKeyOfAccountRoute = route({
-  method: 'DELETE',
-  path: '/ops/v1/accounts/{id}/api-keys/{keyId}',
+const revokeKeyOfAccountRoute = route('DELETE', '/ops/v1/accounts/{id}/api-keys/{keyId}', {
   operationId: 'revokeKeyOfAccount',
   params,
   summary: 'Revoke an API key of an account',

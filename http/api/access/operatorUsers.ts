@@ -93,9 +93,7 @@ const viewOf = async ({ findUser }: Platform, userId: UserId) => {
   return userView(user);
 };
 
-const addUserRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users',
+const addUserRoute = route('POST', '/ops/v1/users', {
   operationId: 'addUser',
   summary: 'Add a user with a password',
   description: 'Creates a user and returns the password once. Quita sends no email.',
@@ -118,9 +116,7 @@ const addUserRoute = route({
   },
 });
 
-const inviteUserRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users/invite',
+const inviteUserRoute = route('POST', '/ops/v1/users/invite', {
   operationId: 'inviteUser',
   summary: 'Invite a user by email',
   description:
@@ -136,9 +132,7 @@ const inviteUserRoute = route({
   },
 });
 
-const listUsersRoute = route({
-  method: 'GET',
-  path: '/ops/v1/users',
+const listUsersRoute = route('GET', '/ops/v1/users', {
   operationId: 'listUsers',
   summary: 'List users',
   description: 'Returns all users, or those of one account, in the order in which they were added.',
@@ -157,9 +151,7 @@ const listUsersRoute = route({
   },
 });
 
-const showUserRoute = route({
-  method: 'GET',
-  path: '/ops/v1/users/{id}',
+const showUserRoute = route('GET', '/ops/v1/users/{id}', {
   operationId: 'showUser',
   params: userParam,
   summary: 'Retrieve a user',
@@ -183,9 +175,7 @@ const statusRoute = (
   description: string,
   change: (platform: Platform, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
 ) =>
-  route({
-    method: 'POST',
-    path: `/ops/v1/users/{id}/${verb}`,
+  route('POST', `/ops/v1/users/{id}/${verb}`, {
     operationId: `${verb}User`,
     params: userParam,
     summary,
@@ -210,9 +200,7 @@ const enableUserRoute = statusRoute(
   (platform, userId, by) => platform.enableUser(userId, by),
 );
 
-const changeRoleRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users/{id}/role',
+const changeRoleRoute = route('POST', '/ops/v1/users/{id}/role', {
   operationId: 'changeUserRole',
   params: userParam,
   summary: 'Change the role of a user',
@@ -228,9 +216,7 @@ const changeRoleRoute = route({
   },
 });
 
-const resetSecondFactorRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users/{id}/reset-second-factor',
+const resetSecondFactorRoute = route('POST', '/ops/v1/users/{id}/reset-second-factor', {
   operationId: 'resetSecondFactor',
   params: userParam,
   summary: 'Remove the second factor of a user',

@@ -6,9 +6,7 @@ import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { CODE_LENGTH_MAX } from './login.ts';
 import { DASHBOARD } from './tags.ts';
 
-const enrolTotpRoute = route({
-  method: 'POST',
-  path: '/v1/auth/totp/enroll',
+const enrolTotpRoute = route('POST', '/v1/auth/totp/enroll', {
   operationId: 'enrolTotp',
   summary: 'Start the enrolment of a second factor',
   description:
@@ -44,9 +42,7 @@ const enrolTotpRoute = route({
   },
 });
 
-const confirmTotpRoute = route({
-  method: 'POST',
-  path: '/v1/auth/totp/confirm',
+const confirmTotpRoute = route('POST', '/v1/auth/totp/confirm', {
   operationId: 'confirmTotp',
   summary: 'Confirm a second factor',
   description:

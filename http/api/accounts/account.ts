@@ -24,9 +24,7 @@ export const accountView = ({ accountId, name, email, openedAt, settings }: Open
 const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN can change the account.');
 const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
-export const getAccountRoute = route({
-  method: 'GET',
-  path: '/v1/account',
+export const getAccountRoute = route('GET', '/v1/account', {
   operationId: 'getAccount',
   summary: 'Retrieve the account',
   description: 'Returns the account of the current user, with its settings and fees.',
@@ -50,9 +48,7 @@ const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null
     : reject('role_required', `Only an OWNER can change ${owners}.`, { param: owners });
 };
 
-export const changeAccountSettingsRoute = route({
-  method: 'PATCH',
-  path: '/v1/account/settings',
+export const changeAccountSettingsRoute = route('PATCH', '/v1/account/settings', {
   operationId: 'changeAccountSettings',
   summary: 'Change settings of the account',
   description:
@@ -81,9 +77,7 @@ export const wholeBody = async (arriving: AsyncIterable<Buffer>): Promise<Buffer
   return Buffer.concat(chunks);
 };
 
-export const uploadLogoRoute = route({
-  method: 'PUT',
-  path: '/v1/account/logo',
+export const uploadLogoRoute = route('PUT', '/v1/account/logo', {
   operationId: 'uploadLogo',
   summary: 'Upload the logo',
   description:
@@ -101,9 +95,7 @@ export const uploadLogoRoute = route({
   },
 });
 
-export const removeLogoRoute = route({
-  method: 'DELETE',
-  path: '/v1/account/logo',
+export const removeLogoRoute = route('DELETE', '/v1/account/logo', {
   operationId: 'removeLogo',
   summary: 'Remove the logo',
   description:

@@ -77,9 +77,7 @@ const createBody = accepting({
   password: optional(passwordSchema),
 });
 
-const createAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts',
+const createAccountRoute = route('POST', '/ops/v1/accounts', {
   operationId: 'createAccount',
   summary: 'Open an account',
   description:
@@ -115,9 +113,7 @@ const createAccountRoute = route({
   },
 });
 
-const listAccountsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/accounts',
+const listAccountsRoute = route('GET', '/ops/v1/accounts', {
   operationId: 'listAccounts',
   summary: 'List accounts',
   description: 'Returns all accounts, oldest first. `suspendedAt` is set on suspended accounts.',
@@ -140,9 +136,7 @@ const listAccountsRoute = route({
   },
 });
 
-const showAccountRoute = route({
-  method: 'GET',
-  path: '/ops/v1/accounts/{id}',
+const showAccountRoute = route('GET', '/ops/v1/accounts/{id}', {
   operationId: 'showAccount',
   params: accountParam,
   summary: 'Retrieve an account',
@@ -156,9 +150,7 @@ const showAccountRoute = route({
   },
 });
 
-const suspendAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/suspend',
+const suspendAccountRoute = route('POST', '/ops/v1/accounts/{id}/suspend', {
   operationId: 'suspendAccount',
   params: accountParam,
   summary: 'Suspend an account',
@@ -177,9 +169,7 @@ const suspendAccountRoute = route({
   },
 });
 
-const reopenAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/reopen',
+const reopenAccountRoute = route('POST', '/ops/v1/accounts/{id}/reopen', {
   operationId: 'reopenAccount',
   params: accountParam,
   summary: 'Reopen a suspended account',
@@ -196,9 +186,7 @@ const reopenAccountRoute = route({
   },
 });
 
-const operatorsSettingsRoute = route({
-  method: 'PATCH',
-  path: '/ops/v1/accounts/{id}/settings',
+const operatorsSettingsRoute = route('PATCH', '/ops/v1/accounts/{id}/settings', {
   operationId: 'changeSettingsOfAccount',
   params: accountParam,
   summary: 'Change the settings of an account',
@@ -214,9 +202,7 @@ const operatorsSettingsRoute = route({
   },
 });
 
-const operatorsLogoRoute = route({
-  method: 'PUT',
-  path: '/ops/v1/accounts/{id}/logo',
+const operatorsLogoRoute = route('PUT', '/ops/v1/accounts/{id}/logo', {
   operationId: 'uploadLogoOfAccount',
   params: accountParam,
   summary: 'Upload the logo of an account',
@@ -232,9 +218,7 @@ const operatorsLogoRoute = route({
   },
 });
 
-const operatorsLogoRemovalRoute = route({
-  method: 'DELETE',
-  path: '/ops/v1/accounts/{id}/logo',
+const operatorsLogoRemovalRoute = route('DELETE', '/ops/v1/accounts/{id}/logo', {
   operationId: 'removeLogoOfAccount',
   params: accountParam,
   summary: 'Remove the logo of an account',

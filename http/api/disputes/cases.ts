@@ -44,9 +44,7 @@ const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one 
 });
 
 const listRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'GET',
-    path,
+  route('GET', path, {
     ...named(
       'listMedCases',
       'List dispute cases',
@@ -94,9 +92,7 @@ const listRoute = ({ path, named }: CasePaths): Route =>
   });
 
 const getRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'GET',
-    path: `${path}/{id}`,
+  route('GET', `${path}/{id}`, {
     ...named(
       'getMedCase',
       'Retrieve a dispute case',
@@ -126,9 +122,7 @@ export const answer = async (context: KeyContext<typeof caseParam>, what: CaseAn
 };
 
 const appealRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/appeal`,
+  route('POST', `${path}/{id}/appeal`, {
     ...named(
       'appealMedCase',
       'Appeal a dispute',
@@ -144,9 +138,7 @@ const appealRoute = ({ path, named }: CasePaths): Route =>
   });
 
 const acceptRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/accept`,
+  route('POST', `${path}/{id}/accept`, {
     ...named(
       'acceptMedCase',
       'Accept a dispute',

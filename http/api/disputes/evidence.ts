@@ -25,9 +25,7 @@ const shown = async ({ services, caller }: Pick<KeyContext, 'services' | 'caller
   evidenceView(file, await services.evidenceUrl(caller.tenant, file));
 
 const listRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'GET',
-    path: `${path}/{id}/evidence`,
+  route('GET', `${path}/{id}/evidence`, {
     ...named(
       'listMedCaseEvidence',
       'List the evidence of a case',
@@ -66,9 +64,7 @@ const fileProblems = ({ file_name: name, mime_type: type }: Partial<Frozen<Stati
 };
 
 const grantRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/evidence`,
+  route('POST', `${path}/{id}/evidence`, {
     ...named(
       'grantMedCaseEvidence',
       'Request an upload of evidence',
@@ -94,9 +90,7 @@ const grantRoute = ({ path, named }: CasePaths): Route =>
   });
 
 const completeRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/evidence/{evidence_id}/complete`,
+  route('POST', `${path}/{id}/evidence/{evidence_id}/complete`, {
     ...named(
       'completeMedCaseEvidence',
       'Confirm an uploaded file',

@@ -17,9 +17,7 @@ const TOKEN: QueryRule<string, string> = {
   code: 'invalid_signature',
 };
 
-const receiveRoute = route({
-  method: 'PUT',
-  path: '/evidence/{id}',
+const receiveRoute = route('PUT', '/evidence/{id}', {
   operationId: 'receiveEvidence',
   summary: 'Upload an evidence file once, with the granted type and size',
   tag: DISPUTES,
@@ -56,9 +54,7 @@ const attachment = (fileName: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 };
 
-const showRoute = route({
-  method: 'GET',
-  path: '/evidence/{id}',
+const showRoute = route('GET', '/evidence/{id}', {
   operationId: 'showEvidence',
   summary: 'Download a confirmed evidence file by its `view_url`',
   tag: DISPUTES,

@@ -54,9 +54,7 @@ const waitingSchema = exactly({
   since: string(),
 });
 
-const listCaseReviewsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/med/review',
+const listCaseReviewsRoute = route('GET', '/ops/v1/med/review', {
   operationId: 'listCaseReviews',
   summary: 'List dispute cases that wait for an operator',
   description: 'Returns the dispute cases and reports that wait for an operator, oldest first.',
@@ -88,9 +86,7 @@ const DECIDED = {
 } as const;
 
 const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description: string): Route =>
-  route({
-    method: 'POST',
-    path: `/ops/v1/med/review/{id}/${verdict}`,
+  route('POST', `/ops/v1/med/review/{id}/${verdict}`, {
     operationId: `${verdict}CaseReview`,
     params: caseParam,
     summary,
@@ -117,9 +113,7 @@ const amountOf = (what: string) =>
 
 const NOT_ONE = reject('invalid_request', 'Send exactly one of held, lost and nothing.');
 
-const settleRoute = route({
-  method: 'POST',
-  path: '/ops/v1/med/cases/{id}/settle',
+const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
   operationId: 'settleCase',
   params: caseParam,
   summary: 'Settle a dispute case with a mismatched amount',
@@ -148,9 +142,7 @@ const settleRoute = route({
   },
 });
 
-const dismissRoute = route({
-  method: 'POST',
-  path: '/ops/v1/med/cases/{id}/dismiss',
+const dismissRoute = route('POST', '/ops/v1/med/cases/{id}/dismiss', {
   operationId: 'dismissCaseReport',
   params: {
     id: {

@@ -40,9 +40,7 @@ const isUpToDate = (
   shown: { readonly revision: number; readonly moneyOutcome: MedCase['moneyOutcome'] },
 ): boolean => shown.revision >= 0 && (moneyOutcome === null || shown.moneyOutcome !== null);
 
-const sandboxMedRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/charges/{id}/med',
+const sandboxMedRoute = route('POST', '/v1/sandbox/charges/{id}/med', {
   operationId: 'sandboxOpenMedCase',
   summary: 'Simulate a new dispute',
   description: 'Simulates a dispute by the payer’s bank about a paid charge. It opens a dispute case.',
@@ -109,7 +107,6 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
 };
 
 const onCase = {
-  method: 'POST',
   ...IN_SANDBOX,
   params: caseParam,
   responses: {
@@ -118,9 +115,8 @@ const onCase = {
   },
 } as const;
 
-const sandboxRequestEvidenceRoute = route({
+const sandboxRequestEvidenceRoute = route('POST', '/v1/sandbox/med/cases/{id}/request-evidence', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
   summary: 'Simulate a request for evidence',
   description: 'Simulates a request for evidence by the platform. The case shows the time in `evidence_requested_at`.',
@@ -145,9 +141,8 @@ const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling
   return current === null ? NO_CASE : { status: 202 as const, body: medCaseView(current) };
 };
 
-const sandboxDecideRoute = route({
+const sandboxDecideRoute = route('POST', '/v1/sandbox/med/cases/{id}/decide', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
   summary: 'Simulate the bank’s decision on a dispute',
   description:
@@ -180,9 +175,8 @@ const sandboxDecideRoute = route({
   },
 });
 
-const sandboxWithdrawRoute = route({
+const sandboxWithdrawRoute = route('POST', '/v1/sandbox/med/cases/{id}/withdraw', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
   summary: 'Simulate the withdrawal of a dispute',
   description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
@@ -190,9 +184,8 @@ const sandboxWithdrawRoute = route({
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
 
-const sandboxReviewRoute = route({
+const sandboxReviewRoute = route('POST', '/v1/sandbox/med/cases/{id}/review', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/review',
   operationId: 'sandboxReviewMedCase',
   summary: 'Simulate the review of an outcome',
   description: 'Approves or rejects an outcome under review, as an operator of the platform would.',

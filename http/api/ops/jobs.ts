@@ -33,9 +33,7 @@ const jobSchema = exactly({
   nextAttemptAt: orNull(string()),
 });
 
-const listFailedJobsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/jobs',
+const listFailedJobsRoute = route('GET', '/ops/v1/jobs', {
   operationId: 'listFailedJobs',
   summary: 'List failed jobs',
   description:
@@ -58,9 +56,7 @@ const listFailedJobsRoute = route({
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const WHICH = reject('invalid_request', 'Send exactly one of id, queue, and all: true.', { param: 'id' });
 
-const redriveJobsRoute = route({
-  method: 'POST',
-  path: '/ops/v1/jobs/redrive',
+const redriveJobsRoute = route('POST', '/ops/v1/jobs/redrive', {
   operationId: 'redriveJobs',
   summary: 'Restart failed jobs',
   description:

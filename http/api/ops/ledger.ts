@@ -49,9 +49,7 @@ const ledgerSchema = exactly({
   ),
 });
 
-const checkLedgerRoute = route({
-  method: 'GET',
-  path: '/ops/v1/ledger/check',
+const checkLedgerRoute = route('GET', '/ops/v1/ledger/check', {
   operationId: 'checkLedger',
   summary: 'Check the ledger',
   description:
@@ -112,9 +110,7 @@ const paymentLedgerSchema = exactly({
   ),
 });
 
-const showLedgerRoute = route({
-  method: 'GET',
-  path: '/ops/v1/ledger/payments/{id}',
+const showLedgerRoute = route('GET', '/ops/v1/ledger/payments/{id}', {
   operationId: 'showLedger',
   params: paymentParam,
   summary: 'List the ledger postings of a payment',

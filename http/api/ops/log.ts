@@ -28,9 +28,7 @@ import { FOR_OPERATORS } from './tags.ts';
 
 const position = described('A position in the event log; null until there is one.', orNull(string()));
 
-const listProjectionsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/projections',
+const listProjectionsRoute = route('GET', '/ops/v1/projections', {
   operationId: 'listProjections',
   summary: 'List the positions of read models and processes',
   description: 'Returns the position of each read model and process in the event log.',
@@ -85,9 +83,7 @@ const NO_REQUEST = reject('not_found', 'No request of the last 30 days with a va
 /** The longest time to read the log. */
 const READING_MS_MAX = 20_000;
 
-const showRequestRoute = route({
-  method: 'GET',
-  path: '/ops/v1/requests/{id}',
+const showRequestRoute = route('GET', '/ops/v1/requests/{id}', {
   operationId: 'showRequest',
   params: {
     id: {
@@ -132,9 +128,7 @@ export const streamParam = {
   },
 } as const;
 
-const showStreamRoute = route({
-  method: 'GET',
-  path: '/ops/v1/events/{stream}',
+const showStreamRoute = route('GET', '/ops/v1/events/{stream}', {
   operationId: 'showStream',
   params: streamParam,
   summary: 'Read the events of a stream',
@@ -198,9 +192,7 @@ const progressTo = (sink: EventSink) => {
 const WORK_EVENTS =
   'Events `progress` ({share, what}), then one event `report`. If the same work is already running, one event `refused` ({message}).';
 
-export const rebuildProjectionRoute = route({
-  method: 'POST',
-  path: '/ops/v1/projections/{name}/rebuild',
+export const rebuildProjectionRoute = route('POST', '/ops/v1/projections/{name}/rebuild', {
   operationId: 'rebuildProjection',
   params: {
     name: {
@@ -225,9 +217,7 @@ export const rebuildProjectionRoute = route({
   },
 });
 
-export const verifyProjectionsRoute = route({
-  method: 'POST',
-  path: '/ops/v1/projections/verify',
+export const verifyProjectionsRoute = route('POST', '/ops/v1/projections/verify', {
   operationId: 'verifyProjections',
   summary: 'Verify the read models',
   description:
@@ -240,9 +230,7 @@ export const verifyProjectionsRoute = route({
 
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
 
-const readLogRoute = route({
-  method: 'GET',
-  path: '/ops/v1/events',
+const readLogRoute = route('GET', '/ops/v1/events', {
   operationId: 'readLog',
   summary: 'Stream the event log',
   description:

@@ -36,9 +36,7 @@ const parkedSchema = exactly({
   parkedAt: timestamp,
 });
 
-const listParkedRoute = route({
-  method: 'GET',
-  path: '/ops/v1/parked',
+const listParkedRoute = route('GET', '/ops/v1/parked', {
   operationId: 'listParked',
   summary: 'List parked streams',
   description:
@@ -60,9 +58,7 @@ const listParkedRoute = route({
 
 const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
 
-const showParkedRoute = route({
-  method: 'GET',
-  path: '/ops/v1/parked/{stream}',
+const showParkedRoute = route('GET', '/ops/v1/parked/{stream}', {
   operationId: 'showParked',
   params: streamParam,
   summary: 'Retrieve a parked stream',
@@ -109,9 +105,7 @@ const RESUMED = {
   ),
 } as const;
 
-const retryAllParkedRoute = route({
-  method: 'POST',
-  path: '/ops/v1/parked/retry',
+const retryAllParkedRoute = route('POST', '/ops/v1/parked/retry', {
   operationId: 'retryAllParked',
   summary: 'Retry all parked streams',
   description: 'Retries all parked streams after a fix. The waiting events of each stream are applied in order.',
@@ -124,9 +118,7 @@ const retryAllParkedRoute = route({
   },
 });
 
-const retryParkedRoute = route({
-  method: 'POST',
-  path: '/ops/v1/parked/{stream}/retry',
+const retryParkedRoute = route('POST', '/ops/v1/parked/{stream}/retry', {
   operationId: 'retryParked',
   params: streamParam,
   summary: 'Retry a parked stream',
@@ -145,9 +137,7 @@ const REASON_LENGTH_MAX = 500;
 /** More than the number of existing read models and processes. */
 const CONSUMERS_MAX = 64;
 
-const skipParkedRoute = route({
-  method: 'POST',
-  path: '/ops/v1/parked/{stream}/skip',
+const skipParkedRoute = route('POST', '/ops/v1/parked/{stream}/skip', {
   operationId: 'skipParked',
   params: streamParam,
   summary: 'Skip the event that blocks a parked stream',

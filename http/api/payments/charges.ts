@@ -58,7 +58,6 @@ const create = async (context: KeyContext, body: ChargeBody) => {
 };
 
 const creating = {
-  method: 'POST',
   tag: CHARGES,
   principal: 'apiKey',
   needsIdempotencyKey: true,
@@ -76,9 +75,8 @@ const creating = {
   ],
 } as const;
 
-export const createChargeRoute = route({
+export const createChargeRoute = route('POST', '/v1/charges', {
   ...creating,
-  path: '/v1/charges',
   operationId: 'createCharge',
   summary: 'Create a Pix charge',
   description:
@@ -87,9 +85,8 @@ export const createChargeRoute = route({
   handle: (context) => create(context, context.body),
 });
 
-export const createPixChargeRoute = route({
+export const createPixChargeRoute = route('POST', '/v1/pix/charges', {
   ...creating,
-  path: '/v1/pix/charges',
   operationId: 'createPixCharge',
   summary: 'Create a Pix charge without payment_method',
   description:
@@ -98,9 +95,7 @@ export const createPixChargeRoute = route({
   handle: (context) => create(context, { ...context.body, payment_method: 'pix' }),
 });
 
-export const getChargeRoute = route({
-  method: 'GET',
-  path: '/v1/charges/{id}',
+export const getChargeRoute = route('GET', '/v1/charges/{id}', {
   operationId: 'getCharge',
   summary: 'Retrieve a charge',
   description:
@@ -127,9 +122,7 @@ const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promis
 
 const cursorsOnly = neverAccepted('starting_after');
 
-export const listChargesRoute = route({
-  method: 'GET',
-  path: '/v1/charges',
+export const listChargesRoute = route('GET', '/v1/charges', {
   operationId: 'listCharges',
   summary: 'List charges',
   description:

@@ -45,9 +45,7 @@ const heldSchema = exactly({
   heldSince: string(),
 });
 
-const listHeldRoute = route({
-  method: 'GET',
-  path: '/ops/v1/held',
+const listHeldRoute = route('GET', '/ops/v1/held', {
   operationId: 'listHeld',
   summary: 'List held money',
   description:
@@ -73,9 +71,7 @@ const REVIEWED = {
   200: json('The status of the payment. `isNew` is false if the same decision was made before.', reviewedSchema),
 } as const;
 
-const releaseHeldRoute = route({
-  method: 'POST',
-  path: '/ops/v1/held/{id}/release',
+const releaseHeldRoute = route('POST', '/ops/v1/held/{id}/release', {
   operationId: 'releaseHeld',
   params: paymentParam,
   summary: 'Release a held Pix',
@@ -89,9 +85,7 @@ const releaseHeldRoute = route({
   },
 });
 
-const returnHeldRoute = route({
-  method: 'POST',
-  path: '/ops/v1/held/{id}/return',
+const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
   operationId: 'returnHeld',
   params: paymentParam,
   summary: 'Return a held Pix to its payer',
@@ -113,9 +107,7 @@ const returnHeldRoute = route({
   },
 });
 
-const settleHeldRoute = route({
-  method: 'POST',
-  path: '/ops/v1/held/{id}/settle',
+const settleHeldRoute = route('POST', '/ops/v1/held/{id}/settle', {
   operationId: 'settleHeld',
   params: paymentParam,
   summary: 'Settle a permanently refused return',

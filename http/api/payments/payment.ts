@@ -48,9 +48,7 @@ export const transactionBody = async (payment: ExistingPayment): Promise<Transac
   return view.pixCopyPaste === null ? view : { ...view, pixQrCode: await qrPngDataUrl(view.pixCopyPaste) };
 };
 
-export const getPaymentRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}',
+export const getPaymentRoute = route('GET', '/v1/payments/{id}', {
   operationId: 'getPayment',
   summary: 'Retrieve a payment',
   description:
@@ -69,9 +67,7 @@ export const getPaymentRoute = route({
 
 const statusSchema = described('The status of the payment.', oneOfTexts(TRANSACTION_STATUSES));
 
-export const cancelPaymentRoute = route({
-  method: 'POST',
-  path: '/v1/payments/{id}/cancel',
+export const cancelPaymentRoute = route('POST', '/v1/payments/{id}/cancel', {
   operationId: 'cancelPayment',
   summary: 'Cancel a payment',
   description:
@@ -94,9 +90,7 @@ const resendSchema = exactly({
   status: statusSchema,
 });
 
-export const resendWebhookRoute = route({
-  method: 'POST',
-  path: '/v1/payments/{id}/resend-webhook',
+export const resendWebhookRoute = route('POST', '/v1/payments/{id}/resend-webhook', {
   operationId: 'resendWebhook',
   summary: 'Resend the webhooks of a payment',
   description:
@@ -140,9 +134,7 @@ const NOT_AT_PROVIDER = {
   error: 'TRANSACTION_HAS_NO_PROVIDER_REFERENCE',
 } as const;
 
-export const providerStatusRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}/provider-status',
+export const providerStatusRoute = route('GET', '/v1/payments/{id}/provider-status', {
   operationId: 'getProviderStatus',
   summary: 'Retrieve the provider’s status of a payment',
   description:
@@ -173,9 +165,7 @@ const NO_RECEIPT = reject(
   'There is no receipt: the payment is not settled, or its provider issues no receipts.',
 );
 
-export const getReceiptRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}/receipt',
+export const getReceiptRoute = route('GET', '/v1/payments/{id}/receipt', {
   operationId: 'getReceipt',
   summary: 'Retrieve the receipt of a payment',
   description:

@@ -21,9 +21,7 @@ const webhookUrlProblems = (
   return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];
 };
 
-export const createPaymentRoute = route({
-  method: 'POST',
-  path: '/v1/payments',
+export const createPaymentRoute = route('POST', '/v1/payments', {
   operationId: 'createPayment',
   summary: 'Create a payment',
   description:
@@ -77,9 +75,7 @@ export const createPaymentRoute = route({
 /** Pages beyond this number start after more payments than can exist. */
 const PAGE_MAX = 1_000_000_000;
 
-export const listPaymentsRoute = route({
-  method: 'GET',
-  path: '/v1/payments',
+export const listPaymentsRoute = route('GET', '/v1/payments', {
   operationId: 'listPayments',
   summary: 'List payments',
   description:

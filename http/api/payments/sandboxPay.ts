@@ -79,9 +79,7 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
   return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
 };
 
-export const sandboxPayRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/charges/{id}/pay',
+export const sandboxPayRoute = route('POST', '/v1/sandbox/charges/{id}/pay', {
   operationId: 'sandboxPay',
   summary: 'Simulate a Pix payment',
   description:

@@ -20,9 +20,7 @@ const shown = ({ tenant, payout }: ListedPayout) => ({
   payout,
 });
 
-const listRoute = route({
-  method: 'GET',
-  path: '/ops/v1/payouts',
+const listRoute = route('GET', '/ops/v1/payouts', {
   operationId: 'listPayoutReviews',
   summary: 'List payouts that await approval',
   description: 'Returns the payouts that await approval, oldest first, of all accounts or of one.',
@@ -43,10 +41,8 @@ const ONE = {
   responses: { 200: json('The payout.', schema) },
 } as const;
 
-const showRoute = route({
+const showRoute = route('GET', '/ops/v1/payouts/{id}', {
   ...ONE,
-  method: 'GET',
-  path: '/ops/v1/payouts/{id}',
   operationId: 'showPayout',
   summary: 'Retrieve a payout of any account',
   description:
@@ -60,13 +56,11 @@ const showRoute = route({
 
 const REVIEW = {
   ...ONE,
-  method: 'POST',
   errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
 } as const;
 
-const approveRoute = route({
+const approveRoute = route('POST', '/ops/v1/payouts/{id}/approve', {
   ...REVIEW,
-  path: '/ops/v1/payouts/{id}/approve',
   operationId: 'approvePayoutReview',
   summary: 'Approve a payout of any account',
   description:
@@ -79,9 +73,8 @@ const approveRoute = route({
   },
 });
 
-const rejectRoute = route({
+const rejectRoute = route('POST', '/ops/v1/payouts/{id}/reject', {
   ...REVIEW,
-  path: '/ops/v1/payouts/{id}/reject',
   operationId: 'rejectPayoutReview',
   summary: 'Reject a payout of any account',
   description:

@@ -48,9 +48,7 @@ const findShown = async (
 
 const ONE = json('The payout.', payoutSchema);
 
-const requestPayoutRoute = route({
-  method: 'POST',
-  path: '/v1/payouts',
+const requestPayoutRoute = route('POST', '/v1/payouts', {
   operationId: 'requestPayout',
   summary: 'Request a payout from the wallet to a Pix key',
   description:
@@ -93,9 +91,7 @@ const requestPayoutRoute = route({
   },
 });
 
-const getPayoutRoute = route({
-  method: 'GET',
-  path: '/v1/payouts/{id}',
+const getPayoutRoute = route('GET', '/v1/payouts/{id}', {
   operationId: 'getPayout',
   summary: 'Retrieve a payout',
   description: 'Returns a payout, or the Pix transfer of a cash-out refund. The destination is masked.',
@@ -116,9 +112,7 @@ const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one 
 });
 const cursorsOnly = neverAccepted('starting_after');
 
-const listPayoutsRoute = route({
-  method: 'GET',
-  path: '/v1/payouts',
+const listPayoutsRoute = route('GET', '/v1/payouts', {
   operationId: 'listPayouts',
   summary: 'List payouts',
   description:
@@ -169,9 +163,7 @@ const unlessPixOut = async (
   return found.some((payout) => payout?.refund_id) ? refusal : NO_PAYOUT;
 };
 
-const cancelPayoutRoute = route({
-  method: 'POST',
-  path: '/v1/payouts/{id}/cancel',
+const cancelPayoutRoute = route('POST', '/v1/payouts/{id}/cancel', {
   operationId: 'cancelPayout',
   summary: 'Cancel a pending payout',
   description:
@@ -191,9 +183,7 @@ const cancelPayoutRoute = route({
 
 const NO_RECEIPT = reject('not_found', 'There is no receipt: the payout is not paid.');
 
-const receiptRoute = route({
-  method: 'GET',
-  path: '/v1/payouts/{id}/receipt',
+const receiptRoute = route('GET', '/v1/payouts/{id}/receipt', {
   operationId: 'getPayoutReceipt',
   summary: 'Retrieve the receipt of a payout',
   description: 'Returns the receipt of a paid payout as a PDF in base64.',
@@ -228,7 +218,6 @@ const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN can review pay
 const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
 const reviewing = {
-  method: 'POST',
   tag: PAYOUTS,
   principal: 'session',
   refusalOf: unlessManager,
@@ -257,9 +246,8 @@ const reviewOf = async (
   return isRejection(done) ? done : { status: 200 as const, body: requestedPayoutView(done) };
 };
 
-const approvePayoutRoute = route({
+const approvePayoutRoute = route('POST', '/v1/payouts/{id}/approve', {
   ...reviewing,
-  path: '/v1/payouts/{id}/approve',
   operationId: 'approvePayout',
   summary: 'Approve a payout',
   description:
@@ -267,9 +255,8 @@ const approvePayoutRoute = route({
   handle: (context) => reviewOf(context, { verdict: 'approved' }),
 });
 
-const rejectPayoutRoute = route({
+const rejectPayoutRoute = route('POST', '/v1/payouts/{id}/reject', {
   ...reviewing,
-  path: '/v1/payouts/{id}/reject',
   operationId: 'rejectPayout',
   summary: 'Reject a payout',
   description:

@@ -25,7 +25,6 @@ const decide = (context: KeyContext<typeof payoutParam>, failure: string | null,
 };
 
 const deciding = {
-  method: 'POST',
   ...IN_SANDBOX,
   params: payoutParam,
   responses: {
@@ -36,18 +35,16 @@ const deciding = {
 } as const;
 
 export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
-  route({
+  route('POST', '/v1/sandbox/payouts/{id}/confirm', {
     ...deciding,
-    path: '/v1/sandbox/payouts/{id}/confirm',
     operationId: 'sandboxConfirmPayout',
     summary: 'Simulate the payment of a payout',
     description: 'Simulates the bank’s payment of a payout. Use it when `auto_confirm_payouts` is switched off.',
     body: jsonBody({ schema: bankPaysBody }),
     handle: (context) => decide(context, null, context.body.late),
   }),
-  route({
+  route('POST', '/v1/sandbox/payouts/{id}/fail', {
     ...deciding,
-    path: '/v1/sandbox/payouts/{id}/fail',
     operationId: 'sandboxFailPayout',
     summary: 'Simulate the failure of a payout',
     description: 'Simulates a bank that rejects a payout. The amount and the fee return to the wallet.',

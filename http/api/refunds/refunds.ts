@@ -10,9 +10,7 @@ import { paymentParam } from '../payments/payment.ts';
 import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
 import { REFUNDS } from './tags.ts';
 
-export const refundPaymentRoute = route({
-  method: 'POST',
-  path: '/v1/payments/{id}/refund',
+export const refundPaymentRoute = route('POST', '/v1/payments/{id}/refund', {
   operationId: 'refundPayment',
   summary: 'Refund a payment',
   description:
@@ -50,9 +48,7 @@ export const refundPaymentRoute = route({
   },
 });
 
-export const listRefundsRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}/refunds',
+export const listRefundsRoute = route('GET', '/v1/payments/{id}/refunds', {
   operationId: 'listRefunds',
   summary: 'List the refunds of a payment',
   description:

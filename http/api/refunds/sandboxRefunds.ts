@@ -39,7 +39,6 @@ const decide = (context: KeyContext<typeof refundParam>, failure: string | null,
 };
 
 const deciding = {
-  method: 'POST',
   ...IN_SANDBOX,
   params: refundParam,
   responses: {
@@ -49,9 +48,8 @@ const deciding = {
   errors: ['not_found'],
 } as const;
 
-export const confirmRefundRoute = route({
+export const confirmRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/confirm', {
   ...deciding,
-  path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'Simulate the payment of a refund',
   description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
@@ -59,9 +57,8 @@ export const confirmRefundRoute = route({
   handle: (context) => decide(context, null, context.body.late),
 });
 
-export const failRefundRoute = route({
+export const failRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/fail', {
   ...deciding,
-  path: '/v1/sandbox/refunds/{id}/fail',
   operationId: 'sandboxFailRefund',
   summary: 'Simulate the failure of a refund',
   description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',

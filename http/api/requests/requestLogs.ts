@@ -63,9 +63,7 @@ const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one 
   param: 'starting_after',
 });
 
-const listRequestLogsRoute = route({
-  method: 'GET',
-  path: '/v1/request-logs',
+const listRequestLogsRoute = route('GET', '/v1/request-logs', {
   operationId: 'listRequestLogs',
   summary: 'List API requests',
   description:

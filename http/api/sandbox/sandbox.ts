@@ -13,9 +13,7 @@ const clockView = async ({ caller, services }: KeyContext) => {
   return { now, offset_seconds: account.testClock.offsetSeconds };
 };
 
-export const getClockRoute = route({
-  method: 'GET',
-  path: '/v1/sandbox/clock',
+export const getClockRoute = route('GET', '/v1/sandbox/clock', {
   operationId: 'getSandboxClock',
   summary: 'Retrieve the test clock',
   description: 'Returns account time in test mode. It equals real time until you advance the test clock.',
@@ -26,9 +24,7 @@ export const getClockRoute = route({
   handle: async (context) => ({ status: 200, body: await clockView(context) }),
 });
 
-export const advanceClockRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/clock/advance',
+export const advanceClockRoute = route('POST', '/v1/sandbox/clock/advance', {
   operationId: 'advanceSandboxClock',
   summary: 'Advance the test clock',
   description:
@@ -55,9 +51,7 @@ export const advanceClockRoute = route({
   },
 });
 
-export const flushDeliveriesRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/deliveries/flush',
+export const flushDeliveriesRoute = route('POST', '/v1/sandbox/deliveries/flush', {
   operationId: 'flushSandboxDeliveries',
   summary: 'Flush webhook deliveries',
   description:

@@ -20,9 +20,7 @@ const wishOf = (body: SettingsBody): SandboxSettings =>
 const settingsView = (settings: SandboxSettings) =>
   Object.fromEntries(switches.map(({ apiName, shown }) => [apiName, shown(settings)]));
 
-export const sandboxSettingsRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/settings',
+export const sandboxSettingsRoute = route('POST', '/v1/sandbox/settings', {
   operationId: 'changeSandboxSettings',
   summary: 'Change the sandbox settings',
   description:

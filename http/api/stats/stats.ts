@@ -19,9 +19,7 @@ const daysOf = async ({ caller: { tenant }, services }: KeyContext, count: numbe
   return lastBusinessDays(saoPauloDay(now), count);
 };
 
-const paymentStatsRoute = route({
-  method: 'GET',
-  path: '/v1/payments/stats',
+const paymentStatsRoute = route('GET', '/v1/payments/stats', {
   operationId: 'getPaymentStats',
   summary: 'Retrieve payment statistics',
   description:
@@ -39,9 +37,7 @@ const paymentStatsRoute = route({
   },
 });
 
-const paymentMetricsRoute = route({
-  method: 'GET',
-  path: '/v1/payments/metrics',
+const paymentMetricsRoute = route('GET', '/v1/payments/metrics', {
   operationId: 'getPaymentMetrics',
   summary: 'Retrieve payment metrics',
   description:

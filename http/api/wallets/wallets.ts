@@ -36,9 +36,7 @@ const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-const getBalanceRoute = route({
-  method: 'GET',
-  path: '/v1/wallets/balance',
+const getBalanceRoute = route('GET', '/v1/wallets/balance', {
   operationId: 'getBalance',
   summary: 'Retrieve the balance',
   description:
@@ -70,9 +68,7 @@ const getBalanceRoute = route({
   },
 });
 
-const listWalletsRoute = route({
-  method: 'GET',
-  path: '/v1/wallets',
+const listWalletsRoute = route('GET', '/v1/wallets', {
   operationId: 'listWallets',
   summary: 'List wallets',
   description: 'Returns the wallets as an array, one entry per currency, in the older format.',

@@ -24,9 +24,7 @@ export const shown = async (
   return deliveries.map((listed, n) => deliveryView(listed.id, listed.state, listed.now, bodies[n] as string, now));
 };
 
-export const listDeliveriesRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/deliveries',
+export const listDeliveriesRoute = route('GET', '/v1/webhooks/deliveries', {
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries',
   description: 'Returns deliveries of this mode, newest first. Filter them by status, event type or endpoint.',
@@ -68,9 +66,7 @@ export const deliveryParam = {
   },
 } as const;
 
-export const getDeliveryRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/deliveries/{id}',
+export const getDeliveryRoute = route('GET', '/v1/webhooks/deliveries/{id}', {
   operationId: 'getWebhookDelivery',
   params: deliveryParam,
   summary: 'Retrieve a delivery',
@@ -93,9 +89,7 @@ export const getDeliveryRoute = route({
   },
 });
 
-export const deliveryStatsRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/stats',
+export const deliveryStatsRoute = route('GET', '/v1/webhooks/stats', {
   operationId: 'getWebhookStats',
   summary: 'Count deliveries',
   description: 'Returns the number of deliveries of this mode, in total and by status.',

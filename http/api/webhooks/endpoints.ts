@@ -20,9 +20,7 @@ import { WEBHOOKS } from './tags.ts';
 
 const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
 
-export const registerEndpointRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/endpoints',
+export const registerEndpointRoute = route('POST', '/v1/webhooks/endpoints', {
   operationId: 'registerWebhookEndpoint',
   summary: 'Register an endpoint',
   description:
@@ -40,9 +38,7 @@ export const registerEndpointRoute = route({
   },
 });
 
-export const listEndpointsRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/endpoints',
+export const listEndpointsRoute = route('GET', '/v1/webhooks/endpoints', {
   operationId: 'listWebhookEndpoints',
   summary: 'List endpoints',
   description:
@@ -75,9 +71,7 @@ const endpointParam = {
   },
 } as const;
 
-export const changeEndpointRoute = route({
-  method: 'PATCH',
-  path: '/v1/webhooks/endpoints/{id}',
+export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}', {
   operationId: 'changeWebhookEndpoint',
   params: endpointParam,
   summary: 'Change an endpoint',
@@ -97,9 +91,7 @@ export const changeEndpointRoute = route({
   },
 });
 
-export const rotateSecretRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/endpoints/{id}/rotate-secret',
+export const rotateSecretRoute = route('POST', '/v1/webhooks/endpoints/{id}/rotate-secret', {
   operationId: 'rotateWebhookSecret',
   params: endpointParam,
   summary: 'Rotate the secret of an endpoint',
@@ -121,9 +113,7 @@ export const rotateSecretRoute = route({
   },
 });
 
-export const pingEndpointRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/endpoints/{id}/ping',
+export const pingEndpointRoute = route('POST', '/v1/webhooks/endpoints/{id}/ping', {
   operationId: 'pingWebhookEndpoint',
   params: endpointParam,
   summary: 'Ping an endpoint',
@@ -143,9 +133,7 @@ export const pingEndpointRoute = route({
   },
 });
 
-export const deleteEndpointRoute = route({
-  method: 'DELETE',
-  path: '/v1/webhooks/endpoints/{id}',
+export const deleteEndpointRoute = route('DELETE', '/v1/webhooks/endpoints/{id}', {
   operationId: 'deleteWebhookEndpoint',
   params: endpointParam,
   summary: 'Delete an endpoint',

@@ -39,9 +39,7 @@ const deadLetterSchema = exactly({
   createdAt: string(),
 });
 
-const listDeadLettersRoute = route({
-  method: 'GET',
-  path: '/ops/v1/dlq',
+const listDeadLettersRoute = route('GET', '/ops/v1/dlq', {
   operationId: 'listDeadLetters',
   summary: 'List failed deliveries',
   description: 'Returns webhook deliveries that failed after all attempts, by account and mode, oldest first.',
@@ -67,9 +65,7 @@ const redriveAllBody = accepting({
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
-const redriveDeadLettersRoute = route({
-  method: 'POST',
-  path: '/ops/v1/dlq/redrive',
+const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   operationId: 'redriveDeadLetters',
   summary: 'Send failed deliveries again',
   description:

@@ -13,9 +13,7 @@ import { deliveryParam, shown } from './deliveries.ts';
 import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';
 import { WEBHOOKS } from './tags.ts';
 
-export const retryDeliveryRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/deliveries/{id}/retry',
+export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/retry', {
   operationId: 'retryWebhookDelivery',
   params: deliveryParam,
   summary: 'Retry a delivery',
@@ -80,9 +78,7 @@ export const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
   return { endpointId, eventType, createdFrom: createdAfter, createdTo: createdBefore };
 };
 
-export const redriveDeliveriesRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/deliveries/redrive',
+export const redriveDeliveriesRoute = route('POST', '/v1/webhooks/deliveries/redrive', {
   operationId: 'redriveWebhookDeliveries',
   summary: 'Send failed deliveries again',
   description:

@@ -6,9 +6,7 @@ import { actorOf, json, route } from '../../kernel/route.ts';
 import { WEBHOOKS } from './tags.ts';
 import { catalogueSchema, overrideSecretSchema } from './webhookSchema.ts';
 
-export const eventCatalogueRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/event-catalog',
+export const eventCatalogueRoute = route('GET', '/v1/webhooks/event-catalog', {
   operationId: 'listEventCatalogue',
   summary: 'List the event catalogue',
   description:
@@ -20,9 +18,7 @@ export const eventCatalogueRoute = route({
   handle: async () => ({ status: 200, body: EVENT_CATALOGUE }),
 });
 
-export const rotateOverrideSecretRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/override-secret/rotate',
+export const rotateOverrideSecretRoute = route('POST', '/v1/webhooks/override-secret/rotate', {
   operationId: 'rotateOverrideSecret',
   summary: 'Rotate the secret for webhookUrl',
   description:

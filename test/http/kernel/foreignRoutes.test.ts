@@ -10,9 +10,7 @@ import { expectError, openReady, rawCall } from '../../world/http.ts';
 
 const BYTES_MAX = 100_000;
 
-const uploadRoute = route({
-  method: 'PUT',
-  path: '/uploads/{name}',
+const uploadRoute = route('PUT', '/uploads/{name}', {
   operationId: 'upload',
   summary: 'Take a file',
   tag: OPERATIONS,
@@ -41,9 +39,7 @@ const uploadRoute = route({
   },
 });
 
-const callbackRoute = route({
-  method: 'POST',
-  path: '/callbacks',
+const callbackRoute = route('POST', '/callbacks', {
   operationId: 'callback',
   summary: 'Hear of a provider',
   tag: OPERATIONS,
@@ -60,9 +56,7 @@ const callbackRoute = route({
 });
 
 /** Tells in which mode its body is judged. */
-const sessionRoute = route({
-  method: 'POST',
-  path: '/sessions',
+const sessionRoute = route('POST', '/sessions', {
   operationId: 'judge',
   summary: 'Judge a body',
   tag: OPERATIONS,
@@ -78,9 +72,7 @@ const sessionRoute = route({
 });
 
 const BROKEN = new Error('broken in the middle');
-const newsRoute = route({
-  method: 'GET',
-  path: '/news',
+const newsRoute = route('GET', '/news', {
   operationId: 'news',
   summary: 'Tell of one thing, and break',
   tag: OPERATIONS,
