@@ -43,6 +43,16 @@ export interface ParamRule<Value = unknown> {
   readonly parse: (text: string) => Value | Rejection;
 }
 
+/** Returns the rule of a parameter that `parse` reads from its text, or rejects. */
+export const pathParam = <Parsed>(
+  description: string,
+  parse: (text: string) => Parsed,
+): ParamRule<Exclude<Parsed, Rejection>> => ({
+  description,
+  schema: { type: 'string' },
+  parse: parse as ParamRule<Exclude<Parsed, Rejection>>['parse'],
+});
+
 /** A query parameter. All are optional: if missing, the value is the fallback or undefined. */
 export interface QueryRule<Value = unknown, Fallback extends Value | undefined = Value | undefined> {
   readonly description: string;

@@ -10,7 +10,7 @@ import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/query.ts';
-import { json, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
+import { json, pathParam, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { GatewayServices } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
@@ -46,12 +46,8 @@ const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
 
 /** Parses an impossible id to null, so that pages can answer 404 themselves. */
 const payerParam = {
-  id: {
-    description: 'The raw id of the charge.',
-    schema: { type: 'string' },
-    parse: (text: string) => (isRawId(text) ? (text as PaymentId) : null),
-  },
-} as const;
+  id: pathParam('The raw id of the charge.', (text) => (isRawId(text) ? (text as PaymentId) : null)),
+};
 type PayerContext = Pick<RouteContext<'public', typeof payerParam>, 'params' | 'services'>;
 
 const paymentAsked = async ({ params: { id }, services }: PayerContext): Promise<ExistingPayment | null> => {
@@ -103,11 +99,7 @@ const assetRoute = route('GET', '/pay/assets/{name}', {
   operationId: 'getCheckoutAsset',
   summary: 'Get a file of the payer’s pages',
   params: {
-    name: {
-      description: 'The name of the file.',
-      schema: { type: 'string' },
-      parse: (text: string) => checkoutAsset(text) ?? noSuch('file'),
-    },
+    name: pathParam('The name of the file.', (text) => checkoutAsset(text) ?? noSuch('file')),
   },
   responses: {
     200: {
@@ -126,11 +118,7 @@ const colorRoute = route('GET', '/pay/colors/{name}', {
   operationId: 'getCheckoutColor',
   summary: 'Get the style sheet of a merchant’s colour, with readable text colours',
   params: {
-    name: {
-      description: 'Six hex digits and `.css`.',
-      schema: { type: 'string' },
-      parse: (text: string) => colorAsset(text) ?? noSuch('file'),
-    },
+    name: pathParam('Six hex digits and `.css`.', (text) => colorAsset(text) ?? noSuch('file')),
   },
   responses: {
     200: { kind: 'bytes', description: 'The style sheet.', contentTypes: ['text/css'] },

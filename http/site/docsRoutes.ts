@@ -8,7 +8,7 @@ import { gzip as gzipWithCallback } from 'node:zlib';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { LANGUAGES } from '../../domain/presentation/amount.ts';
 import { OPERATIONS } from '../kernel/health.ts';
-import { type Route, route } from '../kernel/route.ts';
+import { pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { DOCS_ASSETS } from './docs/assets.ts';
@@ -163,11 +163,10 @@ const assetRoute = route('GET', '/docs/assets/{name}', {
   operationId: 'getDocsAsset',
   summary: 'Get a file of the documentation pages',
   params: {
-    name: {
-      description: 'The name of the file.',
-      schema: { type: 'string' },
-      parse: (text: string) => DOCS_ASSETS.find(text) ?? reject('not_found', 'There is no such file.'),
-    },
+    name: pathParam(
+      'The name of the file.',
+      (text) => DOCS_ASSETS.find(text) ?? reject('not_found', 'There is no such file.'),
+    ),
   },
   responses: {
     200: {
@@ -200,11 +199,10 @@ const operationRoute = (groups: () => readonly Group[], publicUrl: string): Rout
     operationId: 'showDocsOperation',
     summary: 'Show the page of one operation; the reference loads it when the operation is opened',
     params: {
-      operationId: {
-        description: 'The operationId.',
-        schema: { type: 'string' },
-        parse: (text: string) => pageOf(text) ?? reject('not_found', 'There is no such operation.'),
-      },
+      operationId: pathParam(
+        'The operationId.',
+        (text) => pageOf(text) ?? reject('not_found', 'There is no such operation.'),
+      ),
     },
     responses: { 200: { kind: 'page', description: 'The page.' } },
     errors: ['not_found'],

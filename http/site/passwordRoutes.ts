@@ -4,7 +4,7 @@ import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
 import { DASHBOARD } from '../api/access/tags.ts';
 import { accepting, described, string } from '../kernel/jsonSchema.ts';
-import { jsonBody, type Route, route } from '../kernel/route.ts';
+import { jsonBody, pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
 import { PASSWORD_PAGE, passwordAsset } from './password/page.ts';
@@ -17,11 +17,10 @@ const assetRoute = route('GET', '/account/assets/{name}', {
   tag: DASHBOARD,
   principal: 'public',
   params: {
-    name: {
-      description: 'The name of the file.',
-      schema: { type: 'string' },
-      parse: (text: string) => passwordAsset(text) ?? reject('not_found', 'There is no such file.'),
-    },
+    name: pathParam(
+      'The name of the file.',
+      (text) => passwordAsset(text) ?? reject('not_found', 'There is no such file.'),
+    ),
   },
   responses: {
     200: {

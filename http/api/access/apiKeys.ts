@@ -20,7 +20,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 export const label = described('A label of your own, such as the purpose of the key.', string(KEY_LABEL_LENGTH_MAX));
@@ -66,13 +66,11 @@ const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of
 const unlessManager = ({ role }: SessionCaller) => (mayManageKeys(role) ? null : NOT_A_MANAGER);
 
 export const keyParam = {
-  id: {
-    description: 'The `key_` id of the API key.',
-    schema: { type: 'string' },
-    parse: (text: string) =>
-      parsePrefixedId<KeyId>(text, PREFIX.key) ?? reject('not_found', 'There is no such API key.'),
-  },
-} as const;
+  id: pathParam(
+    'The `key_` id of the API key.',
+    (text) => parsePrefixedId<KeyId>(text, PREFIX.key) ?? reject('not_found', 'There is no such API key.'),
+  ),
+};
 
 export const issueApiKeyRoute = route('POST', '/v1/api-keys', {
   operationId: 'issueApiKey',

@@ -20,7 +20,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 
-import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
 import { NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -28,12 +28,8 @@ import { FOR_OPERATORS } from '../ops/tags.ts';
 const NO_USER = reject('not_found', 'There is no such user.');
 
 const userParam = {
-  id: {
-    description: 'The `usr_` id of the user.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER,
-  },
-} as const;
+  id: pathParam('The `usr_` id of the user.', (text) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER),
+};
 
 const userProperties = {
   id: id(USER.idPrefix),

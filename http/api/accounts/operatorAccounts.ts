@@ -10,7 +10,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import { accepting, described, exactly, id, optional, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
@@ -20,12 +20,11 @@ import { operatorsChangeOf, operatorsSettingsBody } from './settingsBody.ts';
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 export const accountParam = {
-  id: {
-    description: 'The `acct_` id of the account.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? NO_ACCOUNT,
-  },
-} as const;
+  id: pathParam(
+    'The `acct_` id of the account.',
+    (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? NO_ACCOUNT,
+  ),
+};
 
 const EMAIL_LENGTH_MAX = 254;
 /** A bound in UTF-16 units that every valid password stays below. */

@@ -8,19 +8,15 @@ import { type MedCaseId, type PaymentId, PREFIX, parseId, parsePrefixedId } from
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantAfter, instantBefore, matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
 import { DISPUTES } from './tags.ts';
 
 /** The path parameter of a case. */
 export const caseParam = {
-  id: {
-    description: 'The `med_` id of the case.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? NO_CASE,
-  },
-} as const;
+  id: pathParam('The `med_` id of the case.', (text) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? NO_CASE),
+};
 
 /** Both paths serve the same routes, each as an operation of its own. */
 const CANONICAL = {

@@ -8,18 +8,26 @@ import type { Evidence } from '../../../domain/dispute/medCase.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';
-import { actorOf, type Frozen, json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import {
+  actorOf,
+  type Frozen,
+  json,
+  jsonBody,
+  type KeyContext,
+  pathParam,
+  type Route,
+  route,
+} from '../../kernel/route.ts';
 import { assertShownCase } from '../../kernel/upToDate.ts';
 import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
 import { DISPUTES } from './tags.ts';
 
 /** The path parameter of an evidence file. */
-export const evidenceParam = {
-  description: 'The `mev_` id of the evidence.',
-  schema: { type: 'string' },
-  parse: (text: string) => parsePrefixedId<EvidenceId>(text, PREFIX.evidence) ?? NO_EVIDENCE,
-} as const;
+export const evidenceParam = pathParam(
+  'The `mev_` id of the evidence.',
+  (text) => parsePrefixedId<EvidenceId>(text, PREFIX.evidence) ?? NO_EVIDENCE,
+);
 
 const shown = async ({ services, caller }: Pick<KeyContext, 'services' | 'caller'>, file: Evidence) =>
   evidenceView(file, await services.evidenceUrl(caller.tenant, file));

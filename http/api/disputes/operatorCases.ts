@@ -23,7 +23,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, pathParam, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -145,11 +145,7 @@ const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
 const dismissRoute = route('POST', '/ops/v1/med/cases/{id}/dismiss', {
   operationId: 'dismissCaseReport',
   params: {
-    id: {
-      description: 'The `med_` id of the case, or the bank’s id.',
-      schema: { type: 'string' },
-      parse: (text: string) => (isBadString(text) ? NO_CASE : text),
-    },
+    id: pathParam('The `med_` id of the case, or the bank’s id.', (text) => (isBadString(text) ? NO_CASE : text)),
   },
   summary: 'Dismiss a dispute report',
   description:

@@ -22,7 +22,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/query.ts';
-import { json, route } from '../../kernel/route.ts';
+import { json, pathParam, route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -86,11 +86,9 @@ const READING_MS_MAX = 20_000;
 const showRequestRoute = route('GET', '/ops/v1/requests/{id}', {
   operationId: 'showRequest',
   params: {
-    id: {
-      description: 'A value of `X-Request-Id`: sent by the client, or generated as `req_…`.',
-      schema: { type: 'string' },
-      parse: (text: string) => (/^[\w.-]{1,128}$/.test(text) ? text : NO_REQUEST),
-    },
+    id: pathParam('A value of `X-Request-Id`: sent by the client, or generated as `req_…`.', (text) =>
+      /^[\w.-]{1,128}$/.test(text) ? text : NO_REQUEST,
+    ),
   },
   summary: 'Look up a request id',
   description: 'Returns the requests with this id, newest first, and the events that they caused.',
@@ -121,12 +119,11 @@ const showRequestRoute = route('GET', '/ops/v1/requests/{id}', {
 const NO_STREAM = reject('not_found', 'There is no such stream. Use a name like payment-<raw id>, or a ch_ id.');
 
 export const streamParam = {
-  stream: {
-    description: 'The name of a stream, such as `payment-<raw id>`, or a `ch_` id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseStreamName(text) ?? NO_STREAM,
-  },
-} as const;
+  stream: pathParam(
+    'The name of a stream, such as `payment-<raw id>`, or a `ch_` id.',
+    (text) => parseStreamName(text) ?? NO_STREAM,
+  ),
+};
 
 const showStreamRoute = route('GET', '/ops/v1/events/{stream}', {
   operationId: 'showStream',
@@ -195,11 +192,7 @@ const WORK_EVENTS =
 export const rebuildProjectionRoute = route('POST', '/ops/v1/projections/{name}/rebuild', {
   operationId: 'rebuildProjection',
   params: {
-    name: {
-      description: 'The name of a read model, or `all`.',
-      schema: { type: 'string' },
-      parse: (text: string) => text,
-    },
+    name: pathParam('The name of a read model, or `all`.', (text) => text),
   },
   summary: 'Rebuild a read model',
   description:

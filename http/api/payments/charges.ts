@@ -8,7 +8,7 @@ import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { created, json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 import { CHARGES } from './tags.ts';
@@ -16,12 +16,11 @@ import { CHARGES } from './tags.ts';
 const NO_CHARGE = reject('not_found', 'There is no such charge.');
 /** The path parameter of a charge. */
 export const chargeParam = {
-  id: {
-    description: 'The `ch_` id of the charge, or its raw id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge) ?? NO_CHARGE,
-  },
-} as const;
+  id: pathParam(
+    'The `ch_` id of the charge, or its raw id.',
+    (text) => parseId<PaymentId>(text, PREFIX.charge) ?? NO_CHARGE,
+  ),
+};
 
 const bodyRules = {
   codes: {

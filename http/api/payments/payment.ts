@@ -18,7 +18,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, json, type KeyContext, route } from '../../kernel/route.ts';
+import { actorOf, json, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
@@ -28,12 +28,11 @@ import { transactionSchema } from './transactionSchema.ts';
 
 /** The path parameter of a payment. */
 export const paymentParam = {
-  id: {
-    description: 'The raw id of the payment, or its `tx_` or `ch_` form.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PAYMENT.idPrefix, PREFIX.charge) ?? NO_PAYMENT,
-  },
-} as const;
+  id: pathParam(
+    'The raw id of the payment, or its `tx_` or `ch_` form.',
+    (text) => parseId<PaymentId>(text, PAYMENT.idPrefix, PREFIX.charge) ?? NO_PAYMENT,
+  ),
+};
 
 /** Returns the payment in the path, or null if the caller has no such payment. Throws StreamParked when reads don't follow the payment. */
 export const paymentAsked = async (context: KeyContext<typeof paymentParam>): Promise<ExistingPayment | null> => {

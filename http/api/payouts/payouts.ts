@@ -14,7 +14,7 @@ import { PAYOUT_STATUSES, type PayoutView } from '../../../domain/presentation/p
 import type { Caller, SessionCaller } from '../../kernel/callers.ts';
 import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, created, json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, created, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertCaughtUp } from '../../kernel/upToDate.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
@@ -22,12 +22,11 @@ import { PAYOUTS } from './tags.ts';
 
 /** The path parameter of a payout. */
 export const payoutParam = {
-  id: {
-    description: 'The `po_` id of the payout, or its raw id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PayoutId>(text, PAYOUT.idPrefix) ?? NO_PAYOUT,
-  },
-} as const;
+  id: pathParam(
+    'The `po_` id of the payout, or its raw id.',
+    (text) => parseId<PayoutId>(text, PAYOUT.idPrefix) ?? NO_PAYOUT,
+  ),
+};
 
 /** Returns the payout, or null if the caller has none with this id. Throws StreamParked when reads don't follow it or its payment. */
 const findShown = async (

@@ -4,7 +4,7 @@ import type { RefundView } from '../../../application/ports/readModels/views.ts'
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
-import { json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
 import { IN_SANDBOX } from '../sandbox/tags.ts';
@@ -16,12 +16,11 @@ const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || st
 
 /** The path parameter of a refund. */
 const refundParam = {
-  id: {
-    description: 'The `rf_` id of the refund, or its raw id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<RefundId>(text, REFUND.idPrefix) ?? NO_REFUND,
-  },
-} as const;
+  id: pathParam(
+    'The `rf_` id of the refund, or its raw id.',
+    (text) => parseId<RefundId>(text, REFUND.idPrefix) ?? NO_REFUND,
+  ),
+};
 
 /** Confirms the refund if `failure` is null. Waits until a refund just requested has reached the bank. */
 const decide = (context: KeyContext<typeof refundParam>, failure: string | null, late = false) => {

@@ -9,7 +9,7 @@ import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/de
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { json, route } from '../../kernel/route.ts';
+import { json, pathParam, route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
 import { WEBHOOKS } from './tags.ts';
@@ -59,12 +59,11 @@ const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 
 /** The path parameter of a delivery. */
 export const deliveryParam = {
-  id: {
-    description: 'The `wd_` id of the delivery.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<DeliveryId>(text, WEBHOOK_DELIVERY.idPrefix) ?? NO_DELIVERY,
-  },
-} as const;
+  id: pathParam(
+    'The `wd_` id of the delivery.',
+    (text) => parsePrefixedId<DeliveryId>(text, WEBHOOK_DELIVERY.idPrefix) ?? NO_DELIVERY,
+  ),
+};
 
 export const getDeliveryRoute = route('GET', '/v1/webhooks/deliveries/{id}', {
   operationId: 'getWebhookDelivery',

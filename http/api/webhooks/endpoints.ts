@@ -4,7 +4,7 @@ import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts'
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import {
   changedEndpointSchema,
   changeEndpointBody,
@@ -62,14 +62,13 @@ export const listEndpointsRoute = route('GET', '/v1/webhooks/endpoints', {
 
 /** The path parameter of an endpoint. */
 const endpointParam = {
-  id: {
-    description: 'The `we_` id of the endpoint.',
-    schema: { type: 'string' },
-    parse: (text: string) =>
+  id: pathParam(
+    'The `we_` id of the endpoint.',
+    (text) =>
       parsePrefixedId<EndpointId>(text, WEBHOOK_ENDPOINT.idPrefix) ??
       reject('not_found', 'There is no such webhook endpoint.'),
-  },
-} as const;
+  ),
+};
 
 export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}', {
   operationId: 'changeWebhookEndpoint',

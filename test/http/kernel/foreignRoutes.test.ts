@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { described, exactly, integer, string } from '../../../http/kernel/jsonSchema.ts';
-import { jsonBody, route } from '../../../http/kernel/route.ts';
+import { jsonBody, pathParam, route } from '../../../http/kernel/route.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, rawCall } from '../../world/http.ts';
 
@@ -17,11 +17,7 @@ const uploadRoute = route('PUT', '/uploads/{name}', {
   principal: 'public',
   limit: 'unlimited',
   params: {
-    name: {
-      description: 'Its name.',
-      schema: { type: 'string' },
-      parse: (text: string) => (text === 'none' ? reject('not_found', 'There is no such file.') : text),
-    },
+    name: pathParam('Its name.', (text) => (text === 'none' ? reject('not_found', 'There is no such file.') : text)),
   },
   body: { kind: 'stream', contentTypes: ['image/png', 'application/pdf'], bytesMax: BYTES_MAX },
   responses: {
