@@ -1,9 +1,8 @@
 // Disputes: cases that payers' banks open about payments, from opening to settlement.
 import { disputeNotifications, sandboxDisputeNotifications } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JudgeEvidence } from '../ports/evidenceGrants.ts';
 import type { EvidenceLinks, EvidenceReceiver } from '../ports/evidenceStorage.ts';
@@ -24,9 +23,7 @@ import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 import { showEvidence } from './viewEvidence.ts';
 
-interface DisputesNeeds extends SweepNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface DisputesNeeds extends SweepNeeds, UseCaseNeeds {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;

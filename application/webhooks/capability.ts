@@ -3,11 +3,10 @@
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import { settingChanged } from '../core/settingChanged.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 import type { FailingTargets } from '../ports/failingTargets.ts';
@@ -42,9 +41,7 @@ import {
 } from './webhookEndpoints.ts';
 import { fanOut, scheduleMessages, webhookFanOut } from './webhookFanOut.ts';
 
-interface WebhooksNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface WebhooksNeeds extends UseCaseNeeds {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly randomness: Randomness;
