@@ -241,7 +241,7 @@ interface Declaration<
   /** Read models that must catch up with the events this process knows of. If they don't within a second: 503 (architecture §6). */
   readonly reads?: readonly ReadModelName[];
   readonly responses: Responses;
-  /** Error codes beyond those that the rest of the declaration implies. */
+  /** Error codes beyond those that the rest of the declaration implies, such as `not_found` of a route with parameters. */
   readonly errors?: readonly ErrorCode[];
   readonly handle: (
     context: RouteContext<Who, Params, Query, Body, Called>,
@@ -284,11 +284,13 @@ const impliedErrors = ({
   params,
   query,
   body,
+  responses,
   needsIdempotencyKey,
-}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body'> & {
+}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body' | 'responses'> & {
   needsIdempotencyKey: boolean;
 }): ErrorCode[] => [
   ...(Object.keys(params).length > 0 ? (['invalid_request'] as const) : []), // a path that can't be decoded
+  ...(Object.keys(params).length > 0 && responses[404] === undefined ? (['not_found'] as const) : []),
   ...Object.values(query).map(({ code }) => code),
   ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
   ...bodyErrors(body),
@@ -327,6 +329,7 @@ export const routeCalling =
   ): Route => {
     const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
+    const { responses } = declared;
     const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
@@ -343,7 +346,10 @@ export const routeCalling =
       headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
       body,
       errors: [
-        ...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors]),
+        ...new Set([
+          ...impliedErrors({ principal, limit, params, query, body, responses, needsIdempotencyKey }),
+          ...errors,
+        ]),
       ],
       handle: handle as Route['handle'],
     };

@@ -4,7 +4,7 @@ import { LOGO_TYPES } from '../../application/ports/logos.ts';
 import { findInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRawId } from '../../domain/kernel/ids.ts';
-import { type ErrorCode, reject } from '../../domain/kernel/rejection.ts';
+import { reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
@@ -86,7 +86,6 @@ const ofPayer = {
   limit: 'pages',
 } as const;
 const ofPayment = { ...ofPayer, params: payerParam, reads: ['payments'] } as const;
-const NOT_FOUND: { readonly errors: readonly ErrorCode[] } = { errors: ['not_found'] };
 
 const sendAsset = ({ version, contentType, body }: Asset) => {
   const headers = { 'Cache-Control': FOR_EVER, ETag: `"${version}"` };
@@ -95,7 +94,6 @@ const sendAsset = ({ version, contentType, body }: Asset) => {
 
 const assetRoute = route('GET', '/pay/assets/{name}', {
   ...ofPayer,
-  ...NOT_FOUND,
   operationId: 'getCheckoutAsset',
   summary: 'Get a file of the payer’s pages',
   params: {
@@ -114,7 +112,6 @@ const assetRoute = route('GET', '/pay/assets/{name}', {
 
 const colorRoute = route('GET', '/pay/colors/{name}', {
   ...ofPayer,
-  ...NOT_FOUND,
   operationId: 'getCheckoutColor',
   summary: 'Get the style sheet of a merchant’s colour, with readable text colours',
   params: {
@@ -129,7 +126,6 @@ const colorRoute = route('GET', '/pay/colors/{name}', {
 
 const logoRoute = route('GET', '/pay/logos/{sha256}', {
   ...ofPayer,
-  ...NOT_FOUND,
   operationId: 'getLogo',
   summary: 'Get the logo of a merchant',
   params: {
@@ -198,7 +194,6 @@ const sendQr = async (text: string | undefined) => {
 
 const pixQrRoute = route('GET', '/pay/{id}/qr.png', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'getCheckoutQr',
   summary: 'Get the QR code of the Pix charge',
   responses: png,
@@ -207,7 +202,6 @@ const pixQrRoute = route('GET', '/pay/{id}/qr.png', {
 
 const cryptoQrRoute = route('GET', '/pay/{id}/crypto.png', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'getCheckoutCryptoQr',
   summary: 'Get the QR code of the bare crypto address, a form that every wallet can read',
   responses: png,
@@ -237,7 +231,6 @@ const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts;
 
 const boletoRoute = route('GET', '/pay/{id}/boleto.pdf', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'getCheckoutBoleto',
   summary: 'Get the boleto with the payer’s name, by the link in the merchant’s response',
   query: {
@@ -255,7 +248,6 @@ const boletoRoute = route('GET', '/pay/{id}/boleto.pdf', {
 
 const publicBoletoRoute = route('GET', '/pay/{id}/public/boleto.pdf', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'getPublicBoleto',
   summary: 'Get the boleto without the payer’s name',
   responses: pdf('The boleto, while there is something to pay.'),
@@ -273,7 +265,6 @@ const receiptOf = async (payment: ExistingPayment, services: GatewayServices) =>
 
 const receiptRoute = route('GET', '/pay/{id}/receipt.pdf', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'getCheckoutReceipt',
   summary: 'Get the receipt without the payer’s name',
   responses: pdf('The receipt of a settled charge, if the provider allows receipts to be shown.'),
@@ -295,7 +286,6 @@ const statusSchema = exactly({
 
 const statusRoute = route('GET', '/pay/{id}/status', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'getCheckoutStatus',
   summary: 'Get the status of the charge, for pages that can’t keep a stream open',
   responses: { 200: json('The current status.', statusSchema) },
@@ -307,7 +297,6 @@ const statusRoute = route('GET', '/pay/{id}/status', {
 
 const eventsRoute = route('GET', '/pay/{id}/events', {
   ...ofPayment,
-  ...NOT_FOUND,
   operationId: 'streamCheckoutStatus',
   summary: 'Stream changes of the charge’s status as server-sent events',
   responses: {

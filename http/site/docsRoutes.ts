@@ -176,7 +176,6 @@ const assetRoute = route('GET', '/docs/assets/{name}', {
     },
     304: NOT_MODIFIED,
   },
-  errors: ['not_found'],
   handle: async ({ params: { name: asset } }) => {
     const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
     return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
@@ -205,7 +204,6 @@ const operationRoute = (groups: () => readonly Group[], publicUrl: string): Rout
       ),
     },
     responses: { 200: { kind: 'page', description: 'The page.' } },
-    errors: ['not_found'],
     handle: async ({ params: { operationId: page } }) => ({ status: 200, headers: PAGE_HEADERS, page }),
   });
 };

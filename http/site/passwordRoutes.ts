@@ -30,7 +30,6 @@ const assetRoute = route('GET', '/account/assets/{name}', {
     },
     304: NOT_MODIFIED,
   },
-  errors: ['not_found'],
   handle: async ({ params: { name: asset } }) => {
     const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
     return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };

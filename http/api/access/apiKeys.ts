@@ -125,7 +125,7 @@ export const rotateApiKeyRoute = route('POST', '/v1/api-keys/{id}/rotate', {
   responses: {
     201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
-  errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
+  errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const done = await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context));
@@ -144,7 +144,7 @@ export const revokeApiKeyRoute = route('DELETE', '/v1/api-keys/{id}', {
   responses: {
     200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
   },
-  errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
+  errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const done = await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context));

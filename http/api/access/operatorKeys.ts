@@ -36,7 +36,6 @@ const listKeysOfAccountRoute = route('GET', '/ops/v1/accounts/{id}/api-keys', {
   responses: {
     200: json('The keys.', exactly({ data: listOf(operatorsKeySchema) })),
   },
-  errors: ['not_found'],
   handle: async ({ params: { id }, services: { platform, listApiKeys } }) => {
     if ((await platform.findAccount(id)) === null) return NO_ACCOUNT;
     const keys = await listApiKeys(id);
@@ -58,7 +57,6 @@ const issueKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys', {
   ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
   responses: { 201: json('The new key. It works immediately.', newKeySchema) },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params: of, body, services } = context;
     const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
@@ -78,7 +76,6 @@ const rotateKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys/{k
   responses: {
     201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params: of, body, services } = context;
     const done = await services.rotateApiKey(of.id, of.keyId, body.label, actorOf(context));
@@ -95,7 +92,6 @@ const revokeKeyOfAccountRoute = route('DELETE', '/ops/v1/accounts/{id}/api-keys/
   responses: {
     200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params: of, services } = context;
     const done = await services.revokeApiKey(of.id, of.keyId, actorOf(context));

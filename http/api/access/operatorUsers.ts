@@ -154,7 +154,6 @@ const showUserRoute = route('GET', '/ops/v1/users/{id}', {
   description: 'Returns one user with role and status.',
   ...FOR_OPERATORS,
   responses: { 200: json('The user.', userSchema) },
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const user = await platform.findUser(params.id);
     return user === null ? NO_USER : { status: 200, body: userView(user) };
@@ -178,7 +177,6 @@ const statusRoute = (
     description,
     ...FOR_OPERATORS,
     responses: USER_NOW,
-    errors: ['not_found'],
     handle: async (context) =>
       userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
   });
@@ -205,7 +203,6 @@ const changeRoleRoute = route('POST', '/ops/v1/users/{id}/role', {
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
   responses: USER_NOW,
-  errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     return userOrRefusal(await services.platform.changeRole(params.id, body.role, actorOf(context)));
@@ -220,7 +217,6 @@ const resetSecondFactorRoute = route('POST', '/ops/v1/users/{id}/reset-second-fa
     'Removes the second factor of a user, for example after the loss of a device. The user can then log in with the password alone and enrol again. All sessions of this user end.',
   ...FOR_OPERATORS,
   responses: USER_NOW,
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services, requestId } = context;
     const done = await services.platform.resetSecondFactor(params.id, actorOf(context));

@@ -142,7 +142,6 @@ const showAccountRoute = route('GET', '/ops/v1/accounts/{id}', {
   description: 'Returns one account with its settings, fees and limits.',
   ...FOR_OPERATORS,
   responses: { 200: json('The account.', operatorsAccountSchema) },
-  errors: ['not_found'],
   handle: async ({ params, services }) => {
     const account = await services.platform.findAccount(params.id);
     return account === null ? NO_ACCOUNT : { status: 200, body: shown(account, services.baseUrl) };
@@ -159,7 +158,6 @@ const suspendAccountRoute = route('POST', '/ops/v1/accounts/{id}/suspend', {
   responses: {
     200: json('The time of the suspension. Every server process rejects the keys of the account.', suspensionSchema),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { id: accountId } = context.params;
     const done = await context.services.platform.suspendAccount(accountId, actorOf(context));
@@ -177,7 +175,6 @@ const reopenAccountRoute = route('POST', '/ops/v1/accounts/{id}/reopen', {
   responses: {
     200: json('The account is open. Every server process accepts its keys.', suspensionSchema),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { id: accountId } = context.params;
     const done = await context.services.platform.reopenAccount(accountId, actorOf(context));
@@ -193,7 +190,6 @@ const operatorsSettingsRoute = route('PATCH', '/ops/v1/accounts/{id}/settings', 
   ...FOR_OPERATORS,
   body: jsonBody({ schema: operatorsSettingsBody }),
   responses: { 200: SETTINGS_NOW },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     const change = operatorsChangeOf(body);
@@ -210,7 +206,7 @@ const operatorsLogoRoute = route('PUT', '/ops/v1/accounts/{id}/logo', {
   ...FOR_OPERATORS,
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
   responses: { 200: SETTINGS_NOW },
-  errors: ['invalid_request', 'not_found'],
+  errors: ['invalid_request'],
   handle: async (context) => {
     const image = await wholeBody(context.body);
     return settingsOrRefusal(await context.services.changeLogo(context.params.id, image, actorOf(context)));
@@ -224,7 +220,6 @@ const operatorsLogoRemovalRoute = route('DELETE', '/ops/v1/accounts/{id}/logo', 
   description: 'Removes the logo of an account, which is no longer served.',
   ...FOR_OPERATORS,
   responses: { 200: SETTINGS_NOW },
-  errors: ['not_found'],
   handle: async (context) =>
     settingsOrRefusal(await context.services.changeLogo(context.params.id, null, actorOf(context))),
 });

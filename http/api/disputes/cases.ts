@@ -99,7 +99,6 @@ const getRoute = ({ path, named }: CasePaths): Route =>
     params: caseParam,
     reads: ['disputes'],
     responses: { 200: json('The case.', medCaseSchema) },
-    errors: ['not_found'],
     handle: async ({ caller, params: { id }, services }) => {
       assertShownCase({ services, caller }, id);
       const found = await services.views.cases.find(caller.tenant, id);
@@ -129,7 +128,7 @@ const appealRoute = ({ path, named }: CasePaths): Route =>
     params: caseParam,
     body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
     responses: { 200: json('The appealed case.', medCaseSchema) },
-    errors: ['not_found', 'case_not_open'],
+    errors: ['case_not_open'],
     handle: (context) => answer(context, { kind: 'appeal', reason: context.body.reason }),
   });
 
@@ -144,7 +143,7 @@ const acceptRoute = ({ path, named }: CasePaths): Route =>
     principal: 'apiKey',
     params: caseParam,
     responses: { 200: json('The accepted case. Its amount is lost.', medCaseSchema) },
-    errors: ['not_found', 'case_not_open', 'case_under_review'],
+    errors: ['case_not_open', 'case_under_review'],
     handle: (context) => answer(context, { kind: 'accept' }),
   });
 

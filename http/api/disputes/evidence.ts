@@ -44,7 +44,6 @@ const listRoute = ({ path, named }: CasePaths): Route =>
     params: caseParam,
     reads: ['disputes'],
     responses: { 200: json('The evidence.', evidenceListSchema) },
-    errors: ['not_found'],
     handle: async (context) => {
       const { caller, params, services } = context;
       assertShownCase(context, params.id);
@@ -83,7 +82,7 @@ const grantRoute = ({ path, named }: CasePaths): Route =>
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
     responses: { 201: json('The upload URL and its required headers.', uploadSchema) },
-    errors: ['not_found', 'case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
+    errors: ['case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
     handle: async (context) => {
       const { body, caller, params, services } = context;
       const file = { fileName: body.file_name, fileSize: body.file_size, mimeType: body.mime_type };
@@ -109,7 +108,6 @@ const completeRoute = ({ path, named }: CasePaths): Route =>
     params: { ...caseParam, evidence_id: evidenceParam },
     responses: { 200: json('The evidence.', evidenceSchema) },
     errors: [
-      'not_found',
       'case_not_open',
       'evidence_limit_reached',
       'EVIDENCE_NOT_UPLOADED',

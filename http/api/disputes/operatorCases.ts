@@ -93,7 +93,7 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description
     description,
     ...FOR_OPERATORS,
     responses: DECIDED,
-    errors: ['not_found', 'case_not_open'],
+    errors: ['case_not_open'],
     handle: async (context) => {
       const { params, services } = context;
       const done = await services.platform.reviewCase(params.id, verdict === 'approve', actorOf(context));
@@ -130,7 +130,7 @@ const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
     codes: { held: 'invalid_amount', lost: 'invalid_amount' },
   }),
   responses: DECIDED,
-  errors: ['not_found', 'case_not_open', 'invalid_amount'],
+  errors: ['case_not_open', 'invalid_amount'],
   handle: async (context) => {
     const { params, body, services } = context;
     const { held, lost, nothing } = body;
@@ -154,7 +154,7 @@ const dismissRoute = route('POST', '/ops/v1/med/cases/{id}/dismiss', {
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
   responses: { 200: json('The case.', exactly({ caseId: id(MED_CASE.idPrefix) })) },
-  errors: ['not_found', 'case_not_open'],
+  errors: ['case_not_open'],
   handle: async (context) => {
     const { params, body, services } = context;
     const done = await services.platform.dismissReport(params.id, body.reason, actorOf(context));

@@ -61,7 +61,7 @@ const sandboxMedRoute = route('POST', '/v1/sandbox/charges/{id}/med', {
       either(medCaseSchema, owedSchema),
     ),
   },
-  errors: ['not_found', 'charge_not_disputable'],
+  errors: ['charge_not_disputable'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     assertFollowed(context, params.id as PaymentId);
@@ -120,7 +120,7 @@ const sandboxRequestEvidenceRoute = route('POST', '/v1/sandbox/med/cases/{id}/re
   operationId: 'sandboxRequestEvidence',
   summary: 'Simulate a request for evidence',
   description: 'Simulates a request for evidence by the platform. The case shows the time in `evidence_requested_at`.',
-  errors: ['not_found', 'case_not_open'],
+  errors: ['case_not_open'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
 
@@ -162,7 +162,7 @@ const sandboxDecideRoute = route('POST', '/v1/sandbox/med/cases/{id}/decide', {
         ? [{ code: 'invalid_amount', param: 'returned_to_payer', message: 'requires the result agreed' }]
         : [],
   }),
-  errors: ['not_found', 'invalid_amount', 'case_not_open', 'case_under_review'],
+  errors: ['invalid_amount', 'case_not_open', 'case_under_review'],
   handle: async (context) => {
     const { result, returned = true, returned_to_payer: got, review = false, owed = false } = context.body;
     const returnedToPayer = got === undefined ? null : toMinor(got);
@@ -180,7 +180,7 @@ const sandboxWithdrawRoute = route('POST', '/v1/sandbox/med/cases/{id}/withdraw'
   operationId: 'sandboxWithdrawMedCase',
   summary: 'Simulate the withdrawal of a dispute',
   description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
-  errors: ['not_found', 'case_not_open', 'case_under_review'],
+  errors: ['case_not_open', 'case_under_review'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
 
@@ -190,7 +190,7 @@ const sandboxReviewRoute = route('POST', '/v1/sandbox/med/cases/{id}/review', {
   summary: 'Simulate the review of an outcome',
   description: 'Approves or rejects an outcome under review, as an operator of the platform would.',
   body: jsonBody({ schema: reviewBody }),
-  errors: ['not_found', 'case_not_open'],
+  errors: ['case_not_open'],
   handle: (context) => answer(context, { kind: 'review', approve: context.body.approve }),
 });
 

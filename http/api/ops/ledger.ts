@@ -120,7 +120,6 @@ const showLedgerRoute = route('GET', '/ops/v1/ledger/payments/{id}', {
   responses: {
     200: json('The postings, and how the stored ones differ from them.', paymentLedgerSchema),
   },
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const ledger = await platform.showLedger(params.id);
     return ledger === null ? NO_PAYMENT : { status: 200, body: ledger };

@@ -105,7 +105,6 @@ const showRequestRoute = route('GET', '/ops/v1/requests/{id}', {
       }),
     ),
   },
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const { requests, events } = await platform.findRequest(params.id, AbortSignal.timeout(READING_MS_MAX));
     if (requests.length === 0) return NO_REQUEST;
@@ -145,7 +144,6 @@ const showStreamRoute = route('GET', '/ops/v1/events/{stream}', {
       }),
     ),
   },
-  errors: ['not_found'],
   handle: async ({ params, query: { from, limit }, services: { platform } }) => {
     const found = await platform.readStream(params.stream, from, limit + 1);
     if (found.length === 0 && from === 0) return NO_STREAM;
@@ -199,7 +197,6 @@ export const rebuildProjectionRoute = route('POST', '/ops/v1/projections/{name}/
     'Rebuilds a read model beside the live copy and then swaps them. The next call resumes an interrupted rebuild.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
-  errors: ['not_found'],
   handle: async ({ params: { name }, services: { platform, closing } }) => {
     if (name !== 'all' && !platform.readModels.includes(name))
       return reject('not_found', 'There is no such read model.');

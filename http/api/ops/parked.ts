@@ -72,7 +72,6 @@ const showParkedRoute = route('GET', '/ops/v1/parked/{stream}', {
       exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
     ),
   },
-  errors: ['not_found'],
   handle: async ({ params: { stream }, query, services: { platform } }) => {
     const found = await platform.showParked(stream, query.consumer ?? null);
     if (found === null) return notParked(stream);
@@ -126,7 +125,6 @@ const retryParkedRoute = route('POST', '/ops/v1/parked/{stream}/retry', {
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: RESUMED,
-  errors: ['not_found'],
   handle: async ({ params: { stream }, body, services: { platform, closing } }) => {
     const data = await platform.retryParked({ stream, consumer: body.consumer ?? null }, waitLimit(closing));
     return data.length === 0 ? notParked(stream) : { status: 200, body: { data } };
@@ -164,7 +162,6 @@ const skipParkedRoute = route('POST', '/ops/v1/parked/{stream}/skip', {
         : [],
   }),
   responses: RESUMED,
-  errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     const which = { stream: params.stream, consumer: body.consumer ?? null };

@@ -103,7 +103,6 @@ export const getChargeRoute = route('GET', '/v1/charges/{id}', {
   principal: 'apiKey',
   reads: ['payments'],
   responses: { 200: json('The charge.', chargeSchema) },
-  errors: ['not_found'],
   params: chargeParam,
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);

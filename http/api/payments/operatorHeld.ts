@@ -78,7 +78,7 @@ const releaseHeldRoute = route('POST', '/ops/v1/held/{id}/release', {
   description: 'Credits a held Pix to the merchant. The payment becomes paid.',
   ...FOR_OPERATORS,
   responses: REVIEWED,
-  errors: ['not_found', 'held_already_settled'],
+  errors: ['held_already_settled'],
   handle: async (context) => {
     const done = await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null);
     return isRejection(done) ? done : { status: 200, body: done };
@@ -98,7 +98,7 @@ const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
     }),
   }),
   responses: REVIEWED,
-  errors: ['not_found', 'held_already_settled'],
+  errors: ['held_already_settled'],
   handle: async (context) => {
     const { params, body, services } = context;
     const pix = body.providerPaymentId ?? null;
@@ -123,7 +123,7 @@ const settleHeldRoute = route('POST', '/ops/v1/held/{id}/settle', {
     }),
   }),
   responses: REVIEWED,
-  errors: ['not_found', 'held_already_settled'],
+  errors: ['held_already_settled'],
   handle: async (context) => {
     const { params, body, services } = context;
     const settlement = heldSettlementOf(body);

@@ -57,7 +57,6 @@ export const getPaymentRoute = route('GET', '/v1/payments/{id}', {
   params: paymentParam,
   reads: ['payments'],
   responses: { 200: json('The payment.', transactionSchema) },
-  errors: ['not_found'],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment ? { status: 200, body: await transactionBody(payment) } : NO_PAYMENT;
@@ -75,7 +74,7 @@ export const cancelPaymentRoute = route('POST', '/v1/payments/{id}/cancel', {
   principal: 'apiKey',
   params: paymentParam,
   responses: { 200: json('The cancelled payment.', transactionSchema) },
-  errors: ['not_found', 'transaction_not_cancellable', 'service_unavailable'],
+  errors: ['transaction_not_cancellable', 'service_unavailable'],
   handle: async (context) => {
     const { caller, params, services } = context;
     assertFollowed(context, params.id);
@@ -101,7 +100,7 @@ export const resendWebhookRoute = route('POST', '/v1/payments/{id}/resend-webhoo
   responses: {
     200: json('Whether webhooks are resent, and the status of the payment.', resendSchema),
   },
-  errors: ['not_found', 'resend_limit_reached'],
+  errors: ['resend_limit_reached'],
   handle: async (context) => {
     const { caller, params, services } = context;
     assertFollowed(context, params.id);
@@ -145,7 +144,7 @@ export const providerStatusRoute = route('GET', '/v1/payments/{id}/provider-stat
   responses: {
     200: json('The status in Quita and at the provider.', providerStatusSchema),
   },
-  errors: ['not_found', 'service_unavailable'],
+  errors: ['service_unavailable'],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     if (!payment) return NO_PAYMENT;
@@ -174,7 +173,6 @@ export const getReceiptRoute = route('GET', '/v1/payments/{id}/receipt', {
   params: paymentParam,
   reads: ['payments'],
   responses: { 200: json('The receipt.', receiptSchema) },
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, services } = context;
     const { settings } = caller.account;

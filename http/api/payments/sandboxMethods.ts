@@ -38,7 +38,7 @@ const ACTING = {
     200: json('The payment after the change.', transactionSchema),
     202: json('The payment, if the change is not visible within 5 seconds.', transactionSchema),
   },
-  errors: ['not_found', 'invalid_payment_method', 'invalid_request'],
+  errors: ['invalid_payment_method', 'invalid_request'],
 } as const;
 
 const sandboxAuthorizeRoute = route('POST', '/v1/sandbox/payments/{id}/authorize', {

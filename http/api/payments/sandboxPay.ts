@@ -95,6 +95,5 @@ export const sandboxPayRoute = route('POST', '/v1/sandbox/charges/{id}/pay', {
     200: json('The outcome of the Pix, which is visible in reads.', paidSchema),
     202: json('The expected outcome, if it is not visible in reads within 5 seconds.', paidSchema),
   },
-  errors: ['not_found'],
   handle: (context) => pay(context, context.body),
 });

@@ -47,7 +47,6 @@ const showRoute = route('GET', '/ops/v1/payouts/{id}', {
   summary: 'Retrieve a payout of any account',
   description:
     'Returns a requested payout of any account in any status. The Pix transfers of cash-out refunds are not included.',
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showPayout(params.id);
     return isRejection(found) ? found : { status: 200, body: shown(found) };
@@ -56,7 +55,7 @@ const showRoute = route('GET', '/ops/v1/payouts/{id}', {
 
 const REVIEW = {
   ...ONE,
-  errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
+  errors: ['role_required', 'payout_not_awaiting_approval'],
 } as const;
 
 const approveRoute = route('POST', '/ops/v1/payouts/{id}/approve', {

@@ -99,7 +99,6 @@ const getPayoutRoute = route('GET', '/v1/payouts/{id}', {
   params: payoutParam,
   reads: ['payouts'],
   responses: { 200: ONE },
-  errors: ['not_found'],
   handle: async (context) => {
     const found = await findShown(context, context.params.id);
     return found === null ? NO_PAYOUT : { status: 200, body: found };
@@ -171,7 +170,7 @@ const cancelPayoutRoute = route('POST', '/v1/payouts/{id}/cancel', {
   principal: 'apiKey',
   params: payoutParam,
   responses: { 200: ONE },
-  errors: ['not_found', 'payout_not_cancellable'],
+  errors: ['payout_not_cancellable'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const done = await services.cancelPayout(caller.tenant, params.id, actorOf(context));
@@ -199,7 +198,6 @@ const receiptRoute = route('GET', '/v1/payouts/{id}/receipt', {
       }),
     ),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const payout = await findShown(context, params.id);
@@ -222,7 +220,7 @@ const reviewing = {
   refusalOf: unlessManager,
   params: payoutParam,
   responses: { 200: ONE },
-  errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
+  errors: ['role_required', 'payout_not_awaiting_approval'],
 } as const;
 
 const reviewOf = async (

@@ -31,7 +31,7 @@ const deciding = {
     200: json('The paid or failed payout.', payoutSchema),
     202: json('The payout as reads show it after 5 seconds. Processing continues.', payoutSchema),
   },
-  errors: ['not_found', 'invalid_request'],
+  errors: ['invalid_request'],
 } as const;
 
 export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [

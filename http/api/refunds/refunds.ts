@@ -28,7 +28,6 @@ export const refundPaymentRoute = route('POST', '/v1/payments/{id}/refund', {
     201: json('The requested refund. It is processed asynchronously.', refundSchema),
   },
   errors: [
-    'not_found',
     'idempotency_key_reused',
     'transaction_not_refundable',
     'charge_disputed',
@@ -58,7 +57,6 @@ export const listRefundsRoute = route('GET', '/v1/payments/{id}/refunds', {
   params: paymentParam,
   reads: ['payments', 'refunds'],
   responses: { 200: json('The refunds.', refundsSchema) },
-  errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);
     const data = await services.views.refunds.list(caller.tenant, params.id);

@@ -44,7 +44,6 @@ const deciding = {
     200: json('The completed or failed refund.', refundSchema),
     202: json('The refund as reads show it after 5 seconds. Processing continues.', refundSchema),
   },
-  errors: ['not_found'],
 } as const;
 
 export const confirmRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/confirm', {

@@ -75,7 +75,6 @@ export const getDeliveryRoute = route('GET', '/v1/webhooks/deliveries/{id}', {
   principal: 'apiKey',
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   responses: { 200: json('The delivery.', deliveryWithAttemptsSchema) },
-  errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     const running = await services.deliveriesRunning();
     const found = await services.views.deliveries.find(caller.tenant, params.id, running);

@@ -80,7 +80,6 @@ export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}',
   principal: 'apiKey',
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
   responses: { 200: json('The endpoint after the change.', changedEndpointSchema) },
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const { url = null, events = null, status } = body;
@@ -100,7 +99,6 @@ export const rotateSecretRoute = route('POST', '/v1/webhooks/endpoints/{id}/rota
   principal: 'apiKey',
   body: jsonBody({ schema: rotateSecretBody }),
   responses: { 200: json('The new secret.', rotatedSecretSchema) },
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const id = WEBHOOK_ENDPOINT.idPrefix + params.id;
@@ -123,7 +121,6 @@ export const pingEndpointRoute = route('POST', '/v1/webhooks/endpoints/{id}/ping
   responses: {
     200: json('The result of the ping.', pingSchema),
   },
-  errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     const outcome = await services.pingEndpoint(caller.tenant, params.id);
     if (isRejection(outcome)) return outcome;
@@ -140,7 +137,6 @@ export const deleteEndpointRoute = route('DELETE', '/v1/webhooks/endpoints/{id}'
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: json('The endpoint is deleted.', deletedSchema) },
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const refused = await services.deleteWebhookEndpoint(caller.tenant, params.id, actorOf(context));

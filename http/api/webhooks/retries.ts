@@ -22,7 +22,7 @@ export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/re
   tag: WEBHOOKS,
   principal: 'apiKey',
   responses: { 200: json('The delivery after the call.', deliveryWithAttemptsSchema) },
-  errors: ['not_found', 'endpoint_not_active'],
+  errors: ['endpoint_not_active'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const state = await services.retryDelivery(caller.tenant, params.id, actorOf(context));
