@@ -11,7 +11,7 @@ import { instantAfter, instantBefore, matching, oneOf, wholeNumber } from '../..
 import { actorOf, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
-import { DISPUTES } from './tags.ts';
+import { ON_DISPUTES } from './tags.ts';
 
 /** The path parameter of a case. */
 export const caseParam = {
@@ -46,8 +46,7 @@ const listRoute = ({ path, named }: CasePaths): Route =>
       'List dispute cases',
       'Returns dispute cases, newest first. To read the next page, pass `next_cursor` as `starting_after`. Both date bounds are exclusive.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     reads: ['disputes'],
     query: {
       limit: wholeNumber('The maximum number of cases to return.', 1, 100, 25),
@@ -94,8 +93,7 @@ const getRoute = ({ path, named }: CasePaths): Route =>
       'Retrieve a dispute case',
       'Returns one dispute case with its status, its deadline and what happened to the money.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     reads: ['disputes'],
     responses: { 200: json('The case.', medCaseSchema) },
@@ -123,8 +121,7 @@ const appealRoute = ({ path, named }: CasePaths): Route =>
       'Appeal a dispute',
       'Appeals an open case. The payer’s bank then decides. You can upload evidence before or after the appeal. The disputed amount stays retained.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
     responses: { 200: json('The appealed case.', medCaseSchema) },
@@ -139,8 +136,7 @@ const acceptRoute = ({ path, named }: CasePaths): Route =>
       'Accept a dispute',
       'Accepts an open case. The retained amount is lost. This can’t be undone.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     responses: { 200: json('The accepted case. Its amount is lost.', medCaseSchema) },
     errors: ['case_not_open', 'case_under_review'],

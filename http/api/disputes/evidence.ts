@@ -21,7 +21,7 @@ import {
 import { assertShownCase } from '../../kernel/upToDate.ts';
 import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
-import { DISPUTES } from './tags.ts';
+import { ON_DISPUTES } from './tags.ts';
 
 /** The path parameter of an evidence file. */
 export const evidenceParam = pathParam(
@@ -39,8 +39,7 @@ const listRoute = ({ path, named }: CasePaths): Route =>
       'List the evidence of a case',
       'Returns the confirmed files of a case, newest first. Each `view_url` is valid for 5 minutes. Unconfirmed uploads are not listed.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     reads: ['disputes'],
     responses: { 200: json('The evidence.', evidenceListSchema) },
@@ -77,8 +76,7 @@ const grantRoute = ({ path, named }: CasePaths): Route =>
       'Request an upload of evidence',
       'Returns a signed upload URL for one file. Send the file by PUT with the returned headers within 15 minutes, then call `completeMedCaseEvidence`.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
     responses: { 201: json('The upload URL and its required headers.', uploadSchema) },
@@ -103,8 +101,7 @@ const completeRoute = ({ path, named }: CasePaths): Route =>
       'Confirm an uploaded file',
       'Checks an uploaded file and adds it to the case. A repeat returns the same evidence. If the file is not of its declared type, request a new upload.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: { ...caseParam, evidence_id: evidenceParam },
     responses: { 200: json('The evidence.', evidenceSchema) },
     errors: [

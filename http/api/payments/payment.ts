@@ -23,7 +23,7 @@ import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
 import { renderReceipt } from '../../site/receiptPdf.ts';
-import { PAYMENTS } from './tags.ts';
+import { ON_PAYMENTS } from './tags.ts';
 import { transactionSchema } from './transactionSchema.ts';
 
 /** The path parameter of a payment. */
@@ -52,8 +52,7 @@ export const getPaymentRoute = route('GET', '/v1/payments/{id}', {
   summary: 'Retrieve a payment',
   description:
     'Returns one payment by its raw, `tx_` or `ch_` id. Fields of methods that the payment does not offer are null.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['payments'],
   responses: { 200: json('The payment.', transactionSchema) },
@@ -70,8 +69,7 @@ export const cancelPaymentRoute = route('POST', '/v1/payments/{id}/cancel', {
   summary: 'Cancel a payment',
   description:
     'Cancels a payment whose status is PENDING, WAITING_PAYMENT or PROCESSING. Refund a settled payment instead.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   responses: { 200: json('The cancelled payment.', transactionSchema) },
   errors: ['transaction_not_cancellable', 'service_unavailable'],
@@ -93,8 +91,7 @@ export const resendWebhookRoute = route('POST', '/v1/payments/{id}/resend-webhoo
   summary: 'Resend the webhooks of a payment',
   description:
     'Sends the webhooks of the payment’s current status again, as new deliveries with the same event ids. A payment allows 100 resends.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['webhookEndpoints'],
   responses: {
@@ -137,8 +134,7 @@ export const providerStatusRoute = route('GET', '/v1/payments/{id}/provider-stat
   summary: 'Retrieve the provider’s status of a payment',
   description:
     'Requests the status of the payment from its provider. Use it when the status in Quita seems to differ from the provider’s.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['payments'],
   responses: {
@@ -168,8 +164,7 @@ export const getReceiptRoute = route('GET', '/v1/payments/{id}/receipt', {
   summary: 'Retrieve the receipt of a payment',
   description:
     'Returns the receipt of a settled payment as a PDF in base64. It stays available after a refund and shows it. Some providers issue no receipts.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['payments'],
   responses: { 200: json('The receipt.', receiptSchema) },

@@ -8,7 +8,7 @@ import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { created, json, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
-import { PAYMENTS } from './tags.ts';
+import { ON_PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
 
 /** The webhook URL of a payment follows the same rules as the URL of an endpoint (W5, W7). */
@@ -26,8 +26,7 @@ export const createPaymentRoute = route('POST', '/v1/payments', {
   summary: 'Create a payment',
   description:
     'Creates a payment that the payer can settle with any of the named methods. The response has the status PENDING; a background job then requests an instrument for each method. Webhooks and `getPayment` report the result.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   body: jsonBody({
     schema: createPaymentBody,
     codes: {
@@ -80,8 +79,7 @@ export const listPaymentsRoute = route('GET', '/v1/payments', {
   summary: 'List payments',
   description:
     'Returns payments by page number, with the total count. Use `sortBy` and `sortOrder` to change the order. Unknown parameters are rejected.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   reads: ['payments'],
   query: {
     page: wholeNumber('The page number, from 1.', 1, PAGE_MAX, 1),

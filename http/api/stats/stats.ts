@@ -6,7 +6,7 @@ import { statsView } from '../../../domain/presentation/stats.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, wholeNumber } from '../../kernel/query.ts';
 import { json, type KeyContext, route } from '../../kernel/route.ts';
-import { PAYMENTS } from '../payments/tags.ts';
+import { ON_PAYMENTS } from '../payments/tags.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
 
 /** Ten years (T1). */
@@ -24,8 +24,7 @@ const paymentStatsRoute = route('GET', '/v1/payments/stats', {
   summary: 'Retrieve payment statistics',
   description:
     'Returns the number of payments and their volume for the last `days` business days in São Paulo, including today.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   reads: ['payments'],
   query: { days },
   refusesUnknownQuery: true,
@@ -42,8 +41,7 @@ const paymentMetricsRoute = route('GET', '/v1/payments/metrics', {
   summary: 'Retrieve payment metrics',
   description:
     'Returns the conversion funnel, volumes by currency and method, fees, and the time to payment. The window is the last `days` business days in São Paulo, including today.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   reads: ['payments'],
   query: { days, currency: currencyCode('Only payments in this currency.') },
   refusesUnknownQuery: true,

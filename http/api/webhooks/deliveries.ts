@@ -12,7 +12,7 @@ import { matching, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { json, pathParam, route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS } from './tags.ts';
 
 export const shown = async (
   { accounts, bodiesOf }: Pick<GatewayServices, 'accounts' | 'bodiesOf'>,
@@ -28,8 +28,7 @@ export const listDeliveriesRoute = route('GET', '/v1/webhooks/deliveries', {
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries',
   description: 'Returns deliveries of this mode, newest first. Filter them by status, event type or endpoint.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   query: {
     status: oneOf('Only deliveries in this status.', DELIVERY_STATUSES),
@@ -71,8 +70,7 @@ export const getDeliveryRoute = route('GET', '/v1/webhooks/deliveries/{id}', {
   summary: 'Retrieve a delivery',
   description:
     'Returns one delivery with its payload and the log of its attempts: time, status code, duration and error.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   responses: { 200: json('The delivery.', deliveryWithAttemptsSchema) },
   handle: async ({ caller, params, services }) => {
@@ -91,8 +89,7 @@ export const deliveryStatsRoute = route('GET', '/v1/webhooks/stats', {
   operationId: 'getWebhookStats',
   summary: 'Count deliveries',
   description: 'Returns the number of deliveries of this mode, in total and by status.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookDeliveries'],
   responses: {
     200: json('The number of deliveries in each status.', deliveryStatsSchema),

@@ -16,7 +16,7 @@ import {
   rotatedSecretSchema,
   rotateSecretBody,
 } from './endpointSchema.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS } from './tags.ts';
 
 const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
 
@@ -25,8 +25,7 @@ export const registerEndpointRoute = route('POST', '/v1/webhooks/endpoints', {
   summary: 'Register an endpoint',
   description:
     'Registers a URL for the given events. Store the `secret`: later responses don’t contain it. An account has at most 16 endpoints in each mode.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
   responses: { 201: json('The endpoint, with its secret.', createdEndpointSchema) },
   errors: ['endpoint_limit_reached'],
@@ -43,8 +42,7 @@ export const listEndpointsRoute = route('GET', '/v1/webhooks/endpoints', {
   summary: 'List endpoints',
   description:
     'Returns all endpoints of this mode, oldest first, without their secrets. `health` shows whether deliveries to an endpoint succeed and how many wait.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookEndpoints'],
   responses: { 200: json('The endpoints.', endpointsSchema) },
   handle: async ({ caller, services }) => {
@@ -76,8 +74,7 @@ export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}',
   summary: 'Change an endpoint',
   description:
     'Changes the URL, the events or the status of an endpoint. Fields that you omit keep their values. An INACTIVE endpoint gets no new deliveries.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
   responses: { 200: json('The endpoint after the change.', changedEndpointSchema) },
   handle: async (context) => {
@@ -95,8 +92,7 @@ export const rotateSecretRoute = route('POST', '/v1/webhooks/endpoints/{id}/rota
   summary: 'Rotate the secret of an endpoint',
   description:
     'Replaces the signing secret. The old secret stops working immediately, so update your receiver when the response arrives. Store the `secret`: later responses don’t contain it.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: rotateSecretBody }),
   responses: { 200: json('The new secret.', rotatedSecretSchema) },
   handle: async (context) => {
@@ -116,8 +112,7 @@ export const pingEndpointRoute = route('POST', '/v1/webhooks/endpoints/{id}/ping
   summary: 'Ping an endpoint',
   description:
     'Sends a signed `ping` to the endpoint and waits at most 30 seconds for its response. A ping is neither an event nor a delivery, so no list contains it.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   responses: {
     200: json('The result of the ping.', pingSchema),
   },
@@ -134,8 +129,7 @@ export const deleteEndpointRoute = route('DELETE', '/v1/webhooks/endpoints/{id}'
   params: endpointParam,
   summary: 'Delete an endpoint',
   description: 'Deletes an endpoint. Its pending deliveries are cancelled.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   responses: { 200: json('The endpoint is deleted.', deletedSchema) },
   handle: async (context) => {
     const { caller, params, services } = context;

@@ -11,7 +11,7 @@ import { EXPECTED, lowerBound, upperBound } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { deliveryParam, shown } from './deliveries.ts';
 import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS } from './tags.ts';
 
 export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/retry', {
   operationId: 'retryWebhookDelivery',
@@ -19,8 +19,7 @@ export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/re
   summary: 'Retry a delivery',
   description:
     'Starts an attempt immediately, whatever the status of the delivery. A delivery that has ended starts a new series of attempts.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   responses: { 200: json('The delivery after the call.', deliveryWithAttemptsSchema) },
   errors: ['endpoint_not_active'],
   handle: async (context) => {
@@ -83,8 +82,7 @@ export const redriveDeliveriesRoute = route('POST', '/v1/webhooks/deliveries/red
   summary: 'Send failed deliveries again',
   description:
     'Sends failed deliveries again: all of them, or those that match the filters. One delivery per endpoint is sent first. The others follow when it succeeds. With `dryRun`, it only counts them.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
   responses: {
     202: json('The number of matching deliveries, and how many are sent.', redriveSchema),

@@ -3,7 +3,7 @@
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { actorOf, json, route } from '../../kernel/route.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS, WEBHOOKS } from './tags.ts';
 import { catalogueSchema, overrideSecretSchema } from './webhookSchema.ts';
 
 export const eventCatalogueRoute = route('GET', '/v1/webhooks/event-catalog', {
@@ -23,8 +23,7 @@ export const rotateOverrideSecretRoute = route('POST', '/v1/webhooks/override-se
   summary: 'Rotate the secret for webhookUrl',
   description:
     'Replaces the secret that signs deliveries to the `webhookUrl` of payments. The old secret stops working immediately. Store the `secret`: later responses don’t contain it.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   responses: { 200: json('The new secret.', overrideSecretSchema) },
   handle: async (context) => {
     const secret = await context.services.rotateOverrideSecret(context.caller.tenant, actorOf(context));
