@@ -2,7 +2,6 @@
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
@@ -36,10 +35,8 @@ export const caseSettling = processManager({
   },
 });
 
-/** Reads the provider's reports about the payment again. No-op if the mode has no provider. Throws UnknownAtProvider. */
+/** Reads the provider's reports about the payment again. Throws UnknownAtProvider. */
 export const takeOwedReportsOf =
   (needs: TakeCasesNeeds) =>
-  async ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> => {
-    const { state } = await needs.commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId));
-    if (needs.providers.of(assertExists(state).charge.terms.mode) !== null) await takeProviderCases(needs)(paymentId);
-  };
+  ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> =>
+    takeProviderCases(needs)(paymentId);

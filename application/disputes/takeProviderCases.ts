@@ -45,7 +45,9 @@ export const takeProviderCases =
   async (paymentId: PaymentId): Promise<void> => {
     const { commands, providers } = needs;
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state).charge;
-    const cases = await providers.of(terms.mode)?.casesOf(terms, terms.txid);
+    const provider = await providers.of(terms);
+    if (provider !== null && provider.disputes === null) return;
+    const cases = await provider?.disputes?.casesOf(terms, terms.txid);
     if (cases?.kind !== 'known') throw new UnknownAtProvider(`disputes of ${paymentId}`);
     for (const reported of cases.value) await takeCase(needs, terms, reported);
   };

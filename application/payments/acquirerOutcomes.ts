@@ -20,7 +20,9 @@ export const takeAcquirerFacts =
   async (paymentId: PaymentId): Promise<void> => {
     const stream = PAYMENT.stream(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
-    const facts = await providers.of(terms.mode)?.factsOf(terms, terms.txid);
+    const provider = await providers.of(terms);
+    if (provider !== null && provider.acquirer === null) return;
+    const facts = await provider?.acquirer?.factsOf(terms, terms.txid);
     if (facts?.kind !== 'known') throw new UnknownAtProvider(`facts of the acquirer about ${paymentId}`);
     for (const fact of facts.value) {
       const metadata = metadataForProcess('acquirerFacts', terms, paymentId, `${fact.kind} ${fact.method}`);

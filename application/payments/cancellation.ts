@@ -45,7 +45,7 @@ export const cancellation = processManager({
         },
         ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
       },
-      ignores: ['creation', 'end', 'resend', 'methods', 'money', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['creation', 'routing', 'end', 'resend', 'methods', 'money', 'held', 'returns', 'refund', 'dispute'],
     }),
   },
 });
@@ -55,6 +55,12 @@ interface Needs {
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
   readonly settler: Settler;
+}
+
+/** The payment after its cancellation at the provider. `by`: who cancelled it there. */
+interface CancelledAtProvider {
+  readonly payment: ExistingPayment;
+  readonly by: 'merchant' | 'provider';
 }
 
 export class Canceller {
@@ -77,14 +83,17 @@ export class Canceller {
   async end(payment: ExistingPayment, dueAt?: Timestamp): Promise<ExistingPayment> {
     const { commands, accounts } = this.#needs;
     if (payment.charge.cancelRequestedAt === null || notCancellable(payment) !== null) return payment;
-    const current = payment.transaction.status === 'held' ? payment : await this.#cancelAtProvider(payment);
+    const isHeld = payment.transaction.status === 'held';
+    const { payment: current, by }: CancelledAtProvider = isHeld
+      ? { payment, by: 'merchant' }
+      : await this.#cancelAtProvider(payment);
     if (notCancellable(current) !== null) return current;
     const { terms } = current.charge;
     const { accountId, mode, paymentId } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
     const back = {
       returnIdOf: (providerPaymentId: string) => returnIdOf(paymentId, providerPaymentId),
-      by: 'merchant',
+      by,
     };
     const decide = recordCancelled(back, at);
     const metadata = metadataForProcess('cancellation', terms, paymentId, paymentId);
@@ -92,14 +101,15 @@ export class Canceller {
   }
 
   /** Cancels the instruments at the provider and returns the payment. If it was paid in the meantime, the money is settled first. */
-  async #cancelAtProvider(payment: ExistingPayment): Promise<ExistingPayment> {
+  async #cancelAtProvider(payment: ExistingPayment): Promise<CancelledAtProvider> {
     const { terms } = payment.charge;
-    const provider = this.#needs.providers.of(terms.mode);
+    const provider = await this.#needs.providers.of(terms);
     if (provider === null) throw new UnknownAtProvider(`cancellation of ${terms.paymentId}`);
     const { accountId, mode, txid, methods, paymentId } = terms;
     const answers = await Promise.all(methods.map((method) => provider.cancel({ accountId, mode, txid, method })));
     if (answers.includes('unknown')) throw new UnknownAtProvider(`cancellation of ${paymentId}`);
-    return answers.includes('paid') ? this.#settled(terms) : payment;
+    const by = answers.includes('removed') ? 'provider' : 'merchant';
+    return { payment: answers.includes('paid') ? await this.#settled(terms) : payment, by };
   }
 
   /**

@@ -1,5 +1,4 @@
 // Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
-import type { Mode } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, type NotificationWork, type OwedSource, owedBy } from '../core/capability.ts';
@@ -79,7 +78,12 @@ async function* tenantsToReconcile(needs: PaymentsNeeds): AsyncGenerator<readonl
   const { clock, payments, providers, reconciliations } = needs;
   const now = clock.now();
   const active = await payments.tenantsSince(fromMillis(now - ACTIVE_MS).slice(0, 10));
-  const tenants = active.filter(({ mode }) => providers.of(mode) !== null);
+  const listed = await Promise.all(
+    active.map(({ mode }) =>
+      providers.of({ mode, connectionId: null }).then((one) => one?.paymentsBetween !== undefined),
+    ),
+  );
+  const tenants = active.filter((_, i) => listed[i]);
   if (tenants.length === 0) return;
   const compared = await reconciliations.reconciledBetween(fromMillis(now - PAUSE_MS), fromMillis(now + AHEAD_MS));
   const fresh = new Set(compared.map(reconcile.subjectOf));
@@ -164,8 +168,6 @@ export const payments = capability({
     createPayment: new CreatePaymentHandler(parts),
     cancelPayment: cancelPayment(parts),
     providerStatus: providerStatus(parts),
-    /** Returns whether the mode's provider allows merchants to see the receipt of a settled payment. */
-    exposesReceipts: (mode: Mode) => parts.providers.of(mode)?.exposesReceipts === true,
   }),
   operators: (needs: HeldNeeds) => heldPayments(needs),
 });

@@ -3,6 +3,7 @@
 
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import {
   CHARGE_FINGERPRINT_VERSION,
   type ChargeRequest,
@@ -24,7 +25,12 @@ import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
-import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
+import {
+  type PaymentProvider,
+  type PaymentProviders,
+  ProviderUnavailable,
+  type Tenant,
+} from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
 
@@ -50,12 +56,15 @@ interface Asked {
   readonly metadata: { readonly [key: string]: Json };
 }
 
+const tenantOf = ({ account: { accountId }, mode }: CreationCommand): Tenant => ({ accountId, mode });
+
 /** Returns the terms that are derived from the key, the account and the clock. */
 const commonTerms = (
   { account, mode, idempotencyKey, baseUrl }: CreationCommand,
   operation: Operation,
   { amount, currency, metadata }: Asked,
   nowMs: number,
+  { connectionId }: Pick<PaymentProvider, 'connectionId'>,
 ) => ({
   ...paymentIds(account, mode, operation, idempotencyKey),
   accountId: account.accountId,
@@ -64,6 +73,7 @@ const commonTerms = (
   currency,
   metadata,
   baseUrl,
+  connectionId,
   createdAt: accountTime(account, mode, nowMs),
 });
 
@@ -128,17 +138,19 @@ export class CreateChargeHandler {
 
   /** Creates the charge and issues its instrument. Throws ProviderUnavailable if the provider gives no definite answer. */
   async handle(command: CreateChargeCommand): Promise<Created | Rejection> {
-    const provider = this.#needs.providers.of(command.mode);
-    if (provider === null)
+    const route = await this.#needs.providers.route(tenantOf(command), METHODS);
+    const [provider] = route;
+    if (provider === undefined)
       return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
-    const terms = chargeTerms(command, this.#needs.clock.now());
-    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, provider));
+    const terms = chargeTerms(command, this.#needs.clock.now(), provider);
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, provider, route));
   }
 
   async #create(
     command: CreateChargeCommand,
     terms: ChargeTerms,
     provider: PaymentProvider,
+    route: readonly PaymentProvider[],
   ): Promise<Created | Rejection> {
     const refusal = await velocityRefusal(this.#needs, command.account, terms);
     if (refusal !== null) return refusal;
@@ -155,17 +167,20 @@ export class CreateChargeHandler {
     const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';
     if (outcome.reply === 'created' && outcome.state.charge.status === 'open')
       return { payment: assertExists(outcome.state), replayed };
-    return { payment: await this.#asCreated(outcome, provider), replayed };
+    return { payment: await this.#asCreated(outcome, route), replayed };
   }
 
   /** Returns the payment as its creation left it: issued, failed or cancelled (K3). Asks the provider if the creation was interrupted. */
-  async #asCreated(outcome: Outcome<PaymentState, Creation>, provider: PaymentProvider): Promise<ExistingPayment> {
+  async #asCreated(
+    outcome: Outcome<PaymentState, Creation>,
+    route: readonly PaymentProvider[],
+  ): Promise<ExistingPayment> {
     const { commands, issuer } = this.#needs;
     const asked = assertExists(outcome.state);
     const { terms } = asked.charge;
     const stream = PAYMENT.stream(terms.paymentId);
     if (outcome.state.charge.status === 'requested') {
-      const isKnown = await issuer.issue(provider, asked, outcome.reply === 'replayed');
+      const isKnown = await (outcome.reply === 'replayed' ? issuer.issueAgain(asked) : issuer.issue(route, asked));
       if (!isKnown)
         throw new ProviderUnavailable(
           'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
@@ -180,11 +195,17 @@ export class CreateChargeHandler {
   }
 }
 
-const chargeTerms = (command: CreateChargeCommand, nowMs: number): ChargeTerms => {
+const METHODS: readonly PaymentMethod[] = ['PIX'];
+
+const chargeTerms = (
+  command: CreateChargeCommand,
+  nowMs: number,
+  provider: Pick<PaymentProvider, 'connectionId'>,
+): ChargeTerms => {
   const { request, account } = command;
   return {
-    ...commonTerms(command, 'charges.create', request, nowMs),
-    methods: ['PIX'],
+    ...commonTerms(command, 'charges.create', request, nowMs, provider),
+    methods: METHODS,
     customer: request.customer,
     customerId: null,
     expectedPayerTaxId: request.expectedPayerTaxId,
@@ -210,9 +231,10 @@ export class CreatePaymentHandler {
   }
 
   async handle(command: CreatePaymentCommand): Promise<Created | Rejection> {
-    if (this.#needs.providers.of(command.mode) === null)
+    const [provider] = await this.#needs.providers.route(tenantOf(command), command.request.methods);
+    if (provider === undefined)
       return reject('unprocessable_entity', 'No payment provider is configured for these methods in live mode.');
-    const terms = paymentTerms(command, this.#needs.clock.now());
+    const terms = paymentTerms(command, this.#needs.clock.now(), provider);
     return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms));
   }
 
@@ -235,10 +257,14 @@ export class CreatePaymentHandler {
   }
 }
 
-const paymentTerms = (command: CreatePaymentCommand, nowMs: number): ChargeTerms => {
+const paymentTerms = (
+  command: CreatePaymentCommand,
+  nowMs: number,
+  provider: Pick<PaymentProvider, 'connectionId'>,
+): ChargeTerms => {
   const { request, account } = command;
   return {
-    ...commonTerms(command, 'payments.create', request, nowMs),
+    ...commonTerms(command, 'payments.create', request, nowMs, provider),
     methods: request.methods,
     customer: request.customer,
     customerId: request.customerId,

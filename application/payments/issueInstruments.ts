@@ -5,11 +5,12 @@ import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { expiryOf, hasDueDay, type PaymentMethod } from '../../domain/charge/methods.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, earlier, SECOND_MS, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
+import { type Issuance, recordIssuances, rerouteCharge } from '../../domain/payment/create.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
+import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -28,6 +29,8 @@ import { type Timers, timerKey, timerOf } from '../ports/timers.ts';
 
 /** Added to the lifetime requested from the provider, because the lifetime counts from the moment its answer is known. */
 const SPARE_MS = 10 * SECOND_MS;
+/** A resumed instrument may live this much less than requested, if the provider owns the expiry (V8). */
+const SHORTFALL_MS = 90 * SECOND_MS;
 /** The lifetime of a locally made instrument counts from the payment's creation, unless its job ran later than this. */
 const PROMPT_MS = 5 * SECOND_MS;
 
@@ -63,6 +66,7 @@ export const instrumentIssuing = processManager({
           return [{ ...timer, first: true }, ...(api === 'payments' ? [enqueue(issueInstruments, { paymentId })] : [])];
         },
         ChargePixIssued: stopTimer,
+        ChargeRerouted: nothing,
         ChargeInstrumentIssued: stopTimer,
         ChargeFailed: stopTimer,
         ChargeCancelled: stopTimer,
@@ -94,17 +98,47 @@ export const instrumentRequest = (
   amount: terms.amount,
   currency: terms.currency,
   createdAt: terms.createdAt,
-  expiresAt: expiryOf(method, terms, from),
-  baseUrl: terms.baseUrl,
-  metadata: terms.metadata,
-  receiverName,
-  receiverCity,
-  documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
+  ...lifetimeOf(method, terms, from),
+  debtor: debtorOf(terms.customer),
+  note: noteOf(terms.metadata),
+  sandbox:
+    terms.mode === 'live'
+      ? null
+      : {
+          baseUrl: terms.baseUrl,
+          metadata: terms.metadata,
+          receiverName,
+          receiverCity,
+          documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
+        },
 });
 
-/** Methods with a due day get no spare time, because it would change the printed due day. */
-const withSpare = (request: InstrumentRequest): InstrumentRequest =>
-  hasDueDay(request.method) ? request : { ...request, expiresAt: addMillis(request.expiresAt, SPARE_MS) };
+const lifetimeOf = (method: PaymentMethod, terms: ChargeTerms, from: Timestamp) => {
+  const expiresAt = expiryOf(method, terms, from);
+  return { expiresAt, lifetimeSeconds: secondsBetween(from, expiresAt) };
+};
+
+/** The standard API takes a debtor with name and document, or none. */
+const debtorOf = ({ name, document }: ChargeTerms['customer']): InstrumentRequest['debtor'] => {
+  const taxId = payerTaxIdOf(document);
+  return name === null || taxId === null ? null : { name, document: taxId };
+};
+
+const noteOf = ({ description }: ChargeTerms['metadata']): string | null =>
+  typeof description === 'string' && description !== '' ? description : null;
+
+/**
+ * Methods with a due day get no spare time, because it would change the printed due day. A provider that owns the expiry gets none,
+ * because its own expiry is what the payer sees.
+ */
+const withSpare = (provider: PaymentProvider, request: InstrumentRequest): InstrumentRequest =>
+  hasDueDay(request.method) || provider.ownsExpiry
+    ? request
+    : {
+        ...request,
+        expiresAt: addMillis(request.expiresAt, SPARE_MS),
+        lifetimeSeconds: request.lifetimeSeconds + SPARE_MS / SECOND_MS,
+      };
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -113,11 +147,15 @@ interface Needs {
   readonly timers: Pick<Timers, 'set' | 'dueAt'>;
 }
 
-/** A request and its outcome. `isMade`: the instrument was made locally, so no provider clock limits its lifetime. */
+/**
+ * A request and its outcome. `isMade`: the instrument was made locally, so no provider clock limits its lifetime. `isResumed`: issuing
+ * was interrupted before.
+ */
 interface Asked {
   readonly request: InstrumentRequest;
   readonly outcome: InstrumentOutcome;
   readonly isMade?: boolean;
+  readonly isResumed?: boolean;
 }
 
 export class InstrumentIssuer {
@@ -128,19 +166,54 @@ export class InstrumentIssuer {
   }
 
   /**
-   * Issues the instrument of a charge and records it. Returns false if the outcome is unknown or the provider unavailable; then nothing
-   * is recorded and the creation stays open. `isRepeat`: the client repeated the request, which postpones the resume timer.
+   * Issues the instrument of a new charge and records it. If a provider certainly created nothing, the next one of the route is tried
+   * (V7). Returns false if the outcome is unknown or the last provider unavailable; then no outcome is recorded and the creation stays
+   * open.
    */
-  async issue(provider: PaymentProvider, payment: ExistingPayment, isRepeat: boolean): Promise<boolean> {
+  async issue(route: readonly PaymentProvider[], payment: ExistingPayment): Promise<boolean> {
+    const { terms } = payment.charge;
+    const [request] = await this.#pendingRequests(payment, await this.#now(terms));
+    if (request === undefined) return true;
+    for (const [i, provider] of route.entries()) {
+      const outcome = await provider.issue(withSpare(provider, request));
+      const next = route[i + 1];
+      const isCertain = outcome.kind === 'refused' || outcome.kind === 'unavailable';
+      if (!isCertain || next === undefined || !(await this.#reroute(terms, provider, next, outcome)))
+        return this.#recordKnown(provider, terms, [{ request, outcome }]);
+    }
+    return true;
+  }
+
+  /** Records that the request goes to `next`. Returns false if the charge changed in the meantime. */
+  async #reroute(
+    terms: ChargeTerms,
+    { connectionId: from }: PaymentProvider,
+    { connectionId: to }: PaymentProvider,
+    outcome: Extract<InstrumentOutcome, { kind: 'refused' | 'unavailable' }>,
+  ): Promise<boolean> {
+    if (to === null) return false;
+    const { paymentId, txid } = terms;
+    const decide = rerouteCharge(from, to, outcome.kind === 'refused' ? outcome : UNAVAILABLE, await this.#now(terms));
+    const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
+    const done = await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
+    return done.reply === 'rerouted';
+  }
+
+  /**
+   * Resumes the creation of a charge because the client repeated the request, which postpones the resume timer. Only the recorded
+   * connection is asked: an earlier call may have reached it. Returns false as `issue` does.
+   */
+  async issueAgain(payment: ExistingPayment): Promise<boolean> {
     const { terms } = payment.charge;
     const now = await this.#now(terms);
-    if (isRepeat && now >= giveUpAt(terms)) return this.#look(payment, now);
-    if (isRepeat) await this.#lookLater(terms, now);
+    if (now >= giveUpAt(terms)) return this.#look(payment, now);
+    await this.#lookLater(terms, now);
     const [request] = await this.#pendingRequests(payment, now);
     if (request === undefined) return true;
-    const asked = withSpare(request);
-    const outcome = isRepeat ? await askThenIssue(provider, asked) : await provider.issue(asked);
-    return this.#recordKnown(provider, terms, [{ request, outcome }]);
+    const provider = await this.#needs.providers.of(terms);
+    if (provider === null) return false;
+    const outcome = await askThenIssue(provider, withSpare(provider, request));
+    return this.#recordKnown(provider, terms, [{ request, outcome, isResumed: true }]);
   }
 
   /** Issues all missing instruments of a payment. Throws UnknownAtProvider if the outcome of any method is unknown. */
@@ -148,7 +221,7 @@ export class InstrumentIssuer {
     const payment = await this.#load(paymentId);
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
-    const provider = this.#needs.providers.of(terms.mode);
+    const provider = await this.#needs.providers.of(terms);
     if (provider === null) throw new UnknownAtProvider(`instruments of payment ${paymentId}`);
     const now = await this.#now(terms);
     const isPrompt = now <= addMillis(terms.createdAt, PROMPT_MS);
@@ -158,7 +231,7 @@ export class InstrumentIssuer {
       requests.map(async (request, i): Promise<Asked> => {
         const issued = provider.issueLocally(made[i] as InstrumentRequest);
         if (issued !== null) return { request, outcome: { kind: 'issued', issued }, isMade: true };
-        return { request, outcome: await askThenIssue(provider, withSpare(request)) };
+        return { request, outcome: await askThenIssue(provider, withSpare(provider, request)), isResumed: !isPrompt };
       }),
     );
     if (!(await this.#recordKnown(provider, terms, asked)))
@@ -208,10 +281,10 @@ export class InstrumentIssuer {
   async #look(payment: ExistingPayment, at: Timestamp): Promise<boolean> {
     const { terms } = payment.charge;
     const isOver = at >= giveUpAt(terms);
-    const provider = this.#needs.providers.of(terms.mode);
+    const provider = await this.#needs.providers.of(terms);
     const requests = await this.#pendingRequests(payment, at);
     const asked = await Promise.all(
-      requests.map(async (request) => ({ request, outcome: await found(provider, request, isOver) })),
+      requests.map(async (request) => ({ request, outcome: await found(provider, request, isOver), isResumed: true })),
     );
     return this.#recordKnown(provider, terms, asked, at);
   }
@@ -248,7 +321,8 @@ export class InstrumentIssuer {
     const known = asked.flatMap(({ request: { method }, isMade = false }, i): readonly Issuance[] => {
       const issuance = issuanceOf(method, answers[i] as InstrumentOutcome);
       if (issuance === null) return [];
-      return [isMade ? issuance : expiringBy(issuance, expiryOf(method, terms, knownAt))];
+      const isFinal = isMade || provider?.ownsExpiry === true;
+      return [isFinal ? issuance : expiringBy(issuance, expiryOf(method, terms, knownAt))];
     });
     // The Pix code comes first, so that messages about the payment contain it.
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
@@ -266,14 +340,16 @@ export class InstrumentIssuer {
   async #inFull(
     provider: PaymentProvider | null,
     terms: ChargeTerms,
-    { request, outcome, isMade = false }: Asked,
+    { request, outcome, isMade = false, isResumed = false }: Asked,
     at: Timestamp | null,
   ): Promise<InstrumentOutcome> {
     if (outcome.kind !== 'issued' || isMade || provider === null) return outcome;
     const now = at ?? (await this.#now(terms));
-    const expiresAt = expiryOf(request.method, terms, now);
-    if (outcome.issued.instrument.expiresAt >= expiresAt) return outcome;
-    const prolonged = await provider.prolong(withSpare({ ...request, expiresAt }));
+    const lifetime = lifetimeOf(request.method, terms, now);
+    if (provider.ownsExpiry && !isResumed) return outcome;
+    const enough = addMillis(lifetime.expiresAt, provider.ownsExpiry ? -SHORTFALL_MS : 0);
+    if (outcome.issued.instrument.expiresAt >= enough) return outcome;
+    const prolonged = await provider.prolong(withSpare(provider, { ...request, ...lifetime }));
     if (prolonged.kind === 'issued') return prolonged;
     const isOver = now >= giveUpAt(terms);
     if (prolonged.kind !== 'refused') return isOver ? NOT_CONFIRMED : prolonged;
@@ -315,6 +391,8 @@ const askThenIssue = async (provider: PaymentProvider, request: InstrumentReques
   if (known.kind === 'unknown') return { kind: 'unknown' };
   return known.value === null ? provider.issue(request) : { kind: 'issued', issued: known.value };
 };
+
+const UNAVAILABLE = { reason: 'The provider could not be reached.', providerErrorCode: 'unavailable' };
 
 const NOT_CONFIRMED: InstrumentOutcome = {
   kind: 'refused',

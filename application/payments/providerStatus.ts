@@ -37,7 +37,7 @@ export const providerStatus =
       ...instrumentRequest(terms, bound.method, account, terms.createdAt),
       expiresAt: bound.expiresAt,
     };
-    const answer = await providers.of(terms.mode)?.statusOf(request);
+    const answer = await (await providers.of(terms))?.statusOf(request);
     if (answer?.kind !== 'known') throw new ProviderUnavailable('The payment provider did not answer.');
     return {
       provider: bound.provider,

@@ -5,7 +5,6 @@ import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
-import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, mode, payloadOf } from '../core/payloads.ts';
@@ -14,6 +13,7 @@ import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import {
   type PaymentProvider,
   type PaymentProviders,
+  type ReceivedPayment,
   type Tenant,
   UnknownAtProvider,
 } from '../ports/paymentProvider.ts';
@@ -35,10 +35,7 @@ export const reconcile = jobKind({
   subjectOf: ({ accountId, mode }) => `${accountId}/${mode}`,
 });
 
-interface Listed {
-  readonly txid: string;
-  readonly incoming: IncomingPayment;
-}
+type Listed = Pick<ReceivedPayment, 'incoming'> & { readonly txid: string };
 interface Period {
   readonly from: Timestamp;
   readonly to: Timestamp;
@@ -63,8 +60,8 @@ export const compareWithProvider =
   (needs: Needs) =>
   async (tenant: PayloadOf<typeof reconcile>): Promise<void> => {
     const { accounts, providers, reconciliations, alerts } = needs;
-    const provider = providers.of(tenant.mode);
-    if (provider === null) return;
+    const provider = await providers.of({ mode: tenant.mode, connectionId: null });
+    if (provider?.paymentsBetween === undefined) return;
     const now = await accounts.now(tenant.accountId, tenant.mode);
     const until = plausible(await reconciliations.reconciledUntil(tenant), now);
     if (until !== null && now < addMillis(until, FRESH_MS)) return;
@@ -108,12 +105,16 @@ const unreportedIn = async (
   tenant: Tenant,
   { from, to }: Period,
 ): Promise<readonly Listed[]> => {
-  const listed = await provider.paymentsBetween(tenant, from, to);
-  if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcile.subjectOf(tenant)} from ${from}`);
-  if (listed.value.length === 0) return [];
-  const references = listed.value.map(({ incoming }) => incoming.providerPaymentId);
+  const listed = await provider.paymentsBetween?.(tenant, from, to);
+  if (listed?.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcile.subjectOf(tenant)} from ${from}`);
+  // Other money that reaches the merchant's account has no txid, or one that no charge can have. It is ignored.
+  const forCharges = listed.value.filter(
+    (one): one is ReceivedPayment & Listed => one.txid !== null && isTxid(one.txid),
+  );
+  if (forCharges.length === 0) return [];
+  const references = forCharges.map(({ incoming }) => incoming.providerPaymentId);
   const unreported = await notifications.unreported(tenant, references);
-  return listed.value.filter(({ incoming }) => unreported.has(incoming.providerPaymentId));
+  return forCharges.filter(({ incoming }) => unreported.has(incoming.providerPaymentId));
 };
 
 /** Stores notifications of payments for the tenant's charges. Returns payments with a valid txid that matches no charge of the tenant. */
@@ -122,12 +123,10 @@ const reportPayments = async (
   tenant: Tenant,
   unreported: readonly Listed[],
 ): Promise<readonly Listed[]> => {
-  // Other money that reaches the merchant's account has no txid, or one that no charge can have. It is ignored.
-  const forCharges = unreported.filter(({ txid }) => isTxid(txid));
-  if (forCharges.length === 0) return [];
-  const payments = await reads.byTxid(tenant, [...new Set(forCharges.map(({ txid }) => txid))]);
+  if (unreported.length === 0) return [];
+  const payments = await reads.byTxid(tenant, [...new Set(unreported.map(({ txid }) => txid))]);
   const unmatched: Listed[] = [];
-  for (const one of forCharges) {
+  for (const one of unreported) {
     const paymentId = payments.get(one.txid);
     const reference = one.incoming.providerPaymentId;
     if (paymentId === undefined) unmatched.push(one);

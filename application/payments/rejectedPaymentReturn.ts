@@ -60,15 +60,16 @@ export const sendBack =
     if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;
     const { terms } = state.charge;
     const { method, returnId, amount } = incoming;
-    const outcome = await providers
-      .of(terms.mode)
-      ?.returnPayment(terms, { method, providerPaymentId, returnId, amount, metadata: terms.metadata });
-    if (outcome === undefined || outcome.kind === 'unknown')
+    const metadataOfCharge = terms.mode === 'test' ? terms.metadata : null;
+    const back = { method, providerPaymentId, returnId, amount, metadata: metadataOfCharge };
+    const outcome = await (await providers.of(terms))?.returnPayment(terms, back);
+    // A return under way isn't done: the job asks again until the provider reports the outcome.
+    if (outcome === undefined || outcome.kind === 'unknown' || outcome.kind === 'processing')
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
-    if (outcome.kind === 'accepted') {
+    if (outcome.kind === 'done') {
       await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
       return;
     }

@@ -13,7 +13,12 @@ import { returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import { type PaymentProviders, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import {
+  type PaymentProvider,
+  type PaymentProviders,
+  type ReceivedPayment,
+  UnknownAtProvider,
+} from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { InstrumentIssuer } from './issueInstruments.ts';
 
@@ -30,15 +35,25 @@ export class Settler {
     this.#needs = needs;
   }
 
-  /** Applies a payment that the provider confirmed and returns the outcome: `duplicate` if it was applied before. */
-  async settle(paymentId: PaymentId, incoming: IncomingPayment): Promise<SettleOutcome> {
+  /**
+   * Applies a payment that the provider confirmed and returns the outcome: `duplicate` if it was applied before, to this or another payment
+   * of the connection. Throws UnknownAtProvider if the provider can't compare the payer now.
+   */
+  async settle(
+    paymentId: PaymentId,
+    { incoming, isPlain }: Pick<ReceivedPayment, 'incoming' | 'isPlain'>,
+  ): Promise<SettleOutcome> {
     const { commands, accounts } = this.#needs;
     const stream = PAYMENT.stream(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
+    const provider = await this.#needs.providers.of(terms);
+    if (provider === null) throw new UnknownAtProvider(`payment ${incoming.providerPaymentId}`);
+    if (!(await provider.claim(incoming.providerPaymentId, paymentId))) return 'duplicate';
     const { fees, holdDays } = (await accounts.get(terms.accountId)).settings;
     const decide = settleIncomingPayment({
       incoming,
-      payerCheck: await this.#checkPayer(terms, incoming),
+      isPlain,
+      payerCheck: await checkPayer(provider, terms, incoming),
       fees,
       holdDays,
       returnId: returnIdOf(paymentId, incoming.providerPaymentId),
@@ -50,24 +65,28 @@ export class Settler {
   }
 
   /** Applies every payment that the provider knows of. Throws UnknownAtProvider if it gives no answer. */
-  async settleAll({ paymentId, txid, accountId, mode }: ExistingPayment['charge']['terms']): Promise<void> {
-    const incomingPayments = await this.#needs.providers.of(mode)?.paymentsOf({ accountId, mode }, txid);
-    if (incomingPayments?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
-    for (const incoming of incomingPayments.value) await this.settle(paymentId, incoming);
-  }
-
-  /** Asks the bank to compare the payer with the expected one, if the charge is locked to a payer and the bank did not name the payer. */
-  async #checkPayer(
-    { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],
-    incoming: IncomingPayment,
-  ): Promise<PayerCheck> {
-    if (expectedPayerTaxId === null || payerTaxId(incoming) !== null) return 'unknown';
-    const provider = this.#needs.providers.of(mode);
-    const { providerPaymentId: endToEndId } = incoming;
-    const pix = { txid, endToEndId, expectedTaxId: expectedPayerTaxId };
-    return (await provider?.checkPayer({ accountId, mode }, pix)) ?? 'unknown';
+  async settleAll(terms: ExistingPayment['charge']['terms']): Promise<void> {
+    const { paymentId, txid } = terms;
+    const received = await (await this.#needs.providers.of(terms))?.paymentsOf(terms, txid);
+    if (received?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
+    for (const one of received.value) await this.settle(paymentId, one);
   }
 }
+
+/** Asks the bank to compare the payer with the expected one, if the charge is locked to a payer and the bank did not name the payer. */
+const checkPayer = async (
+  provider: PaymentProvider,
+  terms: ExistingPayment['charge']['terms'],
+  incoming: IncomingPayment,
+): Promise<PayerCheck> => {
+  const { expectedPayerTaxId: expectedTaxId, txid } = terms;
+  if (expectedTaxId === null || payerTaxId(incoming) !== null) return 'unknown';
+  const { providerPaymentId: endToEndId, paidAt } = incoming;
+  const checked = await provider.checkPayer(terms, { txid, endToEndId, paidAt, expectedTaxId });
+  // Without an answer, the check is repeated. Only a provider that can't tell leaves the payment to an operator.
+  if (checked.kind !== 'known') throw new UnknownAtProvider(`payer of Pix ${endToEndId}`);
+  return checked.value;
+};
 
 export const settle = jobKind({
   name: 'settle',
@@ -94,6 +113,7 @@ export const handleNotification =
   };
 
 interface HandlingNeeds {
+  readonly commands: CommandHandler;
   readonly notifications: ProviderNotifications;
   readonly notificationWork: NotificationWork;
   readonly providers: PaymentProviders;
@@ -113,19 +133,23 @@ export const takeFact =
     return true;
   };
 
-/** Settles the payment that a notification reports. Returns false if the provider does not know it. Throws UnknownAtProvider. */
+/**
+ * Settles the payment that a notification reports. Returns false if the provider does not know it, or received it for another charge: only
+ * the provider's own record says what was paid. Throws UnknownAtProvider.
+ */
 export const takePayment =
-  ({ providers, settler, takeFacts, issuer, notificationWork }: Omit<HandlingNeeds, 'notifications'>) =>
+  ({ commands, providers, settler, takeFacts, issuer, notificationWork }: Omit<HandlingNeeds, 'notifications'>) =>
   async (notification: ProviderNotification): Promise<boolean> => {
     const { tenant, reference, paymentId } = notification;
-    const incoming = await providers.of(tenant.mode)?.findPayment(tenant, reference);
-    if (incoming?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
-    if (incoming.value === null) return false;
-    const { method } = incoming.value;
+    const { terms } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state).charge;
+    const received = await (await providers.of(terms))?.findPayment(tenant, reference);
+    if (received?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
+    if (received.value?.txid !== terms.txid) return false;
+    const { method } = received.value.incoming;
     await issuer.resumeFor(paymentId, method);
     // Earlier facts are applied before the money: a card payment was processing before it was approved.
     if (method !== 'PIX') await takeFacts(paymentId);
-    await settler.settle(paymentId, incoming.value);
+    await settler.settle(paymentId, received.value);
     // A chargeback that arrived before its payment could hold nothing, so it is handled again now.
     if (method !== 'PIX') await notificationWork.afterMoney(notification);
     return true;

@@ -104,8 +104,9 @@ export interface ExecutionNeeds {
 }
 
 const orderOf = ({ terms }: Payout): PayoutOrder => {
-  const { payoutId, accountId, mode, amount, destination, description: note, metadata } = terms;
-  return { payoutId, accountId, mode, amount, destination, note, metadata };
+  const { payoutId, accountId, mode, connectionId, amount, destination, description: note } = terms;
+  const metadata = mode === 'test' ? terms.metadata : null;
+  return { payoutId, accountId, mode, connectionId, amount, destination, note, metadata };
 };
 
 export class PayoutExecutor {
@@ -133,7 +134,7 @@ export class PayoutExecutor {
    * wait until it is reopened.
    */
   async #submit(payout: Payout, at: Timestamp): Promise<void> {
-    const rail = this.#railOf(payout);
+    const rail = await this.#railOf(payout);
     if (await this.#waitsIfSuspended(payout, at)) return;
     const submitted = await this.#execute(payout, submitPayout(at));
     // Otherwise it was cancelled in the meantime.
@@ -142,7 +143,7 @@ export class PayoutExecutor {
 
   /** Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. */
   async #resume(payout: AtBank, at: Timestamp): Promise<void> {
-    const rail = this.#railOf(payout);
+    const rail = await this.#railOf(payout);
     const order = orderOf(payout);
     const found = await rail.find(order);
     if (found.kind === 'unknown') await this.#record(payout, found, at);
@@ -158,14 +159,15 @@ export class PayoutExecutor {
   /** Asks about a failed payout again after another notification: the bank may have paid it after all. */
   async #checkFailed(payout: Payout, at: Timestamp): Promise<void> {
     const order = orderOf(payout);
-    const found = await this.#railOf(payout).find(order);
+    const found = await (await this.#railOf(payout)).find(order);
     if (found.kind !== 'known') throw new UnknownAtProvider(`payout ${order.payoutId}`);
     if (found.value?.kind === 'confirmed') await this.#execute(payout, recordPayoutOutcome(found.value, at));
   }
 
-  #railOf({ terms: { mode, payoutId } }: Payout): PayoutRail {
-    const rail = this.#needs.payoutRails.of(mode);
-    if (rail === null) throw new UnknownAtProvider(`payout ${payoutId}`);
+  /** Throws UnknownAtProvider while the payout's connection is disabled. */
+  async #railOf({ terms }: Payout): Promise<PayoutRail> {
+    const rail = await this.#needs.payoutRails.of(terms);
+    if (rail === null) throw new UnknownAtProvider(`payout ${terms.payoutId}`);
     return rail;
   }
 

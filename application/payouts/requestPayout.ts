@@ -21,7 +21,7 @@ import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
-import type { PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
+import type { PayoutRails, RoutedRail } from '../ports/payoutRail.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
 
 interface RequestPayoutCommand extends Actor {
@@ -64,10 +64,10 @@ export class PayoutRequests {
     const { commands, accounts, payoutRails } = this.#needs;
     const { mode, account } = command;
     const { state } = await commands.load(PAYOUT, PAYOUT.stream(id));
-    const rail = payoutRails.of(mode);
-    const baseTerms = termsOf(command, id, rail);
+    const routed = await payoutRails.route({ accountId: account.accountId, mode });
+    const baseTerms = termsOf(command, id, routed);
     if (state.status !== 'absent') return this.#record(command, state, baseTerms);
-    if (rail === null) return reject('unprocessable_entity', 'No payout bank is configured for live mode.');
+    if (routed === null) return reject('unprocessable_entity', 'No payout bank is configured for live mode.');
     const { settings, sandbox } = await accounts.get(account.accountId);
     const allowed = allowedDestinations(settings, mode);
     if (allowed !== null && !allowed.includes(baseTerms.destination))
@@ -149,10 +149,11 @@ export class PayoutRequests {
 const termsOf = (
   { account, mode, body, actor }: RequestPayoutCommand,
   payoutId: PayoutId,
-  rail: PayoutRail | null,
+  routed: RoutedRail | null,
 ): PayoutTerms => {
   const request = payoutRequest(body);
+  const { connectionId, rail } = routed ?? { connectionId: null, rail: null };
   const fee = rail?.feeOf(request.amount) ?? ZERO;
   const by = { requestedBy: actor, keyIssuer: null };
-  return { payoutId, accountId: account.accountId, mode, ...request, fee, awaitsApproval: false, ...by };
+  return { payoutId, accountId: account.accountId, mode, connectionId, ...request, fee, awaitsApproval: false, ...by };
 };

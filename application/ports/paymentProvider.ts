@@ -1,13 +1,15 @@
-// The port to a bank or acquirer. It follows the central bank's standard API (docs/pix.md), so that a real provider needs one adapter. The
-// outcome of any call may be unknown: a timeout is not a refusal. Resolve it by asking, never by repeating the effect under another id.
+// The port to banks, payment institutions and acquirers. It follows the central bank's standard API (docs/pix.md), so that a real provider
+// needs one adapter. The outcome of any call may be unknown: a timeout is not a refusal. Resolve it by asking, never by repeating the
+// effect under another id.
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { CaseType, DisputeMethod } from '../../domain/dispute/medCase.ts';
-import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Issuance } from '../../domain/payment/create.ts';
+import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 
@@ -29,6 +31,17 @@ export interface InstrumentRequest extends InstrumentRef {
   readonly currency: string;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp;
+  /** The lifetime counts from the provider's own time of creation. */
+  readonly lifetimeSeconds: number;
+  /** null unless both the name and the document are known. */
+  readonly debtor: { readonly name: string; readonly document: string } | null;
+  /** A message to the payer. */
+  readonly note: string | null;
+  /** What the sandbox bank needs in addition; null in live mode, so that a merchant's metadata never reaches a real bank. */
+  readonly sandbox: SandboxTerms | null;
+}
+
+export interface SandboxTerms {
   readonly receiverName: string;
   readonly receiverCity: string;
   /** `PUBLIC_URL` of the gateway. */
@@ -45,7 +58,7 @@ export type InstrumentOutcome =
   | { readonly kind: 'refused'; readonly reason: string; readonly providerErrorCode: string }
   /** The instrument may or may not exist at the provider. Ask `findInstrument`. */
   | { readonly kind: 'unknown' }
-  /** The instrument does not exist at the provider. The same request may be retried. */
+  /** This call certainly created no instrument (V7). The same request may be retried. */
   | { readonly kind: 'unavailable' };
 
 export type Known<T> = { readonly kind: 'known'; readonly value: T } | { readonly kind: 'unknown' };
@@ -75,9 +88,53 @@ export interface ProviderCase {
 }
 
 export type ReturnOutcome =
-  | { readonly kind: 'accepted' }
+  /** The payer has the money (V9). */
+  | { readonly kind: 'done' }
+  /** The return is under way. The same request later returns its outcome. */
+  | { readonly kind: 'processing' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
+
+/** The nature of a return; `med…`: made by the banks after a dispute. */
+export type ReturnNature = 'ordinary' | 'withdrawal' | 'medOperational' | 'medFraud' | 'medAutomatic';
+
+/** A return of a received Pix, made by Quita or by somebody else at the provider. */
+export interface ProviderReturn {
+  /** Chosen by the party that requested the return; unique for the Pix. */
+  readonly id: string;
+  /** The network's id (`D…`), or null if the provider doesn't report it. */
+  readonly returnId: string | null;
+  readonly nature: ReturnNature;
+  readonly status: 'processing' | 'done' | 'refused';
+  readonly amount: Minor;
+  /** When it was requested, and settled if it is done. */
+  readonly requestedAt: Timestamp;
+  readonly settledAt: Timestamp | null;
+  readonly reason: string | null;
+}
+
+/** A payment that the provider received. */
+export interface ReceivedPayment {
+  /** null: paid to the key without a charge. */
+  readonly txid: string | null;
+  readonly incoming: IncomingPayment;
+  /** Whether the amount is only the price, without a withdrawal or change (`componentesValor`). */
+  readonly isPlain: boolean;
+  /** Oldest first. */
+  readonly returns: readonly ProviderReturn[];
+}
+
+/** The reports of an acquirer about methods that are not paid at once. */
+export interface AcquirerReports {
+  /** Returns the acquirers' reports for the txid other than payments, oldest first. */
+  factsOf(tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>>;
+}
+
+/** The reports of a provider about disputes. The standard API has none. */
+export interface DisputeFeed {
+  /** Returns the disputes of payments for the txid, oldest first. */
+  casesOf(tenant: Tenant, txid: string): Promise<Known<readonly ProviderCase[]>>;
+}
 
 export interface ProviderStatus {
   /** The provider's own status, such as the standard API's ATIVA or CONCLUIDA. */
@@ -86,9 +143,18 @@ export interface ProviderStatus {
 }
 
 export interface PaymentProvider {
+  /** null: the sandbox bank. */
+  readonly connectionId: ConnectionId | null;
   readonly name: string;
-  /** Whether a settled payment's receipt may be shown to the merchant. */
-  readonly exposesReceipts: boolean;
+  /** Whether it can send Pix payments: payouts, and refunds by `cashout` (M6a). */
+  readonly paysOut: boolean;
+  /**
+   * The provider's clock decides when an instrument expires: its expiry is taken as reported, and it is prolonged only if issuing was
+   * interrupted and it would live 90 s less than requested (V8).
+   */
+  readonly ownsExpiry: boolean;
+  readonly acquirer: AcquirerReports | null;
+  readonly disputes: DisputeFeed | null;
   /** Returns the instrument if it can be made without calling the provider, or null if `issue` must be called (K7). */
   issueLocally(request: InstrumentRequest): Issued | null;
   issue(request: InstrumentRequest): Promise<InstrumentOutcome>;
@@ -99,32 +165,40 @@ export interface PaymentProvider {
   prolong(request: InstrumentRequest): Promise<InstrumentOutcome>;
   /** Returns the instrument, to resolve an `issue` with an unknown outcome. A null value: the provider has no such instrument. */
   findInstrument(request: InstrumentRequest): Promise<Known<Issued | null>>;
-  /** Cancels an instrument, so that it accepts no payment. An instrument that never existed counts as cancelled. `paid`: already paid. */
-  cancel(ref: InstrumentRef): Promise<'cancelled' | 'paid' | 'unknown'>;
+  /**
+   * Cancels an instrument, so that it accepts no payment. An instrument that never existed counts as cancelled. `paid`: already paid;
+   * `removed`: the provider removed it before.
+   */
+  cancel(ref: InstrumentRef): Promise<'cancelled' | 'removed' | 'paid' | 'unknown'>;
   /** Returns the provider's status of the instrument, to be shown to the merchant. A null value: the provider has no such instrument. */
   statusOf(request: InstrumentRequest): Promise<Known<ProviderStatus | null>>;
   /** Returns all payments received for the txid, by any method, in order of payment. */
-  paymentsOf(tenant: Tenant, txid: string): Promise<Known<readonly IncomingPayment[]>>;
+  paymentsOf(tenant: Tenant, txid: string): Promise<Known<readonly ReceivedPayment[]>>;
   /**
    * Returns all payments made to the tenant in a period of at most 24 hours, bounds included. Used to find payments whose notification was
-   * lost.
+   * lost. Absent if the provider's list belongs to a connection that several tenants share.
    */
-  paymentsBetween(
-    tenant: Tenant,
-    from: Timestamp,
-    to: Timestamp,
-  ): Promise<Known<readonly { readonly txid: string; readonly incoming: IncomingPayment }[]>>;
+  paymentsBetween?(tenant: Tenant, from: Timestamp, to: Timestamp): Promise<Known<readonly ReceivedPayment[]>>;
   /** Returns the payment that a notification names. Must be called before crediting it. A null value: there is no such payment. */
-  findPayment(tenant: Tenant, providerPaymentId: string): Promise<Known<IncomingPayment | null>>;
-  /** Returns whether the expected tax id paid a Pix, if the provider does not name its payer (pix.md, sanctioned check). */
+  findPayment(tenant: Tenant, providerPaymentId: string): Promise<Known<ReceivedPayment | null>>;
+  /**
+   * Binds a received payment to one payment, so that it is never credited twice (claim by end-to-end id). Returns false if it is bound to
+   * another one.
+   */
+  claim(providerPaymentId: string, paymentId: PaymentId): Promise<boolean>;
+  /**
+   * Compares the payer of a Pix with the expected tax id, if the provider does not name its payer (pix.md, sanctioned check). The value
+   * `unknown`: the provider can't tell. Without an answer, ask again.
+   */
   checkPayer(
     tenant: Tenant,
-    pix: { readonly txid: string; readonly endToEndId: string; readonly expectedTaxId: string },
-  ): Promise<'match' | 'mismatch' | 'unknown'>;
-  /** Returns the acquirers' reports for the txid other than payments, oldest first. */
-  factsOf(tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>>;
-  /** Returns the disputes of payments for the txid, oldest first. */
-  casesOf(tenant: Tenant, txid: string): Promise<Known<readonly ProviderCase[]>>;
+    pix: {
+      readonly txid: string;
+      readonly endToEndId: string;
+      readonly paidAt: Timestamp;
+      readonly expectedTaxId: string;
+    },
+  ): Promise<Known<PayerCheck>>;
   /**
    * Returns a received payment in full. Idempotent by `returnId`: a return that was refused is never made under the same id.
    */
@@ -135,8 +209,8 @@ export interface PaymentProvider {
       readonly providerPaymentId: string;
       readonly returnId: string;
       readonly amount: Minor;
-      /** The charge's metadata. The sandbox reads simulated failures from it (X6). */
-      readonly metadata: { readonly [key: string]: Json };
+      /** The charge's metadata, from which the sandbox reads simulated failures (X6); null in live mode. */
+      readonly metadata: { readonly [key: string]: Json } | null;
     },
   ): Promise<ReturnOutcome>;
   /** Refunds by devolution, Pix-out or reversal, depending on the order's strategy. Idempotent by the refund's id. */
@@ -145,9 +219,19 @@ export interface PaymentProvider {
   findRefund(order: RefundOrder): Promise<Known<Exclude<RefundOutcome, { kind: 'unknown' }> | null>>;
 }
 
+/** What identifies the connection of a payment. */
+export interface Connected extends Pick<Tenant, 'mode'> {
+  readonly connectionId: ConnectionId | null;
+}
+
 export interface PaymentProviders {
-  /** Returns the mode's provider, or null if none is configured (E5). */
-  of(mode: Mode): PaymentProvider | null;
+  /**
+   * Returns the providers that take new payments of the tenant by all these methods, in the order in which they are tried (V7). Empty if
+   * none is configured (E5).
+   */
+  route(tenant: Tenant, methods: readonly PaymentMethod[]): Promise<readonly PaymentProvider[]>;
+  /** Returns the provider of a payment, or null while its connection is disabled (V5). */
+  of(payment: Connected): Promise<PaymentProvider | null>;
 }
 
 /** The provider gave no definite answer. Nothing was decided; the job is retried. */

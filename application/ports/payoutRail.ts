@@ -1,12 +1,12 @@
 // The port to the bank that pays payouts. The outcome of any call may be unknown. Resolve it by asking, never by paying again under another
 // id.
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import type { Known, Tenant } from './paymentProvider.ts';
+import type { Connected, Known, Tenant } from './paymentProvider.ts';
 
 export interface PayoutOrder {
   readonly payoutId: PayoutId;
@@ -17,8 +17,9 @@ export interface PayoutOrder {
   readonly destination: string;
   /** A message for the receiver. */
   readonly note: string | null;
-  /** The merchant's metadata. The sandbox reads simulated failures from it (X6). It is never sent to a real bank. */
-  readonly metadata: { readonly [key: string]: Json };
+  readonly connectionId: ConnectionId | null;
+  /** The merchant's metadata, from which the sandbox reads simulated failures (X6); null in live mode. */
+  readonly metadata: { readonly [key: string]: Json } | null;
 }
 
 export interface PayoutRail {
@@ -30,9 +31,17 @@ export interface PayoutRail {
   find(order: PayoutOrder): Promise<Known<Exclude<PayoutOutcome, { kind: 'unknown' }> | null>>;
 }
 
+/** A rail for a new payout, and its connection. */
+export interface RoutedRail {
+  readonly connectionId: ConnectionId | null;
+  readonly rail: PayoutRail;
+}
+
 export interface PayoutRails {
-  /** Returns the mode's payout bank, or null if none is configured. */
-  of(mode: Mode): PayoutRail | null;
+  /** Returns the rail that takes new payouts of the tenant, or null if none is configured. */
+  route(tenant: Tenant): Promise<RoutedRail | null>;
+  /** Returns the rail of a payout, or null while its connection is disabled (V5). */
+  of(payout: Connected): Promise<PayoutRail | null>;
 }
 
 /** Actions of the sandbox bank that merchants control through sandbox routes (rule Y6). */

@@ -38,7 +38,7 @@ import {
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import type { Connected, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 
@@ -157,10 +157,14 @@ export class RefundExecutor {
   }
 
   /** Concludes a failed refund. If it was concluded before, asks the provider again, which may have paid it after all. */
-  async #concludeFailed({ order, complete, release }: Work, refund: FailedRefund, at: Timestamp): Promise<void> {
+  async #concludeFailed(
+    { order, connection, complete, release }: Work,
+    refund: FailedRefund,
+    at: Timestamp,
+  ): Promise<void> {
     if (await this.#record(order, release(refund.reason, refund.failedAt))) return;
     if (refund.late === undefined) {
-      const found = await this.#needs.providers.of(order.mode)?.findRefund(order);
+      const found = await (await this.#needs.providers.of(connection))?.findRefund(order);
       if (found?.kind !== 'known') throw new UnknownAtProvider(`refund ${order.refundId}`);
       if (found.value?.kind === 'confirmed') await this.#execute(order, recordRefundOutcome(found.value, at));
       return;
@@ -178,8 +182,8 @@ export class RefundExecutor {
    * Asks the provider for the outcome, or submits the refund under the same id, and records the outcome. Cash-outs of a suspended account
    * are not submitted until the account is reopened.
    */
-  async #step({ order, isOfMerchant }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
-    const provider = this.#needs.providers.of(order.mode);
+  async #step({ order, isOfMerchant, connection }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
+    const provider = await this.#needs.providers.of(connection);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
     // A process that was killed may have submitted the refund without recording it, so a held-back refund is looked up, too.
@@ -232,6 +236,8 @@ export class RefundExecutor {
 /** The order to execute, and how its outcome is recorded in the payment. */
 interface Work {
   readonly order: RefundOrder;
+  /** The payment's connection. */
+  readonly connection: Connected;
   /** False: an operator's Pix-out that replaces a refused return. A suspension of the account does not hold it back. */
   readonly isOfMerchant: boolean;
   readonly complete: (endToEndId: string | null, at: Timestamp) => ReturnType<typeof completeRefund>;
@@ -244,6 +250,7 @@ const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
   if (order !== null)
     return {
       order,
+      connection: payment.charge.terms,
       isOfMerchant: true,
       complete: (endToEndId, at) => completeRefund(id, endToEndId, at),
       release: (reason, at) => releaseRefund(id, reason, at),
@@ -252,6 +259,7 @@ const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
   return (
     payout && {
       order: payout,
+      connection: payment.charge.terms,
       isOfMerchant: false,
       complete: (endToEndId, at) => recordHeldPayoutPaid(id, endToEndId, at),
       release: (reason, at) => recordHeldPayoutFailed(id, reason, at),

@@ -62,7 +62,11 @@ export const payInSandbox =
     const result = await bank.pay(tenant, id, pix.txid, incoming, request.late === true);
     if (result === 'cancelled') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
-    return { kind: 'sent', endToEndId, expected: settleOutcome(state, incoming, 'unknown') };
+    return {
+      kind: 'sent',
+      endToEndId,
+      expected: settleOutcome(state, { incoming, isPlain: true, payerCheck: 'unknown' }),
+    };
   };
 
 /** Returns 11 random letters and digits. */

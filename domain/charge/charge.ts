@@ -4,7 +4,7 @@ import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
-import type { AccountId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { AccountId, ConnectionId, Mode, PaymentId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Minor } from '../kernel/money.ts';
 import {
@@ -65,6 +65,8 @@ export interface ChargeTerms {
   readonly api: 'charges' | 'payments';
   /** Receives this payment's events instead of the account's endpoints (W7). */
   readonly webhookUrl: string | null;
+  /** The provider connection that issues its instruments; null: the sandbox's bank. Everything later goes to this connection. */
+  readonly connectionId: ConnectionId | null;
   readonly createdAt: Timestamp;
 }
 
@@ -75,6 +77,11 @@ export interface Failure {
 
 /** The merchant asked for money. This is stored before any outside call, so the pay code may not exist yet (K7). */
 export type ChargeCreated = Fact<'ChargeCreated', ChargeTerms & { readonly fingerprint: Fingerprint }>;
+/** The previous connection certainly created nothing, so the request goes to another one (V7). */
+export type ChargeRerouted = Fact<
+  'ChargeRerouted',
+  Failure & { readonly connectionId: ConnectionId; readonly at: Timestamp }
+>;
 /** The provider issued a Pix pay code; the payer can now pay. */
 export type ChargePixIssued = Fact<'ChargePixIssued', PixInstrument & { readonly at: Timestamp }>;
 /** An acquirer issued the instrument of another method; the payer can now pay with it. */
@@ -93,8 +100,8 @@ export type ChargeExpired = Fact<'ChargeExpired', { readonly at: Timestamp }>;
 export type ChargeFailed = Fact<'ChargeFailed', Failure & { readonly at: Timestamp }>;
 /** The merchant requested cancellation. The provider decides whether the payer was faster. */
 export type ChargeCancelRequested = Fact<'ChargeCancelRequested', { readonly at: Timestamp }>;
-/** The charge was cancelled and can't be paid. */
-export type ChargeCancelled = Fact<'ChargeCancelled', { readonly at: Timestamp }>;
+/** The charge was cancelled and can't be paid. `by`: who cancelled it at the provider. */
+export type ChargeCancelled = Fact<'ChargeCancelled', { readonly by: 'merchant' | 'provider'; readonly at: Timestamp }>;
 /** The merchant requested a resend of the webhooks of the event at `ofRevision` (W8). If not `isWanted`, no endpoint subscribes to it. */
 export type ChargeWebhookResendRequested = Fact<
   'ChargeWebhookResendRequested',
@@ -103,6 +110,7 @@ export type ChargeWebhookResendRequested = Fact<
 
 export type ChargeEvent =
   | ChargeCreated
+  | ChargeRerouted
   | ChargePixIssued
   | ChargeInstrumentIssued
   | ChargeInstrumentRefused
@@ -116,6 +124,7 @@ export const DEMAND = partition<
   Exclude<ChargeEvent, ChargePixIssued | ChargeInstrumentIssued | ChargeInstrumentRefused>
 >()({
   creation: ['ChargeCreated'],
+  routing: ['ChargeRerouted'],
   cancellation: ['ChargeCancelRequested', 'ChargeCancelled'],
   end: ['ChargeExpired', 'ChargeFailed'],
   resend: ['ChargeWebhookResendRequested'],
@@ -157,6 +166,10 @@ const evolveExisting = (
   event: Exclude<ChargeEvent, ChargeCreated>,
 ): ChargeState => {
   switch (event.type) {
+    case 'ChargeRerouted':
+      return state.status === 'requested'
+        ? { ...state, terms: { ...state.terms, connectionId: event.data.connectionId } }
+        : state;
     case 'ChargePixIssued': {
       const { at: _, ...pix } = event.data;
       return isAlive(state) ? { ...state, status: 'open', instruments: { ...state.instruments, pix } } : state;
@@ -178,7 +191,9 @@ const evolveExisting = (
     case 'ChargeCancelRequested':
       return isAlive(state) || state.status === 'expired' ? { ...state, cancelRequestedAt: event.data.at } : state;
     case 'ChargeCancelled': // if it had expired, the Pix held for it is returned
-      return isAlive(state) || state.status === 'expired' ? ended(state, 'cancelled', CANCELLED, event.data.at) : state;
+      return isAlive(state) || state.status === 'expired'
+        ? ended(state, 'cancelled', CANCELLED[event.data.by], event.data.at)
+        : state;
     case 'ChargeWebhookResendRequested':
       return { ...state, resends: event.data.number };
     default:
@@ -190,7 +205,10 @@ type Alive = Extract<ChargeState, { status: 'requested' | 'open' }>;
 const isAlive = (state: ChargeState): state is Alive => state.status === 'requested' || state.status === 'open';
 
 const EXPIRED: Failure = { reason: 'The payment expired before anybody paid.', providerErrorCode: 'expired' };
-const CANCELLED: Failure = { reason: 'The merchant cancelled the payment.', providerErrorCode: 'canceled' };
+const CANCELLED: { readonly [By in ChargeCancelled['data']['by']]: Failure } = {
+  merchant: { reason: 'The merchant cancelled the payment.', providerErrorCode: 'canceled' },
+  provider: { reason: 'The provider removed the charge.', providerErrorCode: 'removed_by_provider' },
+};
 
 const ended = (
   state: Existing,
@@ -239,6 +257,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       baseUrl: text(),
       api: oneOf('charges', 'payments'),
       webhookUrl: optionalText,
+      connectionId: nullable(text()),
       createdAt: time,
       fingerprint: fingerprintShape,
     }),
@@ -251,7 +270,13 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       customerId: { usually: null },
       expectedPayerTaxId: { usually: null },
       webhookUrl: { usually: null },
+      connectionId: { usually: null },
     },
+  },
+  ChargeRerouted: {
+    version: 1,
+    shape: record({ connectionId: text(), reason: text(), providerErrorCode: text(), at: time }),
+    personal: [],
   },
   ChargePixIssued: {
     version: 1,
@@ -271,7 +296,12 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeExpired: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeFailed: { version: 1, shape: record({ reason: text(), providerErrorCode: text(), at: time }), personal: [] },
   ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
-  ChargeCancelled: { version: 1, shape: record({ at: time }), personal: [] },
+  ChargeCancelled: {
+    version: 1,
+    shape: record({ by: oneOf('merchant', 'provider'), at: time }),
+    personal: [],
+    unsaid: { by: { usually: 'merchant' } },
+  },
   ChargeWebhookResendRequested: {
     version: 1,
     shape: record({ ofRevision: integer, number: integer, isWanted: flag, at: time }),

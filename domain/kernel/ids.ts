@@ -21,6 +21,8 @@ export type UserId = Id<'user'>;
 export type PasswordId = Id<'password'>;
 /** Id of a second factor's secret, which is stored apart from the events that refer to it. */
 export type SecondFactorId = Id<'secondFactor'>;
+/** Id of a connection to a bank or payment institution. */
+export type ConnectionId = Id<'providerConnection'>;
 export type SessionId = Id<'session'>;
 /** Id of a row of the request log. It starts with the time, so that ids are in time order. */
 export type RequestLogId = Id<'requestLog'>;

@@ -40,7 +40,10 @@ export const notCancellable = ({ charge, transaction }: ExistingPayment): Reject
  */
 export const recordCancelled =
   (
-    { returnIdOf, by }: { readonly returnIdOf: (providerPaymentId: string) => string; readonly by: string },
+    {
+      returnIdOf,
+      by,
+    }: { readonly returnIdOf: (providerPaymentId: string) => string; readonly by: 'merchant' | 'provider' },
     at: Timestamp,
   ): Decision<PaymentState, PaymentEvent, 'cancelled' | 'nothing'> =>
   (state) => {
@@ -48,8 +51,8 @@ export const recordCancelled =
     if (payment.charge.status === 'cancelled') return { events: [], reply: 'cancelled' };
     if (notCancellable(payment) !== null || payment.charge.cancelRequestedAt === null)
       return { events: [], reply: 'nothing' };
-    const returnEvent = heldRejected(payment, returnIdOf, 'cancelled', by, at);
-    const cancelled: PaymentEvent = { type: 'ChargeCancelled', data: { at } };
+    const returnEvent = heldRejected(payment, returnIdOf, 'cancelled', 'merchant', at);
+    const cancelled: PaymentEvent = { type: 'ChargeCancelled', data: { by, at } };
     // The Pix comes last: while it is held, the payment still shows as processing.
     return { events: returnEvent === null ? [cancelled] : [cancelled, returnEvent], reply: 'cancelled' };
   };

@@ -4,6 +4,7 @@ import type { AcquirerInstrument, PixInstrument } from '../charge/instruments.ts
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
 import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
+import type { ConnectionId } from '../kernel/ids.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type ExistingPayment, exists, type PaymentEvent, type PaymentState } from './payment.ts';
@@ -37,6 +38,24 @@ const pixIssued = (instrument: PixInstrument, at: Timestamp): PaymentEvent => ({
   type: 'ChargePixIssued',
   data: { ...instrument, at },
 });
+
+/**
+ * Moves a request to another connection, because the connection `from` certainly created nothing (V7). No-op if the request went
+ * elsewhere, or has an instrument, in the meantime.
+ */
+export const rerouteCharge =
+  (
+    from: ConnectionId | null,
+    to: ConnectionId,
+    { reason, providerErrorCode }: Failure,
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, 'rerouted' | 'nothing'> =>
+  (state) => {
+    const { charge } = assertExists(state);
+    if (charge.status !== 'requested' || charge.terms.connectionId !== from) return { events: [], reply: 'nothing' };
+    const data = { connectionId: to, reason, providerErrorCode, at };
+    return { events: [{ type: 'ChargeRerouted', data }], reply: 'rerouted' };
+  };
 
 /** The provider's confirmed result for one method. */
 export type Issuance =

@@ -28,6 +28,8 @@ export type PayerCheck = 'match' | 'mismatch' | 'unknown';
 
 export interface SettleIncomingPayment extends SettlementTerms {
   readonly incoming: IncomingPayment;
+  /** False: the amount contains a withdrawal or change, so it is not the price alone. */
+  readonly isPlain: boolean;
   readonly payerCheck: PayerCheck;
   /** Id of the return at the provider, if there is one. */
   readonly returnId: string;
@@ -39,7 +41,7 @@ export const settleIncomingPayment =
   (args: SettleIncomingPayment): Decision<PaymentState, PaymentEvent, SettleOutcome> =>
   (state): Decided<PaymentEvent, SettleOutcome> => {
     const payment = assertExists(state);
-    const judged = judge(payment, args.incoming, args.payerCheck);
+    const judged = judge(payment, args);
     const reply = outcomeOf(judged);
     if (judged === 'duplicate') return { events: [], reply };
     if (judged === 'settled') return { events: [settled(payment, args)], reply };
@@ -47,18 +49,20 @@ export const settleIncomingPayment =
   };
 
 /** Returns the outcome that `settleIncomingPayment` will have for the payment. */
-export const settleOutcome = (payment: ExistingPayment, incoming: IncomingPayment, check: PayerCheck): SettleOutcome =>
-  outcomeOf(judge(payment, incoming, check));
+export const settleOutcome = (payment: ExistingPayment, arrived: Arrived): SettleOutcome =>
+  outcomeOf(judge(payment, arrived));
 
 type Judgement = 'duplicate' | 'settled' | 'held' | RejectionReason;
 
-const judge = (payment: ExistingPayment, incoming: IncomingPayment, check: PayerCheck): Judgement => {
+type Arrived = Pick<SettleIncomingPayment, 'incoming' | 'isPlain' | 'payerCheck'>;
+
+const judge = (payment: ExistingPayment, { incoming, isPlain, payerCheck: check }: Arrived): Judgement => {
   const { transaction, charge } = payment;
   if (transaction.incomingPayments.some((seen) => seen.providerPaymentId === incoming.providerPaymentId))
     return 'duplicate';
   if (hasMoney(payment)) return 'second_payment';
   if (isLate(payment, incoming)) return 'charge_ended';
-  if (incoming.amount !== charge.terms.amount) return 'wrong_amount';
+  if (incoming.amount !== charge.terms.amount || !isPlain) return 'wrong_amount';
   const payer = judgePayer(payment, incoming, check);
   if (payer === 'unknown') return 'held';
   return payer === 'mismatch' ? 'payer_mismatch' : 'settled';

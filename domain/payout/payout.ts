@@ -4,7 +4,7 @@ import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
-import type { AccountId, Id, Mode, UserId } from '../kernel/ids.ts';
+import type { AccountId, ConnectionId, Id, Mode, UserId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
 import { flag, freeForm, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -17,6 +17,8 @@ export interface PayoutTerms {
   readonly payoutId: PayoutId;
   readonly accountId: AccountId;
   readonly mode: Mode;
+  /** The provider connection that pays it; null: the sandbox's bank. */
+  readonly connectionId: ConnectionId | null;
   /** Amount that arrives; the fee is added to it (M11). */
   readonly amount: Minor;
   readonly fee: Minor;
@@ -167,6 +169,7 @@ export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
       payoutId: text(),
       accountId: text(),
       mode: oneOf('test', 'live'),
+      connectionId: nullable(text()),
       amount: money,
       fee: money,
       currency: oneOf('BRL'),
@@ -184,6 +187,7 @@ export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
       payoutId: { is: 'subject' },
       accountId: { is: 'account' },
       mode: { is: 'mode' },
+      connectionId: { usually: null },
       currency: { usually: 'BRL' },
     },
   },

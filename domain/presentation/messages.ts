@@ -93,7 +93,8 @@ export const isPublished = reading(PAYMENT_GROUPS, {
   nothing: ['ChargeCancelRequested', 'ChargeInstrumentRefused', 'TransactionDisputeReturned'],
   ignores: [
     'creation', // published when the instrument exists, never for a failed creation (K7)
-    'resend', // it resends the messages of another event
+    'resend',
+    'routing', // it resends the messages of another event
     'release',
     'approval',
     'order', // only operators are notified, because they decide

@@ -59,10 +59,9 @@ const paymentAsked = async ({ params: { id }, services }: PayerContext): Promise
 const nowOf = ({ charge: { terms } }: ExistingPayment, { accounts }: GatewayServices) =>
   accounts.now(terms.accountId, terms.mode);
 const contextOf = async (payment: ExistingPayment, services: GatewayServices): Promise<PageContext> => {
-  const { accountId, mode } = payment.charge.terms;
-  const { settings } = await services.accounts.get(accountId);
+  const { settings } = await services.accounts.get(payment.charge.terms.accountId);
   const now = await nowOf(payment, services);
-  return { merchant: settings, now, exposesReceipts: services.exposesReceipts(mode) };
+  return { merchant: settings, now };
 };
 const viewOf = async (payment: ExistingPayment, services: GatewayServices) =>
   checkoutViewOf(payment, await contextOf(payment, services));
@@ -267,13 +266,12 @@ const receiptRoute = route('GET', '/pay/{id}/receipt.pdf', {
   ...ofPayment,
   operationId: 'getCheckoutReceipt',
   summary: 'Get the receipt without the payer’s name',
-  responses: pdf('The receipt of a settled charge, if the provider allows receipts to be shown.'),
+  responses: pdf('The receipt of a settled charge.'),
   handle: async (context) => {
     const { services } = context;
     const payment = await paymentAsked(context);
     const facts = payment && (await receiptOf(payment, services));
-    if (!facts || !services.exposesReceipts(facts.mode))
-      return reject('not_found', 'There is no receipt for this charge.');
+    if (!facts) return reject('not_found', 'There is no receipt for this charge.');
     return sendPdf('comprovante.pdf', await renderReceipt(withoutPayer(facts)));
   },
 });

@@ -27,11 +27,10 @@ export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStat
 /** The account settings that pages and documents show. */
 export type Merchant = Pick<AccountSettings, 'merchantName' | 'taxId' | 'logo' | 'color'>;
 
-/** The data of a page besides the payment. `exposesReceipts`: the provider allows receipts to be shown. */
+/** The data of a page besides the payment. */
 export interface PageContext {
   readonly merchant: Merchant;
   readonly now: Timestamp;
-  readonly exposesReceipts: boolean;
 }
 
 export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): CheckoutView => {
@@ -53,7 +52,6 @@ export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): 
     payerLock: expectedPayerTaxId === null ? null : expectedPayerTaxId.length === 11 ? 'CPF' : 'CNPJ',
     refunded: transaction.status === 'settled' ? refundedAmount(transaction.refunds) : ZERO,
     returnUrl: returnUrlOf(charge.terms),
-    givesReceipt: context.exposesReceipts,
   };
 };
 

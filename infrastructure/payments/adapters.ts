@@ -15,7 +15,7 @@ interface World extends OperatorsWorld, ProviderWorld {
 }
 
 /** The command line calls no provider; the running program does. */
-const NO_PROVIDERS: PaymentProviders = { of: () => null };
+const NO_PROVIDERS: PaymentProviders = { route: async () => [], of: async () => null };
 
 export const payments = capabilityAdapters({
   adapters: (world: World) => ({

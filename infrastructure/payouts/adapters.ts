@@ -38,7 +38,14 @@ const payoutAdapters = ({ storage, jobs, log, livePayoutRail = null, accounts, n
     confirms: async (id) => autoConfirmPayouts.of((await accounts.refresh(id)).sandbox),
     now: (id) => accounts.now(id, 'test'),
   });
-  const payoutRails: PayoutRails = { of: (mode) => (mode === 'test' ? sandbox : livePayoutRail) };
+  const railOf = (mode: Mode) => (mode === 'test' ? sandbox : livePayoutRail);
+  const payoutRails: PayoutRails = {
+    route: async ({ mode }) => {
+      const rail = railOf(mode);
+      return rail && { connectionId: null, rail };
+    },
+    of: async ({ mode }) => railOf(mode),
+  };
   return {
     payoutRails,
     payoutFunds: payoutFunds(db),

@@ -28,13 +28,13 @@ const UNKNOWN_KEY = /000$/;
 /** Returns why the bank refuses the order at once, or null if it accepts it. */
 const refusalOf = ({ destination, metadata }: PayoutOrder): string | null => {
   if (UNKNOWN_KEY.test(destination)) return 'key_not_found';
-  return metadata['sandbox_provider'] === 'rejected' ? 'The sandbox bank rejected the payout.' : null;
+  return metadata?.['sandbox_provider'] === 'rejected' ? 'The sandbox bank rejected the payout.' : null;
 };
 
 export const sandboxPayoutRail = ({ db, wait, confirms, now }: SandboxPayoutNeeds): PayoutRail => ({
   feeOf: () => PIX_OUT_FEE,
   pay: async (order) => {
-    const trouble = order.metadata['sandbox_provider'];
+    const trouble = order.metadata?.['sandbox_provider'];
     if (trouble === 'slow') await wait(SLOW_MS);
     const outcome = await submit(db, order);
     // The bank has the order, but its response is lost.

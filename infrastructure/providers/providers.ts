@@ -32,7 +32,11 @@ export const providerAdapters = ({ storage: { operations }, jobs, liveProvider, 
     confirmsRefunds: async (id) => autoConfirmRefunds.of((await accounts.refresh(id)).sandbox),
     now: (id) => accounts.now(id, 'test'),
   });
-  const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? sandbox : liveProvider) };
+  const ofMode = (mode: Mode) => (mode === 'test' ? sandbox : liveProvider);
+  const providers: PaymentProviders = {
+    route: async ({ mode }) => [ofMode(mode)].filter((one) => one !== null),
+    of: async ({ mode }) => ofMode(mode),
+  };
   const notifications = providerNotifications(operations, jobs, notifiedWork);
   return {
     providers,

@@ -39,7 +39,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 11,
+  version: 12,
   aggregate: PAYMENT,
   table: 'payments',
   columns: [

@@ -2,7 +2,7 @@
 import type { ChargeFailure, ChargeState } from '../../domain/charge/charge.ts';
 import type { Instruments } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment, PaymentState } from '../../domain/payment/payment.ts';
@@ -55,13 +55,15 @@ type RestOfCharge = readonly [
   cancelRequestedAt: Timestamp | null,
   resends: number,
   failure: ChargeFailure | null,
+  connectionId?: ConnectionId,
 ];
 
 const restOfCharge = (charge: ChargeState): RestOfCharge | null => {
   if (charge.status === 'absent') return null;
+  const { connectionId } = charge.terms;
   const { status, terms, fingerprint, refusedMethods, cancelRequestedAt, resends } = charge;
   const { pix, acquirerInstruments } = charge.instruments;
-  return [
+  const rest: RestOfCharge = [
     status,
     terms.customer.phone,
     terms.customerId,
@@ -80,6 +82,7 @@ const restOfCharge = (charge: ChargeState): RestOfCharge | null => {
     resends,
     'failure' in charge ? charge.failure : null,
   ];
+  return connectionId === null ? rest : ([...rest, connectionId] as unknown as RestOfCharge);
 };
 
 const chargeOf = (rest: RestOfCharge | null, row: PaymentRow): ChargeState => {
@@ -103,6 +106,7 @@ const chargeOf = (rest: RestOfCharge | null, row: PaymentRow): ChargeState => {
     cancelRequestedAt,
     resends,
     failure,
+    connectionId = null,
   ] = rest;
   const terms: Terms = {
     paymentId: row.id,
@@ -120,6 +124,7 @@ const chargeOf = (rest: RestOfCharge | null, row: PaymentRow): ChargeState => {
     baseUrl,
     api,
     webhookUrl,
+    connectionId,
     createdAt: row.created_at,
   };
   const instruments: Instruments = {

@@ -35,6 +35,7 @@ const termsOf = (n: number, createdAt: Timestamp, method: 'PIX' | 'CREDIT_CARD')
     paymentId: idOf(n) as PaymentId,
     accountId: HISTORY_ACCOUNT,
     mode: 'test',
+    connectionId: null,
     amount: toMinor(100 + (scrambled(n, 8) % 100_000)),
     currency: 'BRL',
     methods: [method],
@@ -90,7 +91,11 @@ const eventsOf = (n: number, createdAt: Timestamp): readonly PaymentEvent[] => {
   if (luck >= 980) return open;
   if (luck >= 880) return [...open, { type: 'ChargeExpired', data: { at: addSeconds(createdAt, LIFETIME_SECONDS) } }];
   if (luck >= 860)
-    return [...open, { type: 'ChargeCancelRequested', data: { at } }, { type: 'ChargeCancelled', data: { at } }];
+    return [
+      ...open,
+      { type: 'ChargeCancelRequested', data: { at } },
+      { type: 'ChargeCancelled', data: { by: 'merchant', at } },
+    ];
   const paid = [...open, settledOf(n, terms, at)];
   if (luck >= 10) return paid;
   const refund = {

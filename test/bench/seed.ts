@@ -71,6 +71,7 @@ export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<Paym
     baseUrl: 'http://127.0.0.1:3000',
     api: 'charges' as const,
     webhookUrl: null,
+    connectionId: null,
     createdAt,
   };
   const brCode = buildDynamicBrCode({
@@ -95,6 +96,7 @@ export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<Paym
   const payer = { name: 'Maria da Silva', document: '52998224725' };
   const settle = settleIncomingPayment({
     incoming: { method: 'PIX', providerPaymentId, amount, payer, paidAt: createdAt },
+    isPlain: true,
     payerCheck: 'unknown',
     fees: DEFAULT_FEES,
     holdDays: defaultSettings('Loja Demo', DECLARED_SETTINGS.settings).holdDays,

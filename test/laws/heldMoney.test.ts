@@ -111,7 +111,14 @@ class Story {
           payer,
           paidAt: PAID_AT,
         };
-        const arrived = { incoming, payerCheck: 'unknown' as const, ...TERMS, returnId: `r-${one.id}`, at: NOW };
+        const arrived = {
+          incoming,
+          isPlain: true,
+          payerCheck: 'unknown' as const,
+          ...TERMS,
+          returnId: `r-${one.id}`,
+          at: NOW,
+        };
         this.decide(settleIncomingPayment(arrived)(this.state));
         return;
       }

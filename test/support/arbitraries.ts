@@ -10,6 +10,7 @@ import { CASE_STATUSES, CASE_TYPES, DISPUTE_METHODS, MONEY_OUTCOMES } from '../.
 import { CASE_CHANGES } from '../../domain/dispute/snapshot.ts';
 import type {
   AccountId,
+  ConnectionId,
   EndpointId,
   KeyId,
   MedCaseId,
@@ -131,6 +132,7 @@ export const ANY_DATA: DataOf = {
     paymentId: rawId<PaymentId>(),
     accountId: rawId<AccountId>(),
     mode,
+    connectionId: fc.option(rawId<ConnectionId>()),
     amount: anyAmount,
     currency: anyText,
     methods: fc.array(method, { minLength: 1, maxLength: 3 }),
@@ -152,7 +154,13 @@ export const ANY_DATA: DataOf = {
   ChargeExpired: fc.record({ at: anyTime }),
   ChargeFailed: fc.record({ reason: anyText, providerErrorCode: anyText, at: anyTime }),
   ChargeCancelRequested: fc.record({ at: anyTime }),
-  ChargeCancelled: fc.record({ at: anyTime }),
+  ChargeRerouted: fc.record({
+    connectionId: rawId<ConnectionId>(),
+    reason: anyText,
+    providerErrorCode: anyText,
+    at: anyTime,
+  }),
+  ChargeCancelled: fc.record({ by: fc.constantFrom('merchant', 'provider'), at: anyTime }),
   ChargeWebhookResendRequested: fc.record({ ofRevision: count, number: count, isWanted: fc.boolean(), at: anyTime }),
   TransactionProcessing: fc.record({ method, at: anyTime }),
   TransactionRefused: fc.record({
@@ -299,6 +307,7 @@ export const ANY_DATA: DataOf = {
     payoutId: rawId<PayoutId>(),
     accountId: rawId<AccountId>(),
     mode,
+    connectionId: fc.option(rawId<ConnectionId>()),
     amount: anyAmount,
     fee: share,
     currency: fc.constant('BRL' as const),

@@ -89,6 +89,7 @@ const settle = fc
       name: `settle ${JSON.stringify(incoming)}`,
       decide: settleIncomingPayment({
         incoming,
+        isPlain: true,
         payerCheck: 'unknown',
         ...terms,
         returnId: returnIdOf(incoming.providerPaymentId),

@@ -48,6 +48,7 @@ export const terms = (over: Partial<ChargeTerms> = {}): ChargeTerms => ({
   paymentId: PAYMENT_ID,
   accountId: ACCOUNT_ID,
   mode: 'test',
+  connectionId: null,
   amount: toMinor(12_345),
   currency: 'BRL',
   methods: ['PIX'],
@@ -81,6 +82,9 @@ export const incoming = (over: Partial<IncomingPayment> = {}): IncomingPayment =
   ...over,
 });
 
+/** Returns what the provider received if the amount is the price alone. */
+export const plain = (arrived: IncomingPayment) => ({ incoming: arrived, isPlain: true });
+
 export const created = (over: Partial<ChargeTerms> = {}): PaymentEvent => ({
   type: 'ChargeCreated',
   data: { ...terms(over), fingerprint: FINGERPRINT },
@@ -105,7 +109,7 @@ export const cancelRequested = (when: Timestamp = CANCELLED_AT): PaymentEvent =>
 });
 export const cancelled = (when: Timestamp = CANCELLED_AT): PaymentEvent => ({
   type: 'ChargeCancelled',
-  data: { at: when },
+  data: { by: 'merchant', at: when },
 });
 export const processing = (method: PaymentMethod = 'CREDIT_CARD', when: Timestamp = at('13:04:00')): PaymentEvent => ({
   type: 'TransactionProcessing',

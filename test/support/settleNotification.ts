@@ -1,4 +1,5 @@
 // Settles a stored notification of any kind as in the product, with replacements for the rest of the program.
+import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { handleNotification, type Settler, takeFact, takePayment } from '../../application/payments/settle.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
@@ -6,6 +7,7 @@ import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 
 interface Needs {
+  readonly commands: CommandHandler;
   readonly notifications: ProviderNotifications;
   readonly providers: PaymentProviders;
   readonly settler: Settler;

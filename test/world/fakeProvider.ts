@@ -1,6 +1,8 @@
 // A provider in memory. Tests can replace the outcome of single calls.
 import type {
   AcquirerFact,
+  AcquirerReports,
+  DisputeFeed,
   InstrumentOutcome,
   InstrumentRef,
   InstrumentRequest,
@@ -10,20 +12,26 @@ import type {
   PaymentProviders,
   ProviderCase,
   ProviderStatus,
+  ReceivedPayment,
   ReturnOutcome,
   Tenant,
 } from '../../application/ports/paymentProvider.ts';
+import type { ConnectionId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { sampleInstrument } from './instruments.ts';
 
-type Method = Exclude<keyof PaymentProvider, 'name' | 'exposesReceipts' | 'issueLocally'>;
+type Part = keyof PaymentProvider | keyof AcquirerReports | keyof DisputeFeed;
+type Method = Exclude<
+  Part,
+  'connectionId' | 'name' | 'paysOut' | 'ownsExpiry' | 'acquirer' | 'disputes' | 'issueLocally' | 'claim'
+>;
 /** Possible replacements for a method's usual outcome; every method also allows `unknown`. */
 interface Instead {
   readonly issue: InstrumentOutcome;
   readonly prolong: InstrumentOutcome;
-  readonly cancel: 'cancelled' | 'paid';
+  readonly cancel: 'cancelled' | 'removed' | 'paid';
   readonly refund: RefundOutcome;
   readonly returnPayment: ReturnOutcome;
 }
@@ -33,9 +41,13 @@ const keyOf = ({ txid, method }: InstrumentRef): string => `${txid} ${method}`;
 /** Returns the subject of a call: for Pix the txid, for other methods txid and method. */
 const subjectOf = ({ txid, method }: InstrumentRef): string => (method === 'PIX' ? txid : `${txid} ${method}`);
 
-export class FakeProvider implements PaymentProvider, PaymentProviders {
+export class FakeProvider implements PaymentProvider, AcquirerReports, DisputeFeed, PaymentProviders {
+  connectionId: ConnectionId | null = null;
   readonly name = 'fake';
-  readonly exposesReceipts = true;
+  paysOut = true;
+  ownsExpiry = false;
+  readonly acquirer = this;
+  readonly disputes: DisputeFeed | null = this;
   /** `<method> <subject>` of all calls, in order. */
   readonly calls: string[] = [];
   /** Issued instruments by `<txid> <payment method>`. */
@@ -52,6 +64,8 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   readonly payers = new Map<string, PayerCheck>();
   /** Returned payments by return id. */
   readonly returns = new Map<string, { providerPaymentId: string; amount: number }>();
+  /** The payment that claimed a received payment, by its id at the provider. */
+  readonly claims = new Map<string, PaymentId>();
   /** Refunds by refund id, with their outcome. */
   readonly refunds = new Map<string, { order: RefundOrder; outcome: Exclude<RefundOutcome, { kind: 'unknown' }> }>();
   /** The outcome of new refunds. */
@@ -59,7 +73,10 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   /** Replacements for the next call of each method. */
   readonly #spoilt = new Map<Method, unknown>();
 
-  of(): PaymentProvider {
+  async route(): Promise<readonly PaymentProvider[]> {
+    return [this];
+  }
+  async of(): Promise<PaymentProvider | null> {
     return this;
   }
   issueLocally(_request: InstrumentRequest): Issued | null {
@@ -74,7 +91,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   forget(): void {
     this.calls.length = 0;
     for (const book of [this.instruments, this.incomingPayments, this.facts, this.cases, this.payers]) book.clear();
-    for (const book of [this.returns, this.refunds]) book.clear();
+    for (const book of [this.returns, this.refunds, this.claims]) book.clear();
     this.cancelled.clear();
     this.#spoilt.clear();
     this.refundOutcome = { kind: 'processing' };
@@ -98,7 +115,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     const spoilt = await this.#called('findInstrument', subjectOf(request));
     return known(spoilt, this.instruments.get(keyOf(request)) ?? null);
   }
-  async cancel(ref: InstrumentRef): Promise<'cancelled' | 'paid' | 'unknown'> {
+  async cancel(ref: InstrumentRef): Promise<'cancelled' | 'removed' | 'paid' | 'unknown'> {
     const spoilt = await this.#called('cancel', subjectOf(ref));
     if (spoilt !== null) return spoilt;
     const gone = new Set([...this.returns.values()].map(({ providerPaymentId }) => providerPaymentId));
@@ -116,30 +133,37 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     const status = isCancelled ? 'REMOVIDA_PELO_USUARIO_RECEBEDOR' : 'ATIVA';
     return known(spoilt, issued === undefined ? null : { status, raw: { status, txid: request.txid } });
   }
-  async paymentsOf(_tenant: Tenant, txid: string): Promise<Known<readonly IncomingPayment[]>> {
-    return known(await this.#called('paymentsOf', txid), this.incomingPayments.get(txid) ?? []);
+  async paymentsOf(_tenant: Tenant, txid: string): Promise<Known<readonly ReceivedPayment[]>> {
+    const all = this.incomingPayments.get(txid) ?? [];
+    return known(
+      await this.#called('paymentsOf', txid),
+      all.map((incoming) => received(txid, incoming)),
+    );
   }
   async paymentsBetween(_tenant: Tenant, from: string, to: string) {
     const spoilt = await this.#called('paymentsBetween', `${from} ${to}`);
     const all = [...this.incomingPayments].flatMap(([txid, incomingPayments]) =>
-      incomingPayments.map((incoming) => ({ txid, incoming })),
+      incomingPayments.map((incoming) => received(txid, incoming)),
     );
     return known(
       spoilt,
       all.filter(({ incoming: { paidAt } }) => from <= paidAt && paidAt <= to),
     );
   }
-  async findPayment(_tenant: Tenant, providerPaymentId: string): Promise<Known<IncomingPayment | null>> {
-    const all = [...this.incomingPayments.values()].flat();
-    const found = all.find((incoming) => incoming.providerPaymentId === providerPaymentId) ?? null;
+  async findPayment(_tenant: Tenant, providerPaymentId: string): Promise<Known<ReceivedPayment | null>> {
+    const all = [...this.incomingPayments].flatMap(([txid, some]) => some.map((incoming) => received(txid, incoming)));
+    const found = all.find(({ incoming }) => incoming.providerPaymentId === providerPaymentId) ?? null;
     return known(await this.#called('findPayment', providerPaymentId), found);
+  }
+  async claim(providerPaymentId: string, paymentId: PaymentId): Promise<boolean> {
+    if (!this.claims.has(providerPaymentId)) this.claims.set(providerPaymentId, paymentId);
+    return this.claims.get(providerPaymentId) === paymentId;
   }
   async checkPayer(
     _tenant: Tenant,
     { endToEndId }: { readonly txid: string; readonly endToEndId: string; readonly expectedTaxId: string },
-  ): Promise<PayerCheck> {
-    const spoilt = await this.#called('checkPayer', endToEndId);
-    return spoilt === 'unknown' ? 'unknown' : (this.payers.get(endToEndId) ?? 'unknown');
+  ): Promise<Known<PayerCheck>> {
+    return known(await this.#called('checkPayer', endToEndId), this.payers.get(endToEndId) ?? 'unknown');
   }
   async factsOf(_tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>> {
     return known(await this.#called('factsOf', txid), this.facts.get(txid) ?? []);
@@ -155,7 +179,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     if (spoilt !== null && spoilt !== 'unknown') return spoilt;
     const { returnId, providerPaymentId, amount } = back;
     if (!this.returns.has(returnId)) this.returns.set(returnId, { providerPaymentId, amount });
-    return { kind: spoilt === 'unknown' ? 'unknown' : 'accepted' };
+    return { kind: spoilt === 'unknown' ? 'unknown' : 'done' };
   }
   /** With the replacement `unknown` the refund still happens; with an outcome it doesn't. */
   async refund(order: RefundOrder): Promise<RefundOutcome> {
@@ -179,6 +203,13 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     return null;
   }
 }
+
+export const received = (txid: string, incoming: IncomingPayment): ReceivedPayment => ({
+  txid,
+  incoming,
+  isPlain: true,
+  returns: [],
+});
 
 const known = <T>(spoilt: unknown, value: T): Known<T> =>
   spoilt === 'unknown' ? { kind: 'unknown' } : { kind: 'known', value };

@@ -1,9 +1,15 @@
 // A payout rail with outcomes that a test sets.
-import type { PayoutOrder, PayoutRail } from '../../application/ports/payoutRail.ts';
+import type { PayoutOrder, PayoutRail, PayoutRails } from '../../application/ports/payoutRail.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
 
 type KnownOutcome = Exclude<PayoutOutcome, { kind: 'unknown' }>;
+
+/** Returns rails of which every tenant has this one. */
+export const railsOf = (rail: PayoutRail): PayoutRails => ({
+  route: async () => ({ connectionId: null, rail }),
+  of: async () => rail,
+});
 
 export class FakeRail implements PayoutRail {
   /** The outcome that `pay` returns. The bank records the order in any case. */

@@ -22,7 +22,7 @@ const panelFacts = (view: CheckoutView, amount: string): PanelFacts => ({
   isPixOnly: view.instruments.acquirerInstruments.length === 0,
   refundedPart: view.refunded > 0 ? `${formatAmount(view.refunded, view.currency, 'pt')} de ${amount}` : null,
   returnUrl: view.returnUrl,
-  receiptPath: view.givesReceipt ? `${pagePath(view.rawId)}/receipt.pdf` : null,
+  receiptPath: `${pagePath(view.rawId)}/receipt.pdf`,
 });
 
 export const statusPage = (view: CheckoutView, { heading, pay, after }: Parts): string => {

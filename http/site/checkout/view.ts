@@ -29,7 +29,6 @@ export interface CheckoutView {
   /** http(s) URL of the shop for the link back after the payment has ended, or null. */
   readonly returnUrl: string | null;
   /** Whether the payer can get a receipt after payment. */
-  readonly givesReceipt: boolean;
 }
 
 /** Returns the host-relative URL of a logo. Its content never changes. */

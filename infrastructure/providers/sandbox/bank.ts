@@ -1,10 +1,14 @@
 // The sandbox bank: the provider of test mode. It keeps its books durably in its own schema, and is used only through the provider port
 // and its notifications (architecture §7). A charge's metadata can request provider failures (rule X6).
 import type {
+  AcquirerReports,
+  DisputeFeed,
   InstrumentRef,
   InstrumentRequest,
   Issued,
+  Known,
   PaymentProvider,
+  ReceivedPayment,
   Tenant,
 } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
@@ -23,12 +27,14 @@ import { standardStatus } from './status.ts';
 const SLOW_MS = 2_000;
 
 type Trouble = 'timeout' | 'unavailable' | 'rejected' | 'slow' | null;
-const troubleOf = ({ metadata }: InstrumentRequest): Trouble => {
-  const asked = metadata['sandbox_provider'];
+const troubleOf = ({ sandbox }: InstrumentRequest): Trouble => {
+  const asked = sandbox?.metadata['sandbox_provider'];
   return asked === 'timeout' || asked === 'unavailable' || asked === 'rejected' || asked === 'slow' ? asked : null;
 };
 
-const issuedOf = (request: InstrumentRequest): Issued => {
+const issuedOf = ({ sandbox, ...rest }: InstrumentRequest): Issued => {
+  if (sandbox === null) throw new Error('a live request reached the sandbox bank');
+  const request = { ...rest, ...sandbox };
   const { method } = request;
   return method === 'PIX'
     ? { method, instrument: sandboxInstrument(request) }
@@ -44,9 +50,13 @@ interface SandboxBankNeeds {
   readonly now: (account: AccountId) => Promise<Timestamp>;
 }
 
-export class SandboxBank implements PaymentProvider {
+export class SandboxBank implements PaymentProvider, AcquirerReports, DisputeFeed {
+  readonly connectionId = null;
   readonly name = 'sandbox';
-  readonly exposesReceipts = true;
+  readonly paysOut = true;
+  readonly ownsExpiry = false;
+  readonly acquirer = this;
+  readonly disputes = this;
   readonly #needs: SandboxBankNeeds;
 
   constructor(needs: SandboxBankNeeds) {
@@ -100,7 +110,9 @@ export class SandboxBank implements PaymentProvider {
 
   async statusOf(request: InstrumentRequest): ReturnType<PaymentProvider['statusOf']> {
     const { accountId, txid, method } = request;
-    const payments = (await paymentsOf(this.#needs.db, accountId, txid)).filter((one) => one.method === method);
+    const payments = (await paymentsOf(this.#needs.db, accountId, txid))
+      .map(({ incoming }) => incoming)
+      .filter((one) => one.method === method);
     const cancelled = await isCancelled(this.#needs.db, accountId, txid, method);
     return { kind: 'known', value: standardStatus(request, payments, cancelled) };
   }
@@ -113,7 +125,7 @@ export class SandboxBank implements PaymentProvider {
     { accountId }: Tenant,
     from: Timestamp,
     to: Timestamp,
-  ): ReturnType<PaymentProvider['paymentsBetween']> {
+  ): Promise<Known<readonly ReceivedPayment[]>> {
     return { kind: 'known', value: await paymentsBetween(this.#needs.db, accountId, from, to) };
   }
 
@@ -121,21 +133,27 @@ export class SandboxBank implements PaymentProvider {
     return { kind: 'known', value: await findPayment(this.#needs.db, accountId, providerPaymentId) };
   }
 
+  /** The books bind each payment to one txid. */
+  async claim(): Promise<true> {
+    return true;
+  }
+
   /** Compares the payer's tax id, or returns `unknown` if the bank does not know the payer. */
   async checkPayer(
     { accountId }: Tenant,
     pix: { readonly endToEndId: string; readonly expectedTaxId: string },
   ): ReturnType<PaymentProvider['checkPayer']> {
-    const taxId = payerTaxIdOf((await findPayment(this.#needs.db, accountId, pix.endToEndId))?.payer.document ?? null);
-    if (taxId === null) return 'unknown';
-    return taxId === pix.expectedTaxId ? 'match' : 'mismatch';
+    const found = await findPayment(this.#needs.db, accountId, pix.endToEndId);
+    const taxId = payerTaxIdOf(found?.incoming.payer.document ?? null);
+    if (taxId === null) return { kind: 'known', value: 'unknown' };
+    return { kind: 'known', value: taxId === pix.expectedTaxId ? 'match' : 'mismatch' };
   }
 
-  async factsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['factsOf']> {
+  async factsOf({ accountId }: Tenant, txid: string): ReturnType<AcquirerReports['factsOf']> {
     return { kind: 'known', value: await factsOf(this.#needs.db, accountId, txid) };
   }
 
-  async casesOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['casesOf']> {
+  async casesOf({ accountId }: Tenant, txid: string): ReturnType<DisputeFeed['casesOf']> {
     return { kind: 'known', value: await casesOf(this.#needs.db, accountId, txid) };
   }
 
@@ -143,13 +161,13 @@ export class SandboxBank implements PaymentProvider {
     { accountId }: Tenant,
     back: Parameters<PaymentProvider['returnPayment']>[1],
   ): ReturnType<PaymentProvider['returnPayment']> {
-    if (back.metadata['sandbox_provider'] === 'return_refused')
+    if (back.metadata?.['sandbox_provider'] === 'return_refused')
       return { kind: 'refused', reason: 'The sandbox bank refuses returns of this charge.' };
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, provider_payment_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.providerPaymentId, back.amount],
     );
-    return { kind: 'accepted' };
+    return { kind: 'done' };
   }
 
   refund(order: RefundOrder): ReturnType<PaymentProvider['refund']> {

@@ -1,11 +1,10 @@
 // Queries of the sandbox bank's books.
-import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
+import type { AcquirerFact, ReceivedPayment } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
-import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 
 interface PaymentRow {
   txid: string;
@@ -18,37 +17,42 @@ interface PaymentRow {
 }
 const COLUMNS =
   'txid, method, provider_payment_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
-const incomingPaymentOf = (row: PaymentRow): IncomingPayment => ({
-  method: row.method,
-  providerPaymentId: row.provider_payment_id,
-  amount: toMinor(row.amount),
-  payer: { name: row.payer_name, document: row.payer_document },
-  paidAt: fromMillis(row.paid_ms),
+const receivedOf = (row: PaymentRow): ReceivedPayment => ({
+  txid: row.txid,
+  incoming: {
+    method: row.method,
+    providerPaymentId: row.provider_payment_id,
+    amount: toMinor(row.amount),
+    payer: { name: row.payer_name, document: row.payer_document },
+    paidAt: fromMillis(row.paid_ms),
+  },
+  isPlain: true,
+  returns: [],
 });
 
-export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly IncomingPayment[]> => {
+export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly ReceivedPayment[]> => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, provider_payment_id`;
-  return (await db.query<PaymentRow>(text, [account, txid])).rows.map(incomingPaymentOf);
+  return (await db.query<PaymentRow>(text, [account, txid])).rows.map(receivedOf);
 };
 
 export const paymentsBetween = async (db: Sql, account: AccountId, from: Timestamp, to: Timestamp) => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND paid_at BETWEEN $2 AND $3 ORDER BY paid_at, provider_payment_id`;
   const { rows } = await db.query<PaymentRow>(text, [account, from, to]);
-  return rows.map((row) => ({ txid: row.txid, incoming: incomingPaymentOf(row) }));
+  return rows.map(receivedOf);
 };
 
 export const findPayment = async (
   db: Sql,
   account: AccountId,
   providerPaymentId: string,
-): Promise<IncomingPayment | null> => {
+): Promise<ReceivedPayment | null> => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND provider_payment_id = $2`;
   const { rows } = await db.query<PaymentRow>({
     name: 'sandbox_find_payment',
     text,
     values: [account, providerPaymentId],
   });
-  return rows[0] ? incomingPaymentOf(rows[0]) : null;
+  return rows[0] ? receivedOf(rows[0]) : null;
 };
 
 export const isCancelled = async (

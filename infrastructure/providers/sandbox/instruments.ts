@@ -2,7 +2,7 @@
 // always gives the same instrument, and the sandbox need not store them.
 
 import { createHash } from 'node:crypto';
-import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';
+import type { InstrumentRequest, SandboxTerms } from '../../../application/ports/paymentProvider.ts';
 import type { AcquirerInstrument, PixInstrument } from '../../../domain/charge/instruments.ts';
 import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.ts';
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
@@ -14,9 +14,10 @@ import { isE164 } from '../../../domain/methods/phone.ts';
 import { buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
 import { cryptoAddress } from './cryptoAddress.ts';
 
-export type AcquirerInstrumentRequest = Omit<
-  InstrumentRequest,
-  'method' | 'accountId' | 'mode' | 'createdAt' | 'receiverName' | 'receiverCity'
+export type SandboxRequest = Omit<InstrumentRequest, 'sandbox'> & SandboxTerms;
+export type AcquirerInstrumentRequest = Pick<
+  SandboxRequest,
+  'txid' | 'paymentId' | 'amount' | 'currency' | 'expiresAt' | 'baseUrl' | 'documentToken' | 'metadata'
 > & {
   readonly method: AcquirerInstrument['method'];
 };
@@ -88,7 +89,7 @@ const cryptoOf = ({ amount, currency }: AcquirerInstrumentRequest, bytes: Uint8A
 /** Longest dynamic URL, in characters. */
 const LOCATION_MAX = 77;
 
-export const sandboxInstrument = (request: InstrumentRequest): PixInstrument => ({
+export const sandboxInstrument = (request: SandboxRequest): PixInstrument => ({
   provider: 'sandbox',
   txid: request.txid,
   brCode: buildDynamicBrCode({
@@ -101,7 +102,7 @@ export const sandboxInstrument = (request: InstrumentRequest): PixInstrument => 
 });
 
 /** Returns `host/pix/<txid>`. Banks' apps reject hosts without a dot and long ones; then the sandbox's own host name is used. */
-const locationOf = ({ baseUrl, txid }: InstrumentRequest): string => {
+const locationOf = ({ baseUrl, txid }: SandboxRequest): string => {
   const host = new URL(baseUrl).host;
   const location = `${host}/pix/${txid}`;
   return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX

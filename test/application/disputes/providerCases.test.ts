@@ -29,7 +29,7 @@ import { addMillis, DAY_MS, type Timestamp, toMillis } from '../../../domain/ker
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { settleDispute } from '../../../domain/payment/dispute.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { ALLEGATION, at, incoming, SETTLED_AT } from '../../support/samples.ts';
+import { ALLEGATION, at, incoming, plain, SETTLED_AT } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 
 const REPORTED: ProviderCase = {
@@ -68,7 +68,7 @@ describe('disputes that a provider reports, on Postgres', () => {
     const paymentId = await core.openCharge({ txid });
     const alerts = { disputeReport: (_: unknown, { because }: DisputeAlert) => void alerted.push(because) };
     const needs = { commands: core.commands, accounts: core.accounts, providers: core.provider, alerts };
-    const settle = () => new Settler(needs).settle(paymentId, incoming({ providerPaymentId: `E${txid}` }));
+    const settle = () => new Settler(needs).settle(paymentId, plain(incoming({ providerPaymentId: `E${txid}` })));
     const { accountId } = core.account;
     const caseId = medCaseIdOf(core.account, 'test', paymentId, REPORTED.providerCaseId);
     const stream = MED_CASE.stream(caseId);

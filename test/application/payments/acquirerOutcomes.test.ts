@@ -194,6 +194,7 @@ describe('what acquirers tell, on Postgres', () => {
         },
       };
       return settleNotification({
+        commands: core.commands,
         notifications,
         providers: core.provider,
         settler,

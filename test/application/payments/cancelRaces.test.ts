@@ -34,6 +34,7 @@ import {
   instrument,
   LOCKED_TO,
   PAYMENT_ID,
+  plain,
   TXID,
   terms,
 } from '../../support/samples.ts';
@@ -182,7 +183,7 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   });
   provider.incomingPayments.set(TXID, [pix]);
   await step('notified');
-  await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, pix)));
+  await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, plain(pix))));
   await untilKnown(() => sendBack(needs)({ paymentId: PAYMENT_ID, providerPaymentId: pix.providerPaymentId }));
   return true;
 };

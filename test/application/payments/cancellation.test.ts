@@ -21,7 +21,7 @@ import { assertExists } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { CANCELLED_AT, EXPIRES_AT, incoming, LOCKED_TO, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { CANCELLED_AT, EXPIRES_AT, incoming, LOCKED_TO, plain, SOMEBODY_ELSE } from '../../support/samples.ts';
 
 const NAMELESS = { name: 'X', document: null };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -84,7 +84,7 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect((await core.eventsOf(PAYMENT.stream(id))).slice(2)).to.deep.equal([
       { type: 'ChargeCancelRequested', data: { at: CANCELLED_AT } },
-      { type: 'ChargeCancelled', data: { at: CANCELLED_AT } },
+      { type: 'ChargeCancelled', data: { by: 'merchant', at: CANCELLED_AT } },
     ]);
     expect(core.provider.calls).to.deep.equal([`cancel ${txid}`]);
     expect([...core.provider.cancelled]).to.deep.equal([`${txid} PIX`]);
@@ -123,7 +123,7 @@ describe('the cancellation, on Postgres', () => {
     const dueAt = addSeconds(CANCELLED_AT, 5);
     await canceller.run(id, dueAt);
     expect((await core.eventsOf(PAYMENT.stream(id))).slice(3)).to.deep.equal([
-      { type: 'ChargeCancelled', data: { at: dueAt } },
+      { type: 'ChargeCancelled', data: { by: 'merchant', at: dueAt } },
     ]);
   });
   it('by two at once: cancelled once', async () => {
@@ -207,7 +207,7 @@ describe('the cancellation, on Postgres', () => {
   it('a Pix held for review goes back with it, without asking the provider (M5)', async () => {
     const { id, txid } = await open(LOCKED_TO);
     const arrived = paid(txid, { payer: NAMELESS });
-    expect(await settler.settle(id, arrived)).to.equal('held');
+    expect(await settler.settle(id, plain(arrived))).to.equal('held');
     await wish(id);
     core.provider.calls.length = 0;
     await canceller.run(id);
@@ -241,7 +241,7 @@ describe('the cancellation, on Postgres', () => {
     const { id, txid } = await open(LOCKED_TO);
     await core.commands.execute(PAYMENT, PAYMENT.stream(id), expire(EXPIRES_AT), why(core.account.accountId));
     const arrived = paid(txid, { payer: NAMELESS });
-    expect(await settler.settle(id, arrived)).to.equal('held');
+    expect(await settler.settle(id, plain(arrived))).to.equal('held');
     await wish(id);
     await canceller.run(id);
     expect([await statusOf(id), (await typesOf(id)).slice(-2)]).to.deep.equal([

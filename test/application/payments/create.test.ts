@@ -161,8 +161,9 @@ describe('createCharge, with a provider that must be asked', () => {
     });
     core.provider.next('issue', () => gate);
     const first = ask(key);
-    // The bound is set before the second call returns its promise: the stopwatch is held here and told that the time is up.
+    // The bound is set as soon as the route is known: the stopwatch is held here and told that the time is up.
     const second = ask(key);
+    await new Promise(setImmediate);
     expect(pauses.map(({ ms }) => ms)).to.deep.equal([10_000]);
     pauses[0]?.end();
     const answer = await second;
@@ -375,7 +376,7 @@ describe('createCharge, with a provider that must be asked', () => {
 
   it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
     const { commands, clock } = core;
-    const providers = { of: () => null };
+    const providers = { route: async () => [], of: async () => null };
     const alone = new CreateChargeHandler({ commands, clock, stopwatch, issuer, providers, velocity });
     const head = await core.store.head();
     const answer = await alone.handle({

@@ -311,6 +311,7 @@ describe('the issuing of instruments, on Postgres', () => {
       const takeFacts = takeAcquirerFacts({ commands, providers });
       const resumeIssuing = issuer.resumeFor.bind(issuer);
       return settleNotification({
+        commands: core.commands,
         notifications,
         providers,
         settler,

@@ -21,7 +21,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { incoming, LOCKED_TO, plain, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';
 
 /** The notifications' table, in memory. */
@@ -98,6 +98,7 @@ describe('the money processes, on Postgres', () => {
       const { commands, provider: providers } = core;
       const takeFacts = takeAcquirerFacts({ commands, providers });
       return {
+        commands,
         notifications: told,
         providers,
         settler,
@@ -200,7 +201,7 @@ describe('the money processes, on Postgres', () => {
     const rejected = async (): Promise<Rejected> => {
       const { id, providerPaymentId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
       const arrived = incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } });
-      expect(await settler.settle(id, arrived)).to.equal('refunded');
+      expect(await settler.settle(id, plain(arrived))).to.equal('refunded');
       return { id, providerPaymentId, payload: { paymentId: id, providerPaymentId } };
     };
     const refusals: (Tenant & { readonly reason: string })[] = [];
@@ -290,14 +291,14 @@ describe('the money processes, on Postgres', () => {
     it('of a payment whose id has a colon in it', async () => {
       const { id } = await paid({}, LOCKED_TO);
       const providerPaymentId = 'acquirer:payment:7';
-      await settler.settle(id, incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
+      await settler.settle(id, plain(incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } })));
       await back({ paymentId: id, providerPaymentId });
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
     });
     it('never returns what was settled', async () => {
       const { id, providerPaymentId } = await paid();
-      await settler.settle(id, incoming({ providerPaymentId }));
+      await settler.settle(id, plain(incoming({ providerPaymentId })));
       await back({ paymentId: id, providerPaymentId });
       expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
     });
@@ -310,6 +311,7 @@ describe('the money processes, on Postgres', () => {
       const { id, providerPaymentId } = await paid();
       const decide = settleIncomingPayment({
         incoming: incoming({ providerPaymentId }),
+        isPlain: true,
         payerCheck: 'unknown',
         fees: core.account.settings.fees,
         holdDays: { ...core.account.settings.holdDays, PIX: holdDays },

@@ -25,7 +25,7 @@ describe('providerStatus', () => {
     expect(await ask(payment)).to.deep.include({ providerStatus: null, rawResponse: null });
   });
   it('no provider for the mode: ProviderUnavailable', async () => {
-    const ask = providerStatus({ accounts: core.accounts, providers: { of: () => null } });
+    const ask = providerStatus({ accounts: core.accounts, providers: { route: async () => [], of: async () => null } });
     expect(await ask(payment).catch((error: unknown) => error)).to.be.instanceOf(ProviderUnavailable);
   });
 });

@@ -6,7 +6,7 @@ import { type Tenant, UnknownAtProvider } from '../../../application/ports/payme
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
 import type { DisputesRest } from '../../../application/ports/readModels/ledger.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
-import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { incoming } from '../../support/samples.ts';
@@ -45,7 +45,10 @@ class Surroundings {
       );
     return compareWithProvider({
       accounts: { now: async () => this.now },
-      providers: { of: (mode: Mode) => (mode === 'live' && !this.hasLive ? null : this.provider) },
+      providers: {
+        route: async () => [this.provider],
+        of: async ({ mode }) => (mode === 'live' && !this.hasLive ? null : this.provider),
+      },
       notifications: {
         unreported: async (of, references) => new Set(references.filter((reference) => !isStored(of, reference))),
         store: async (notification, raw) => {

@@ -27,7 +27,7 @@ import { systemRandomness, systemStopwatch } from '../../../infrastructure/syste
 import { why } from '../../support/core.ts';
 import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
-import { FakeRail } from '../../world/fakeRail.ts';
+import { FakeRail, railsOf } from '../../world/fakeRail.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
 
@@ -92,7 +92,7 @@ describe('payouts of a process that dies', () => {
     new PayoutRequests({
       ...newProcess(),
       stopwatch: systemStopwatch,
-      payoutRails: { of: () => rail },
+      payoutRails: railsOf(rail),
       payoutFunds: funds,
       keyIssuers: { issuerOf: async () => null },
       caughtUp: async () => ({ head: null, isCaughtUp: true }),
@@ -107,7 +107,7 @@ describe('payouts of a process that dies', () => {
   const run = (id: PayoutId) =>
     new PayoutExecutor({
       ...newProcess(),
-      payoutRails: { of: () => rail },
+      payoutRails: railsOf(rail),
       timers: memoryTimers(),
     }).run(id);
   const free = () => freeCutOffRequests({ ...newProcess(), payoutFunds: funds }, 0);

@@ -25,7 +25,7 @@ import { systemRandomness, systemStopwatch } from '../../../infrastructure/syste
 import { SOMEONE } from '../../domain/payout/samples.ts';
 import { why } from '../../support/core.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
-import { FakeRail } from '../../world/fakeRail.ts';
+import { FakeRail, railsOf } from '../../world/fakeRail.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
 
@@ -107,7 +107,7 @@ const request = async ({ rail, account, funds, newProcess }: World, idempotencyK
   const requests = new PayoutRequests({
     ...newProcess(),
     stopwatch: systemStopwatch,
-    payoutRails: { of: () => rail },
+    payoutRails: railsOf(rail),
     payoutFunds: funds,
     keyIssuers: { issuerOf: async () => null },
     caughtUp: async () => ({ head: null, isCaughtUp: true }),
@@ -120,7 +120,7 @@ const request = async ({ rail, account, funds, newProcess }: World, idempotencyK
 const execute = async ({ rail, newProcess }: World, id: PayoutId): Promise<void> => {
   const executor = new PayoutExecutor({
     ...newProcess(),
-    payoutRails: { of: () => rail },
+    payoutRails: railsOf(rail),
     timers: memoryTimers(),
   });
   for (let i = 0; i < 4; i++) {

@@ -22,7 +22,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { recordReturnRefusal } from '../../../domain/payment/lifecycle.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts';
-import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { incoming, LOCKED_TO, plain, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 
 const KEY = 'tesouraria@example.com';
 const BY = { actor: 'operator:ana', requestId: null };
@@ -73,7 +73,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     const id = await core.openCharge({ txid: newId<string>(), expectedPayerTaxId: LOCKED_TO });
     const pix = `E-held-${++pixes}`;
     const payer = { name: 'X', document: SOMEBODY_ELSE };
-    await new Settler({ commands, accounts, providers }).settle(id, incoming({ providerPaymentId: pix, payer }));
+    await new Settler({ commands, accounts, providers }).settle(id, plain(incoming({ providerPaymentId: pix, payer })));
     const { state } = await commands.load(PAYMENT, PAYMENT.stream(id));
     const returnId = state.transaction.incomingPayments[0]?.returnId ?? '';
     await commands.record(
@@ -172,7 +172,10 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
   it('a refund confirmed after it had failed: recorded and alerted once; while the provider does not say, asked again', async () => {
     const { commands, accounts, provider: providers, account } = core;
     const id = await core.openCharge();
-    await new Settler({ commands, accounts, providers }).settle(id, incoming({ providerPaymentId: `E-${++pixes}` }));
+    await new Settler({ commands, accounts, providers }).settle(
+      id,
+      plain(incoming({ providerPaymentId: `E-${++pixes}` })),
+    );
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
     const guard = { refundGuard: { reserve: async () => 'reserved' as const } };
     const asked = { ...by, paymentId: id, body: { idempotencyKey: 'refund-1' } };

@@ -24,7 +24,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
-import { incoming, SETTLED_AT } from '../../support/samples.ts';
+import { incoming, plain, SETTLED_AT } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 
 const KEY = 'refund-key';
@@ -71,7 +71,7 @@ describe('the refund process, on Postgres', () => {
     const paymentId = await core.openCharge();
     const { commands, accounts, provider: providers } = core;
     const settler = new Settler({ commands, accounts, providers });
-    await settler.settle(paymentId, incoming({ providerPaymentId: `E${String(++pixes)}` }));
+    await settler.settle(paymentId, plain(incoming({ providerPaymentId: `E${String(++pixes)}` })));
     const { refundId } = (await ask(paymentId, body)).refund;
     return { paymentId, refundId, which: { paymentId, refundId } };
   };

@@ -105,7 +105,7 @@ describe('recordCancelled', () => {
         .again('cancelled');
     });
   it('again with other content is what it was', () => {
-    const other = recordCancelled({ returnIdOf: () => 'other', by: 'somebody' }, at('13:40:00'));
+    const other = recordCancelled({ returnIdOf: () => 'other', by: 'provider' }, at('13:40:00'));
     given(payment, ...LOCKED, held(), cancelRequested(), cancelled(), heldRejected('cancelled'))
       .when(other)
       .then('cancelled');

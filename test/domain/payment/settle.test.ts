@@ -41,6 +41,7 @@ const arriving = (
   more: Partial<SettleIncomingPayment> = {},
 ): SettleIncomingPayment => ({
   incoming: incoming(over),
+  isPlain: true,
   payerCheck: 'unknown',
   fees: DEFAULT_FEES,
   holdDays: SETTINGS.holdDays,

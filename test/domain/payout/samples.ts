@@ -13,6 +13,7 @@ export const TERMS: PayoutTerms = {
   payoutId: PAYOUT_ID,
   accountId: ACCOUNT_ID,
   mode: 'test',
+  connectionId: null,
   amount: toMinor(1_000),
   fee: toMinor(50),
   currency: 'BRL',

@@ -73,6 +73,7 @@ const play = (history: readonly PaymentEvent[], ...triggers: readonly Trigger[])
 const pays = (over: Partial<IncomingPayment> = {}): Trigger =>
   settleIncomingPayment({
     incoming: incoming(over),
+    isPlain: true,
     payerCheck: 'unknown',
     fees: DEFAULT_FEES,
     holdDays: SETTINGS.holdDays,

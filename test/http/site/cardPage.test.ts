@@ -6,12 +6,14 @@ import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID
 const { card, boleto } = OTHERS;
 const pageOf = (changes: CheckoutChanges = {}, returnUrl: string | null = null): string =>
   renderCardPage({
-    ...checkoutViewOf({ amount: 12345, brCode: null, others: [card], returnUrl, givesReceipt: false, ...changes }),
+    ...checkoutViewOf({ amount: 12345, brCode: null, others: [card], returnUrl, ...changes }),
     card,
   });
 const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
 const stateOf = (page: string): string | undefined => /<body data-state="(.*?)"/.exec(page)?.[1];
 const links = (page: string): string[] => [...page.matchAll(/<a [^>]*href="(.*?)"/g)].map((match) => match[1]!);
+/** Where the template of a paid page leads. */
+const RECEIPT = `/pay/${RAW_ID}/receipt.pdf`;
 const NOTICE = 'Nada é cobrado aqui.';
 
 describe('card page of the sandbox', () => {
@@ -37,15 +39,16 @@ describe('card page of the sandbox', () => {
     const url = 'https://loja.example/volta?pedido=1&ok="';
     for (const status of ['pending', 'processing', 'paid', 'failed', 'expired'] as const)
       expect(links(shown(pageOf({ status }, url)))).to.deep.equal([
+        ...(status === 'paid' ? [RECEIPT] : []),
         'https://loja.example/volta?pedido=1&amp;ok=&quot;',
       ]);
-    expect(links(pageOf())).to.deep.equal([]);
+    expect(links(shown(pageOf()))).to.deep.equal([]);
   });
 
   it('leads to the other methods while they can be paid', () => {
-    expect(links(pageOf({ others: [card, boleto] }))).to.deep.equal([`/pay/${RAW_ID}`]);
-    expect(links(pageOf({ brCode: '00020126' }))).to.deep.equal([`/pay/${RAW_ID}`]);
-    expect(links(pageOf({ others: [card, boleto], status: 'paid' }))).to.deep.equal([]);
+    expect(links(shown(pageOf({ others: [card, boleto] })))).to.deep.equal([`/pay/${RAW_ID}`]);
+    expect(links(shown(pageOf({ brCode: '00020126' })))).to.deep.equal([`/pay/${RAW_ID}`]);
+    expect(links(pageOf({ others: [card, boleto], status: 'paid' }))).to.deep.equal([RECEIPT]);
   });
 
   it('tells no more how to settle once it is settled, or its time is up', () => {
@@ -54,7 +57,7 @@ describe('card page of the sandbox', () => {
     const over = pageOf({ now: card.expiresAt });
     expect([stateOf(over), over.includes(NOTICE)]).to.deep.equal(['verifying', false]);
     const others = pageOf({ now: card.expiresAt, others: [card, boleto] });
-    expect([stateOf(others), others.includes(NOTICE), links(others)]).to.deep.equal([
+    expect([stateOf(others), others.includes(NOTICE), links(shown(others))]).to.deep.equal([
       'pending',
       false,
       [`/pay/${RAW_ID}`],

@@ -35,7 +35,6 @@ export const checkoutViewOf = (changes: CheckoutChanges): CheckoutView => {
     payerLock: null,
     refunded: 0,
     returnUrl: null,
-    givesReceipt: true,
     ...rest,
     instruments,
   };

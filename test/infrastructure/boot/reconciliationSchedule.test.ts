@@ -21,7 +21,10 @@ import { FakeProvider } from '../../world/fakeProvider.ts';
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 const FIRST_DAY = '2026-10-12';
 const provider = new FakeProvider();
-const TEST_ONLY: PaymentProviders = { of: (mode) => (mode === 'test' ? provider : null) };
+const TEST_ONLY: PaymentProviders = {
+  route: async () => [],
+  of: async ({ mode }) => (mode === 'test' ? provider : null),
+};
 
 const RECONCILE = jobsOf(CAPABILITIES).find(({ kind }) => kind.name === 'reconcile') as Job<Needs>;
 

@@ -11,6 +11,7 @@ const termsOf = (metadata: ChargeTerms['metadata'] = {}): ChargeTerms => ({
   paymentId: '01hzy3v7q9k2m4n6p8r0s2t4v6' as PaymentId,
   accountId: '0'.repeat(26) as AccountId,
   mode: 'test',
+  connectionId: null,
   amount: toMinor(100),
   currency: 'BRL',
   methods: ['BOLETO'],

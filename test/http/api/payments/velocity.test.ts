@@ -166,7 +166,7 @@ describe('velocity guard (E6)', () => {
     await end(expired, { type: 'ChargeExpired', data: { at } });
     await charges(1);
     expectError(await charge(), 403, CUSTOMER);
-    await end(cancelled, { type: 'ChargeCancelled', data: { at } });
+    await end(cancelled, { type: 'ChargeCancelled', data: { by: 'merchant', at } });
     bank.next('issue', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
     const failed = await charge();
     expect([failed.status, failed.body['status']]).to.deep.equal([201, 'failed']);

@@ -1,0 +1,178 @@
+// Two connections: the next one is tried only when the first certainly created nothing, so that a charge never has two payable codes (V7).
+import { expect } from 'chai';
+import { CreateChargeHandler } from '../../../application/payments/create.ts';
+import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
+import { type PaymentProviders, ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
+import { type ChargeBody, chargeRequest } from '../../../domain/charge/request.ts';
+import type { ConnectionId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addMillis, MINUTE_MS, SECOND_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { type ExistingPayment, exists } from '../../../domain/payment/payment.ts';
+import { systemStopwatch as stopwatch } from '../../../infrastructure/system/system.ts';
+import { type Core, newId, openCore } from '../../support/core.ts';
+import { CREATED_AT } from '../../support/samples.ts';
+import { FakeProvider } from '../../world/fakeProvider.ts';
+import { memoryTimers } from '../../world/memoryTimers.ts';
+
+const BODY: ChargeBody = { amount: 1_234, payment_method: 'pix' };
+const REFUSED = { kind: 'refused', reason: 'Invalid key.', providerErrorCode: '422' } as const;
+const UNAVAILABLE = { kind: 'unavailable' } as const;
+const velocity = { reserve: async () => 'reserved' as const };
+let keys = 0;
+
+describe('two connections of a charge', () => {
+  let core: Core;
+  let first: FakeProvider;
+  let second: FakeProvider;
+  /** The order of the connections; the default may change while charges are open. */
+  let order: FakeProvider[];
+  let isDisabled = false;
+  const timers = memoryTimers();
+
+  before(async () => {
+    core = await openCore();
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    [first, second] = [new FakeProvider(), new FakeProvider()];
+    for (const one of [first, second]) Object.assign(one, { connectionId: newId<ConnectionId>(), ownsExpiry: true });
+    order = [first, second];
+    isDisabled = false;
+    core.clock.nowMs = toMillis(CREATED_AT);
+  });
+
+  const providers: PaymentProviders = {
+    route: async () => order,
+    of: async ({ connectionId }) => {
+      if (isDisabled) return null;
+      return [first, second].find((one) => one.connectionId === connectionId) ?? null;
+    },
+  };
+  const ask = async (key: string): Promise<ExistingPayment> => {
+    const { commands, accounts, clock } = core;
+    const issuer = new InstrumentIssuer({ commands, accounts, providers, timers });
+    const handler = new CreateChargeHandler({ commands, clock, stopwatch, providers, issuer, velocity });
+    const answer = await handler.handle({
+      account: core.account,
+      mode: 'live',
+      idempotencyKey: key,
+      request: chargeRequest(BODY),
+      baseUrl: 'https://pay.example.com',
+      actor: 'key:test',
+      requestId: 'req_1',
+    });
+    if (isRejection(answer)) throw new Error(answer.message);
+    return answer.payment;
+  };
+  const newKey = () => `routed-${String(++keys).padStart(4, '0')}`;
+  const outcomeOf = (work: Promise<unknown>) => work.then(() => null).catch((error: Error) => error);
+  const eventsOf = (payment: ExistingPayment) => core.eventsOf(PAYMENT.stream(payment.charge.terms.paymentId));
+  const issuedBy = (provider: FakeProvider) => provider.instruments.size;
+
+  it('the first issues: the payment records it, and the second is not asked', async () => {
+    const payment = await ask(newKey());
+    expect(payment.charge.terms.connectionId).to.equal(first.connectionId);
+    expect([issuedBy(first), issuedBy(second), second.calls]).to.deep.equal([1, 0, []]);
+  });
+
+  for (const [name, outcome, failure] of [
+    ['refused', REFUSED, { reason: REFUSED.reason, providerErrorCode: REFUSED.providerErrorCode }],
+    ['unavailable', UNAVAILABLE, { reason: 'The provider could not be reached.', providerErrorCode: 'unavailable' }],
+  ] as const)
+    it(`the first is ${name}: the second issues, and the payment records the change; again: the same charge`, async () => {
+      first.next('issue', outcome);
+      const key = newKey();
+      const payment = await ask(key);
+      expect(payment.charge.terms.connectionId).to.equal(second.connectionId);
+      expect([issuedBy(first), issuedBy(second)]).to.deep.equal([0, 1]);
+      const events = await eventsOf(payment);
+      expect(events.map(({ type }) => type)).to.deep.equal(['ChargeCreated', 'ChargeRerouted', 'ChargePixIssued']);
+      expect(events[1]?.data).to.deep.equal({ connectionId: second.connectionId, ...failure, at: CREATED_AT });
+      expect(await ask(key)).to.deep.equal(payment);
+      expect([issuedBy(first), issuedBy(second)]).to.deep.equal([0, 1]);
+    });
+
+  it('both refuse: the charge failed', async () => {
+    first.next('issue', REFUSED);
+    second.next('issue', REFUSED);
+    expect((await ask(newKey())).charge.status).to.equal('failed');
+  });
+
+  it('the answer of the first is lost: 503, and only the first is asked by a repeat, also if the default changed', async () => {
+    first.next('issue', 'unknown');
+    const key = newKey();
+    expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    expect(second.calls).to.deep.equal([]);
+    order = [second, first];
+    const payment = await ask(key);
+    expect(payment.charge.terms.connectionId).to.equal(first.connectionId);
+    expect([issuedBy(first), issuedBy(second), second.calls]).to.deep.equal([1, 0, []]);
+  });
+
+  it('a repeat after a lost answer finds nothing and is refused: still not the second (V7)', async () => {
+    first.next('issue', 'unknown');
+    const key = newKey();
+    expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    first.instruments.clear();
+    first.next('issue', REFUSED);
+    expect((await ask(key)).charge.status).to.equal('failed');
+    expect(second.calls).to.deep.equal([]);
+  });
+
+  it('killed between the intent and the call: the repeat asks the recorded connection', async () => {
+    const key = newKey();
+    first.next('issue', async () => {
+      throw new Error('killed');
+    });
+    expect((await outcomeOf(ask(key)))?.message).to.equal('killed');
+    order = [second];
+    expect((await ask(key)).charge.terms.connectionId).to.equal(first.connectionId);
+    expect(second.calls).to.deep.equal([]);
+  });
+
+  it('the connection is disabled meanwhile: 503 without a call; enabled again, the charge goes on', async () => {
+    first.next('issue', 'unknown');
+    const key = newKey();
+    expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    isDisabled = true;
+    const calls = first.calls.length;
+    expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    expect([first.calls.length, second.calls.length]).to.deep.equal([calls, 0]);
+    isDisabled = false;
+    expect((await ask(key)).charge.status).to.equal('open');
+  });
+
+  it('the expiry is the provider’s, and only a resumed instrument that lives 90 s less is prolonged (V8)', async () => {
+    const shorten = (provider: FakeProvider, ms: number) => {
+      for (const issued of provider.instruments.values())
+        Object.assign(issued.instrument, { expiresAt: addMillis(issued.instrument.expiresAt, -ms) });
+    };
+    const prolonged = () => first.calls.filter((call) => call.startsWith('prolong'));
+    for (const [ms, calls] of [
+      [90 * SECOND_MS, 0],
+      [90 * SECOND_MS + 1, 1],
+    ] as const) {
+      first.forget();
+      first.next('issue', 'unknown');
+      const key = newKey();
+      expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+      shorten(first, ms);
+      const { pix } = (await ask(key)).charge.instruments;
+      expect(prolonged()).to.have.length(calls);
+      const asked = addMillis(CREATED_AT, 60 * MINUTE_MS);
+      expect(pix?.expiresAt).to.equal(calls === 0 ? addMillis(asked, -ms) : asked);
+    }
+  });
+
+  it('a live request carries nothing of the merchant’s metadata', async () => {
+    const seen: unknown[] = [];
+    const issue = first.issue.bind(first);
+    first.issue = (request) => {
+      seen.push(request.sandbox);
+      return issue(request);
+    };
+    const payment = await ask(newKey());
+    expect([exists(payment), seen]).to.deep.equal([true, [null]]);
+  });
+});
