@@ -9,7 +9,7 @@ import { demoFile, readDemoAccount } from './demoAccount.ts';
 /** The slowest response, of a payment that waits to be visible, takes 5 s. */
 const ANSWER_MS_MAX = 10_000;
 
-/** Returns the demo account. Throws ConfigError if there is none. */
+/** Returns the demo account. Throws ConfigError if it does not exist. */
 export const demoAccountOf = async ({ databaseUrl, dataDir }: Config) => {
   if (databaseUrl !== null)
     throw new ConfigError('DATABASE_URL must not be set: the demo account exists only in the embedded database');
