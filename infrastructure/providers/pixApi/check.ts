@@ -28,19 +28,13 @@ const step = (name: string, isOk: boolean, detail: string): CheckStep => ({ name
 
 export async function* checkConnection(checked: Checked): AsyncGenerator<CheckStep> {
   yield certificateStep(checked);
-  const { tokens, connection } = checked;
-  const { preset } = connection;
-  const token = await tokens.get(preset.scopes.collect);
+  const token = await checked.tokens.get(checked.connection.preset.scopes.collect);
   if (token.kind === 'noToken') {
     yield step('token', false, `The institution gave no token: ${token.why}`);
     return;
   }
   yield step('token', true, 'The institution gave a token.');
-  yield scopesStep(token.granted, [
-    ...preset.neededScopes.collect,
-    ...preset.neededScopes.webhook,
-    ...(preset.payout?.neededScopes ?? []),
-  ]);
+  yield await scopesStep(checked);
   yield clockStep(token.serverTime, checked.clock.now());
   yield await chargeStep(checked);
 }
@@ -56,11 +50,22 @@ const certificateStep = ({ connection, certificateExpiresAt, clock }: Checked): 
     : step('certificate', true, until);
 };
 
-const scopesStep = (granted: readonly string[] | null, needed: readonly string[]): CheckStep => {
-  if (granted === null) return step('scopes', true, 'The institution does not say which scopes it granted.');
-  const missing = needed.filter((scope) => !granted.includes(scope));
+const scopesStep = async ({ tokens, connection: { preset } }: Checked): Promise<CheckStep> => {
+  const { scopes, neededScopes, payout } = preset;
+  const uses = [
+    { requested: scopes.collect, needed: neededScopes.collect },
+    { requested: scopes.webhook, needed: neededScopes.webhook },
+    ...(payout === null ? [] : [{ requested: payout.scopes, needed: payout.neededScopes }]),
+  ];
+  const missing: string[] = [];
+  for (const { requested, needed } of uses) {
+    const token = await tokens.get(requested);
+    const granted = token.kind === 'noToken' ? [] : token.granted;
+    if (granted === null) return step('scopes', true, 'The institution does not say which scopes it granted.');
+    missing.push(...needed.filter((scope) => !granted.includes(scope)));
+  }
   return missing.length === 0
-    ? step('scopes', true, `All needed scopes are granted: ${needed.join(' ')}.`)
+    ? step('scopes', true, 'All needed scopes are granted.')
     : step('scopes', false, `These scopes are missing: ${missing.join(' ')}.`);
 };
 
