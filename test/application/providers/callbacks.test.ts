@@ -1,14 +1,20 @@
 // Callbacks of institutions, from the request to the credited charge. Nothing in a callback is believed.
 
 import { expect } from 'chai';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns } from '../../../application/providers/handleCallback.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
 import { onBothStores } from '../../world/bothStores.ts';
 import { CallbackDesk, newConnectionId, newEndToEndId, SECRET } from '../../world/callbackDesk.ts';
 import { FakeConnection } from '../../world/fakeConnections.ts';
 import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const MINUTE_MS = 60_000;
+
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
 
 onBothStores('a callback of an institution', (log) => {
   let desk: CallbackDesk;
@@ -23,6 +29,8 @@ onBothStores('a callback of an institution', (log) => {
     });
   });
   after(() => desk.close());
+  const handling = (job: Parameters<ReturnType<typeof handleCallback>>[0]) =>
+    handleCallback(desk.needs, [startOwnReturns(desk.needs)])(job);
   beforeEach(async () => {
     await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
     connection.provider.forget();
@@ -110,15 +118,22 @@ onBothStores('a callback of an institution', (log) => {
   it('about a Pix that the institution does not list yet waits, and is kept after ten minutes', async () => {
     const charge = await desk.charge();
     const endToEndId = newEndToEndId();
-    const handle = handleCallback(desk.needs, []);
-    await desk.needs.providerCallbacks
-      .store(
-        connection.terms.connectionId,
-        Buffer.from(JSON.stringify({ pix: [{ endToEndId, txid: charge.txid }] })),
-        () => ({ queue: 'none', tenant: desk.gateway.tenant as never, payload: {} }),
-      )
-      .catch(() => undefined);
-    expect(handle).to.be.a('function');
+    await desk.told({ endToEndId, txid: charge.txid });
+    const [id = ''] = await desk.ids();
+    expect(await thrown(handling({ connectionId: connection.terms.connectionId, callbackId: id }))).to.be.instanceOf(
+      UnknownAtProvider,
+    );
+    await desk.age(10 * MINUTE_MS);
+    await handling({ connectionId: connection.terms.connectionId, callbackId: id });
+    expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
+    // The institution repeats it when it lists the payment.
+    desk.paid(charge, { providerPaymentId: endToEndId });
+    await desk.told({ endToEndId, txid: charge.txid });
+    expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
+    await desk.age(MINUTE_MS);
+    await desk.told({ endToEndId, txid: charge.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
   });
 
   it('is only stored while the connection is disabled, and handled when it is enabled again', async () => {
@@ -129,7 +144,7 @@ onBothStores('a callback of an institution', (log) => {
     await desk.age(2 * MINUTE_MS);
     expect(await desk.watch()).to.not.include('providerCallback');
     expect(await desk.outcomes()).to.deep.equal([[null]]);
-    expect(connection.provider.calls.filter((call) => call.startsWith('findPayment'))).to.deep.equal([]);
+    expect(connection.provider.calls).to.not.include(`findPayment ${endToEndId}`);
     connection.status = 'enabled';
     expect(await desk.watch()).to.include('providerCallback');
     expect(await desk.untilHandled()).to.deep.equal([['handled']]);
