@@ -76,6 +76,8 @@ export interface Reading<E extends Typed, Read extends E['type'], Silent extends
   readonly isRead: (type: E['type']) => type is Read;
   readonly types: readonly Read[];
   readonly silent: readonly Silent[];
+  /** All other types of the partition, including the silent ones. */
+  readonly unread: readonly string[];
 }
 
 /**
@@ -104,5 +106,6 @@ export const reading = <
   const read: ReadonlySet<string> = new Set(types);
   const isRead = (type: E['type']): type is ReadType => read.has(type);
   const guard = (event: E): event is Extract<E, { readonly type: ReadType }> => read.has(event.type);
-  return Object.assign(guard, { isRead, types, silent });
+  const unread = typesIn(groups).filter((type) => !read.has(type));
+  return Object.assign(guard, { isRead, types, silent, unread });
 };

@@ -57,6 +57,8 @@ export type TrancheChange =
 export interface Postings<Event> {
   /** Accounts that the aggregate declares. Default: none. */
   readonly accounts?: { readonly [account in LedgerAccount]?: AccountWords };
+  /** Types of events that never move money. Default: none. */
+  readonly idleTypes?: readonly string[];
   /** Returns the event's balanced entry in one currency, or null if the event moves no money. */
   entryOf(event: Event): JournalEntry | null;
   /** Returns the event's change to the tranche of its stream, which has at most one. Default: null. */

@@ -191,6 +191,7 @@ declare module '../kernel/journal.ts' {
 
 export const paymentPostings: Postings<PaymentEvent> = {
   accounts: ACCOUNTS,
+  idleTypes: movesMoney.unread,
   entryOf: journalEntry,
   trancheOf: trancheChange,
   paymentOf: (subject) => subject as PaymentId,

@@ -54,4 +54,4 @@ declare module '../kernel/journal.ts' {
   }
 }
 
-export const payoutPostings: Postings<PayoutEvent> = { accounts: ACCOUNTS, entryOf };
+export const payoutPostings: Postings<PayoutEvent> = { accounts: ACCOUNTS, idleTypes: movesMoney.unread, entryOf };

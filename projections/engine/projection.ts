@@ -1,5 +1,6 @@
 // A read model: its tables, and how events become rows. A rebuild yields the same bytes at any time (architecture §6).
 
+import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
@@ -42,6 +43,11 @@ export interface Projection<Name extends string = string> {
   /** Increase it with any change of tables or rows. The next start then rebuilds the read model beside the live copy. */
   readonly version: number;
   readonly categories: readonly string[];
+  /**
+   * Returns whether the event certainly changes no row, so that a replay doesn't decode it. Must be false for types that this version
+   * doesn't know. Default: every event is decoded.
+   */
+  readonly skips?: (recorded: Pick<RecordedEvent, 'type' | 'metadata'>) => boolean;
   readonly tables: readonly ProjectionTable[];
   /** Tables that `verify` also compares with their streams. Default: none. */
   readonly aggregates?: readonly AggregateRows[];

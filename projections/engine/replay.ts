@@ -57,12 +57,13 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
 };
 
 const takeBatch = async (
-  { store, codec, session, writer, leftOut, onBatch }: Replay,
+  { store, codec, session, projection: { skips }, writer, leftOut, onBatch }: Replay,
   recorded: readonly RecordedEvent[],
   to: Position,
   from: Position | null,
 ): Promise<void> => {
-  const { events, poisoned: unreadable } = await decodeAll(codec, recorded, leftOut);
+  const useful = skips ? recorded.filter((event) => !skips(event)) : recorded;
+  const { events, poisoned: unreadable } = await decodeAll(codec, useful, leftOut);
   const poisoned = await session.transaction(async (tx) => {
     const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
     const failing = await ofLivingStreams(await applyCarefully(consumer, events, tx), store);

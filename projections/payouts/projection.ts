@@ -1,7 +1,9 @@
 // Read model of payouts: one row per requested payout and one per Pix-out of a cash-out refund, which share one public object (rule Y2).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { reading } from '../../domain/kernel/eventGroups.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutState } from '../../domain/payout/payout.ts';
@@ -41,6 +43,12 @@ const requested = aggregateTable({
   ],
 });
 
+const movesRefund = reading(PAYMENT_GROUPS, {
+  reads: ['refund'],
+  ignores: ['demand', 'methods', 'money', 'held', 'returns', 'dispute'],
+});
+const IDLE: ReadonlySet<string> = new Set(movesRefund.unread);
+
 const PIX_OUTS = (schema: string) => `
     CREATE TABLE ${schema}.pix_outs (id text COLLATE "C" PRIMARY KEY, payment_id text COLLATE "C" NOT NULL,
       account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, created_at timestamptz NOT NULL,
@@ -53,6 +61,7 @@ const PIX_OUTS = (schema: string) => `
 export const payoutsProjection: Projection<'payouts'> = {
   ...requested,
   categories: ['payout', 'payment'],
+  skips: ({ type }) => IDLE.has(type),
   tables: [...requested.tables, { name: 'pix_outs', key: ['id'] }],
   ddl: (schema) => requested.ddl(schema) + PIX_OUTS(schema),
   writer: (schema) => {
@@ -78,10 +87,9 @@ const writePixOuts = async (schema: string, events: readonly LoggedEvent[], tx: 
   for (const logged of events) {
     if (!isOf(logged, PAYMENT)) continue;
     const { event } = logged;
-    if (event.type === 'TransactionRefundReserved') {
-      if (event.data.strategy === 'cashout') begun.push([logged, event.data]);
-    } else if (event.type === 'TransactionRefundCompleted' || event.type === 'TransactionRefundReleased')
-      ended.push(event);
+    if (!movesRefund(event)) continue;
+    if (event.type !== 'TransactionRefundReserved') ended.push(event);
+    else if (event.data.strategy === 'cashout') begun.push([logged, event.data]);
   }
   if (begun.length > 0) await insert(schema, begun, tx);
   if (ended.length > 0) await end(schema, ended, tx);

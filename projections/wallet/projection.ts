@@ -14,11 +14,18 @@ const TABLES: Projection['tables'] = [
   { name: 'held_tranches', key: ['stream'] },
 ];
 
+/** Returns whether an event of this type moves money of none of the aggregates. */
+const idleIn = (aggregates: readonly AnyAggregate[]) => {
+  const idle = new Set(aggregates.flatMap(({ postings }) => postings?.idleTypes ?? []));
+  return ({ type }: { readonly type: string }): boolean => idle.has(type);
+};
+
 /** Returns the wallet of these aggregates, with the accounts that their postings declare. */
 export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
   name: 'wallet' as const,
   version: 5,
   categories: aggregates.flatMap(({ category, postings }) => (postings === null ? [] : [category])),
+  skips: idleIn(aggregates),
   tables: TABLES,
   ddl: (schema: string) => `
     CREATE TYPE ${schema}.ledger_account AS ENUM (${Object.keys(accountsOf(aggregates)).map((account) => `'${account}'`)});

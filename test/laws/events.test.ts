@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
+import type { Postings } from '../../domain/kernel/journal.ts';
 import type { Serde, Surroundings } from '../../domain/kernel/serde.ts';
 import { journalEntry } from '../../domain/payment/postings.ts';
 import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
@@ -45,6 +46,16 @@ for (const { category, ...aggregate } of AGGREGATES) {
         }),
       );
     });
+    const postings = aggregate.postings as Postings<AnyEvent> | null;
+    for (const type of postings?.idleTypes ?? [])
+      it(`${type} never moves money, so a replay of the wallet may skip it`, () => {
+        fc.assert(
+          fc.property(anyEventOf([type]), (event) => {
+            expect(postings?.entryOf(event as AnyEvent)).to.equal(null);
+            expect(postings?.trancheOf?.(event as AnyEvent) ?? null).to.equal(null);
+          }),
+        );
+      });
     for (const type of serde.types)
       it(`${type} comes back from its stored form as it was`, () => {
         fc.assert(

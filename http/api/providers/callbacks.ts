@@ -23,9 +23,7 @@ const bytesOf = async (body: ArrivingBody): Promise<Uint8Array> => {
 };
 
 const callbackRoute = (end: '' | '/pix', operationId: string): Route =>
-  routeCalling<AppServices & CallbackUseCases>()({
-    method: 'POST',
-    path: `/providers/{id}/{secret}${end}`,
+  routeCalling<AppServices & CallbackUseCases>()('POST', `/providers/{id}/{secret}${end}`, {
     operationId,
     summary: 'Take a callback of an institution',
     tag: FOR_INSTITUTIONS,

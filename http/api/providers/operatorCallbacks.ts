@@ -20,7 +20,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
-import { actorOf, jsonBody, type Route, routeCalling } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, routeCalling } from '../../kernel/route.ts';
 import type { AppServices } from '../../kernel/serverContext.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -70,9 +70,7 @@ export const callbackView = ({ connectionId, resolved, ...callback }: ListedCall
   resolvedReason: resolved?.reason ?? null,
 });
 
-const listRoute = callbackRoute({
-  method: 'GET',
-  path: '/ops/v1/providers/{id}/callbacks',
+const listRoute = callbackRoute('GET', '/ops/v1/providers/{id}/callbacks', {
   operationId: 'listProviderCallbacks',
   summary: 'List callbacks of a provider connection',
   description:
@@ -84,10 +82,7 @@ const listRoute = callbackRoute({
     outcome: oneOf('Only callbacks with this outcome, resolved ones included.', CALLBACK_OUTCOMES),
   },
   refusesUnknownQuery: true,
-  responses: {
-    200: { kind: 'json', description: 'The callbacks.', schema: exactly({ data: listOf(callbackSchema), total }) },
-  },
-  errors: ['not_found'],
+  responses: { 200: json('The callbacks.', exactly({ data: listOf(callbackSchema), total })) },
   handle: async ({ params, query, services: { platform } }) => {
     const filter = { connectionId: params.id, outcome: query.outcome ?? null };
     const found = await platform.listCallbacks(filter, query.limit);
@@ -97,9 +92,7 @@ const listRoute = callbackRoute({
 
 const REASON_MAX = 500;
 
-const resolveRoute = callbackRoute({
-  method: 'POST',
-  path: '/ops/v1/providers/{id}/callbacks/{callback}/resolve',
+const resolveRoute = callbackRoute('POST', '/ops/v1/providers/{id}/callbacks/{callback}/resolve', {
   operationId: 'resolveProviderCallback',
   summary: 'Resolve a callback of a provider connection',
   description: 'Records that an operator has looked into a callback. It no longer waits, and moves no money.',
@@ -113,8 +106,7 @@ const resolveRoute = callbackRoute({
       ),
     }),
   }),
-  responses: { 200: { kind: 'json', description: 'The callback.', schema: callbackSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The callback.', callbackSchema) },
   handle: async (context) => {
     const { params, body, services } = context;
     const { actor } = actorOf(context);

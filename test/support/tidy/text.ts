@@ -29,6 +29,7 @@ const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
   'test/world/hostileReceivers.ts': 'servers that drip their answers: slowness is what is tested',
   'test/infrastructure/server/httpServer.test.ts': 'a client that sends at a rate: slowness is what is tested',
   'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
+  'test/simulators/pixApi/pauses.ts': 'pauses between callbacks, and slow answers of the simulated institution',
   'test/support/eventStoreDb/timers.ts': 'delayed answers and the write time-out of the test server',
 };
 
