@@ -125,7 +125,7 @@ describe('callbacks while things go wrong', () => {
   it('may arrive after the charge ended: the payment is returned as any late one', async () => {
     const charge = await desk.charge();
     const cancelled = await desk.gateway.post(
-      `/v1/charges/${charge.id}/cancel`,
+      `/v1/payments/${charge.paymentId}/cancel`,
       {},
       { key: desk.gateway.tenant.liveKey },
     );
