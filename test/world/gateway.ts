@@ -117,6 +117,9 @@ interface TestGatewayOptions {
   liveProvider?: PaymentProvider;
   /** The bank that pays live payouts; none by default. */
   livePayoutRail?: PayoutRail;
+  /** Opens provider connections. Default: the product's adapters. */
+  openAdapter?: OpenAdapter;
+  isProduction?: boolean;
   extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
@@ -363,6 +366,8 @@ const gatewayOn = (
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
     livePayoutRail: options.livePayoutRail ?? null,
+    isProduction: options.isProduction ?? false,
+    ...(options.openAdapter && { openAdapter: options.openAdapter }),
     ...(options.extension && { extension: options.extension }),
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,
