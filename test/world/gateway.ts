@@ -17,7 +17,7 @@ import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
-import type { Admission, OverloadOptions } from '../../http/kernel/admission.ts';
+import type { Admission, ConnectionLimits, OverloadOptions } from '../../http/kernel/admission.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
 import { allRoutes, openApp, routesByListener } from '../../infrastructure/boot/app.ts';
@@ -123,6 +123,8 @@ interface TestGatewayOptions {
   /** Routes in addition to the product's. */
   moreRoutes?: readonly Route[];
   authenticators?: Admission['authenticators'];
+  /** Limits of callbacks. */
+  ofConnection?: Partial<ConnectionLimits>;
   /** Default: false; operators use the main listener. */
   hasOpsListener?: boolean;
   /** True in production; false by default. */
@@ -214,6 +216,7 @@ export class TestGateway {
       limits: {
         perMinute: options.perMinute ?? 0,
         ofAddress: { perMinute: options.addressPerMinute ?? 0, loginsPerMinute: options.loginsPerMinute ?? 0 },
+        ...(options.ofConnection && { ofConnection: options.ofConnection }),
         ...(options.limitsNow && { now: options.limitsNow }),
       },
       // The test runs in the same event loop and the machine may be slow, so by default lag doesn't count as overload.
