@@ -59,6 +59,8 @@ export type FindingKind = (typeof FINDING_KINDS)[number];
 
 /** A difference between the institution's list and ours. */
 export interface Discrepancy extends MovementKey {
+  /** `rf_…`, derived from the connection, the movement and the kind, so that another look shows the same one. */
+  readonly id: string;
   readonly kind: FindingKind;
   /** A civil day of São Paulo. */
   readonly day: string;
@@ -72,7 +74,6 @@ export interface Discrepancy extends MovementKey {
 }
 
 export interface Finding extends Discrepancy {
-  readonly id: string;
   readonly connectionId: ConnectionId;
   readonly firstSeenAt: Timestamp;
   readonly lastSeenAt: Timestamp;
@@ -95,7 +96,11 @@ export interface ReconciliationLooks {
    * Saves listed items and the look's progress in one transaction. Returns the look, or null if another process has continued it: nothing
    * is saved then.
    */
-  advance(look: Look, next: Pick<Look, 'until' | 'step' | 'cursor'>, items: readonly ListedItem[]): Promise<Look | null>;
+  advance(
+    look: Look,
+    next: Pick<Look, 'until' | 'step' | 'cursor'>,
+    items: readonly ListedItem[],
+  ): Promise<Look | null>;
   /** Deletes items of the period that the institution listed before and not in this look. */
   forgetVanished(look: Look, from: Timestamp, to: Timestamp): Promise<void>;
 }
@@ -146,7 +151,10 @@ export interface ReconciliationFindings {
 /** Queries and changes of operators. */
 export interface FindingReads {
   /** Returns at most `limit` findings, newest movement first. `total` also counts those beyond the limit. */
-  list(filter: FindingFilter, limit: number): Promise<{ readonly findings: readonly Finding[]; readonly total: number }>;
+  list(
+    filter: FindingFilter,
+    limit: number,
+  ): Promise<{ readonly findings: readonly Finding[]; readonly total: number }>;
   ofDay(connectionId: ConnectionId, day: string): Promise<readonly Finding[]>;
   find(id: string): Promise<Finding | null>;
   /** Resolves a finding. Returns null if it does not exist or is resolved. */

@@ -19,8 +19,7 @@ export const knownConnection = (state: ConnectionState): Connection | Rejection 
 export const addConnection =
   (terms: ConnectionTerms, versions: SecretVersions, at: Timestamp): Decides<'added'> =>
   (state) => ({
-    events:
-      state.status === 'absent' ? [{ type: 'ProviderConnectionAdded', data: { ...terms, ...versions, at } }] : [],
+    events: state.status === 'absent' ? [{ type: 'ProviderConnectionAdded', data: { ...terms, ...versions, at } }] : [],
     reply: 'added',
   });
 
@@ -42,8 +41,7 @@ export const changeConnection =
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
     const version = privateKeyVersion ?? connection.privateKeyVersion;
-    const isSame =
-      changedFields(connection.terms, change).length === 0 && version === connection.privateKeyVersion;
+    const isSame = changedFields(connection.terms, change).length === 0 && version === connection.privateKeyVersion;
     const data = { ...settingsOf(connection.terms), ...change, privateKeyVersion: version, at };
     return { events: isSame ? [] : [{ type: 'ProviderConnectionChanged', data }], reply: 'changed' };
   };
@@ -110,9 +108,7 @@ export const rotateCallbackSecret =
     if (callbackSecretVersion !== connection.callbackSecretVersion + 1) return { events: [], reply: 'taken' };
     const previousUntil = addMillis(at, PREVIOUS_CALLBACK_MS);
     return {
-      events: [
-        { type: 'ProviderConnectionCallbackSecretRotated', data: { callbackSecretVersion, previousUntil, at } },
-      ],
+      events: [{ type: 'ProviderConnectionCallbackSecretRotated', data: { callbackSecretVersion, previousUntil, at } }],
       reply: 'rotated',
     };
   };

@@ -2,8 +2,8 @@
 // posted it, and the sums of each civil day. Payments without a connection, such as all of the sandbox, have no rows.
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { ChargeEvent } from '../../domain/charge/charge.ts';
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';

@@ -57,6 +57,7 @@ const OF_MOVEMENTS = (where: string): string => `
     FROM ${SCHEMA}.movements m WHERE m.connection_id = $1 AND m.kind <> 'fee' AND m.at IS NOT NULL AND ${where} AND ${UNLISTED}`;
 
 interface Row {
+  readonly id: string;
   readonly kind: Discrepancy['kind'];
   readonly moved: Discrepancy['moved'];
   readonly reference: string;
@@ -69,6 +70,7 @@ interface Row {
   readonly found: number | null;
 }
 const discrepancyOf = (row: Row): Discrepancy => ({
+  id: row.id,
   kind: row.kind,
   moved: row.moved,
   reference: row.reference,
@@ -81,8 +83,12 @@ const discrepancyOf = (row: Row): Discrepancy => ({
   found: row.found,
 });
 
+const ID = `'rf_' || left(encode(sha256(convert_to(concat_ws(' ', $1::text, f.kind, f.moved, f.reference), 'UTF8')), 'hex'), 24)`;
+
 /** A return belongs to the charge of the received Pix; a finding without a txid has that of its charge. */
-const NAMED = (found: string): string => `SELECT f.kind, f.moved, f.reference, f.day, ${millis('f.at')} AS at_ms, f.end_to_end_id,
+const NAMED = (
+  found: string,
+): string => `SELECT ${ID} AS id, f.kind, f.moved, f.reference, f.day, ${millis('f.at')} AS at_ms, f.end_to_end_id,
     coalesce(f.txid, p.txid) AS txid, coalesce(f.payment_id, r.payment_id) AS payment_id, f.expected, f.found
   FROM (${found}) f
   LEFT JOIN ${SCHEMA}.movements r ON f.moved = 'returned' AND r.connection_id = $1 AND r.kind = 'received' AND r.reference = f.end_to_end_id
@@ -94,7 +100,8 @@ const PERIOD = (row: string): string => `${row}.day BETWEEN $4::date AND $5::dat
 const IN_PERIOD = NAMED(`${OF_ITEMS(PERIOD('i'))} UNION ALL ${OF_MOVEMENTS(PERIOD('m'))}`);
 
 /** `$2` to `$4`: kinds, ids and received Pix of movements. One index lookup each. */
-const OF_KEYS = NAMED(`SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
+const OF_KEYS =
+  NAMED(`SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
     ${OF_ITEMS('i.id = k.id AND i.kind = k.kind AND i.pix = k.pix')} OFFSET 0) found
   UNION ALL SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
     ${OF_MOVEMENTS("m.reference = k.id AND m.kind = k.kind AND (k.kind <> 'returned' OR coalesce(m.end_to_end_id, '') = k.pix)")} OFFSET 0) found`);
@@ -106,11 +113,48 @@ const idOf = ({ moved, reference }: MovementKey): readonly [id: string, pix: str
   return [reference.slice(at + 1), reference.slice(0, at)];
 };
 
+interface Limits {
+  /** Conditions on items `i`. */
+  readonly where: string;
+  readonly values: readonly unknown[];
+}
+/** Limits the items; `$1` is the connection. */
+const limitsOf = (scope: Scope): Limits => {
+  if ('movements' in scope)
+    return {
+      where: '(i.id, i.kind, i.pix) IN (SELECT unnest($3::text[]), unnest($2::text[]), unnest($4::text[]))',
+      values: keysOf(scope.movements),
+    };
+  const { from, to } = scope;
+  return { where: PERIOD('i'), values: [from, to, saoPauloDay(from), saoPauloDay(to)] };
+};
+const keysOf = (movements: readonly MovementKey[]): readonly TextArray[] => {
+  const keys = movements.map((key) => [key.moved, ...idOf(key)] as const);
+  return [0, 1, 2].map((n) => new TextArray(keys.map((key) => key[n as 0])));
+};
+
+/** Each return is matched with one dispute of its Pix that took the same amount, and each dispute with one return. */
+const MATCH_DISPUTES = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference
+  FROM (SELECT DISTINCT ON (m.reference) m.reference, i.id, i.pix FROM operations.provider_items i
+    JOIN ${SCHEMA}.movements r ON r.reference = i.pix AND r.kind = 'received' AND r.connection_id = i.connection_id
+    JOIN ${SCHEMA}.movements m ON m.payment_id = r.payment_id AND m.kind = 'returned' AND m.amount = i.amount AND m.reference LIKE 'case/%'
+    WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.is_med AND i.match_id IS NULL AND i.status = 'done'
+      AND NOT EXISTS (SELECT FROM operations.provider_items o WHERE o.connection_id = $1 AND o.match_id = m.reference)
+    ORDER BY m.reference, i.at, i.id) v
+  WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;
+const NOTE_DAYS = (where: string): string => `UPDATE operations.provider_items u SET posted_on = v.posted_on
+  FROM (SELECT i.id, i.kind, i.pix, nullif(m.day, i.day) AS posted_on FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
+    WHERE i.connection_id = $1 AND ${where} AND i.posted_on IS DISTINCT FROM nullif(m.day, i.day)) v
+  WHERE u.connection_id = $1 AND u.kind = v.kind AND u.id = v.id AND u.pix = v.pix`;
+
+const match = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise<void> => {
+  const { where, values } = limitsOf(scope);
+  for (const text of [MATCH_DISPUTES(where), NOTE_DAYS(where)]) await db.query(text, [connectionId, ...values]);
+};
+
 const discrepancies = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]> => {
   if ('movements' in scope) {
-    const keys = scope.movements.map((key) => [key.moved, ...idOf(key)] as const);
-    const columns = [0, 1, 2].map((n) => new TextArray(keys.map((key) => key[n as 0])));
-    const { rows } = await db.query<Row>(OF_KEYS, [connectionId, ...columns]);
+    const { rows } = await db.query<Row>(OF_KEYS, [connectionId, ...keysOf(scope.movements)]);
     return rows.map(discrepancyOf);
   }
   const { from, to } = scope;
@@ -118,7 +162,8 @@ const discrepancies = async (db: Sql, connectionId: ConnectionId, scope: Scope):
   return rows.map(discrepancyOf);
 };
 
-export const providerMovements = (db: Sql, caughtUp: CaughtUp): ProviderMovements => ({
+/** `derived`: the pool that writes derived data. */
+export const providerMovements = (db: Sql, derived: Sql, caughtUp: CaughtUp): ProviderMovements => ({
   assertCurrent: async () => {
     if (!(await caughtUp('providerMovements', CURRENT_MS)).isCaughtUp)
       throw new ReadModelsBehind('movements of a provider connection could not be compared');
@@ -132,14 +177,23 @@ export const providerMovements = (db: Sql, caughtUp: CaughtUp): ProviderMovement
     return new Set(rows.map(({ id }) => id));
   },
   unlisted: (connectionId, moved, period, after, limit) => unlisted(db, connectionId, moved, period, after, limit),
+  match: (connectionId, scope) => match(derived, connectionId, scope),
   discrepancies: (connectionId, scope) => discrepancies(db, connectionId, scope),
   orders: async (connectionId, ids) => {
-    const { rows } = await db.query<{ reference: string; account_id: Order['accountId']; payment_id: Order['paymentId'] }>(
+    const { rows } = await db.query<{
+      reference: string;
+      account_id: Order['accountId'];
+      payment_id: Order['paymentId'];
+    }>(
       `SELECT reference, account_id, payment_id FROM ${SCHEMA}.movements
        WHERE reference = ANY($2::text[]) AND connection_id = $1 AND kind IN ('returned', 'paid_out')`,
       [connectionId, new TextArray(ids)],
     );
-    return rows.map(({ reference: id, account_id: accountId, payment_id: paymentId }) => ({ id, accountId, paymentId }));
+    return rows.map(({ reference: id, account_id: accountId, payment_id: paymentId }) => ({
+      id,
+      accountId,
+      paymentId,
+    }));
   },
 });
 
@@ -201,7 +255,10 @@ const SUMS = `WITH listed AS (
 export const movementReads = (db: Sql): ProviderMovementReads => ({
   discrepancies: (connectionId, scope) => discrepancies(db, connectionId, scope),
   sums: async (connectionId, day): Promise<DaySums> => {
-    const { rows } = await db.query<Omit<DaySums, 'closing' | 'difference'> & { ours: number }>(SUMS, [connectionId, day]);
+    const { rows } = await db.query<Omit<DaySums, 'closing' | 'difference'> & { ours: number }>(SUMS, [
+      connectionId,
+      day,
+    ]);
     const { opening, received, returned, paidOut, fees, ours } = rows[0]!;
     const difference = received - returned - paidOut - ours;
     return { opening, received, returned, paidOut, fees, closing: opening + ours, difference };

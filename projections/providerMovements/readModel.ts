@@ -5,5 +5,5 @@ import { movementReads, providerMovements as movementsOf } from './queries.ts';
 export const providerMovements = readModel({
   projection: providerMovementsProjection,
   operatorsReads: (db) => ({ movementReads: movementReads(db) }),
-  reads: ({ reads }, caughtUp) => ({ providerMovements: movementsOf(reads, caughtUp) }),
+  reads: ({ reads, derived }, caughtUp) => ({ providerMovements: movementsOf(reads, derived, caughtUp) }),
 });

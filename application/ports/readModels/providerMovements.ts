@@ -49,7 +49,9 @@ export interface ProviderMovements {
     after: string,
     limit: number,
   ): Promise<readonly Unlisted[]>;
-  /** Returns the differences between listed items and our movements. */
+  /** Matches listed returns with the disputes that announced them, and notes items that were posted on another day. */
+  match(connectionId: ConnectionId, scope: Scope): Promise<void>;
+  /** Returns the differences between listed items and our movements. Call `match` first. */
   discrepancies(connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]>;
   /** Returns the orders among these ids. */
   orders(connectionId: ConnectionId, ids: readonly string[]): Promise<readonly Order[]>;
