@@ -246,7 +246,7 @@ const collectOrder = (batch: Batch, logged: LoggedEvent, event: Order): void => 
       return;
     }
     default:
-      return event satisfies never;
+      event satisfies never;
   }
 };
 
@@ -278,7 +278,7 @@ const collectPayout = (batch: Batch, logged: LoggedEvent & { readonly event: Pay
       return;
     }
     default:
-      return event satisfies never;
+      event satisfies never;
   }
 };
 
