@@ -180,8 +180,6 @@ const CHECKS: readonly Check[] = [
 const doctor: CliCommand = {
   name: 'doctor',
   summary: 'Check database, durability, connections, clocks, event store, lag and failed jobs, and report problems',
-  args: [],
-  options: {},
   run: async (world) => {
     const { eventStoreUrl } = world.config;
     const findings: Finding[] = [];

@@ -98,9 +98,7 @@ const payout = (gateway: TestGateway, body: object = {}, key?: string): Promise<
     { idempotencyKey: newKey(), ...(key !== undefined && { key }) },
   );
 
-const FOR_OPERATORS = route({
-  method: 'GET',
-  path: '/ops',
+const FOR_OPERATORS = route('GET', '/ops', {
   operationId: 'operate',
   summary: 'Operate the platform',
   tag: OPERATIONS,
