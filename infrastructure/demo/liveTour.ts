@@ -1,5 +1,5 @@
-// `demo --live`: live mode against the simulated institution, so that a newcomer sees it work without a bank. It connects the simulator for the
-// demo account alone, and disconnects it at the end.
+// `demo --live`: live mode against the simulated institution, so that a newcomer sees it work without a bank. It connects the simulator for
+// the demo account alone, and disconnects it at the end.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
