@@ -99,18 +99,20 @@ export const instrumentRequest = (
   currency: terms.currency,
   createdAt: terms.createdAt,
   ...lifetimeOf(method, terms, from),
-  debtor: debtorOf(terms.customer),
-  note: noteOf(terms.metadata),
-  sandbox:
-    terms.mode === 'live'
-      ? null
-      : {
+  // A bank learns who the debtor is and what the payment is for; the sandbox bank needs other things.
+  ...(terms.mode === 'live'
+    ? { debtor: debtorOf(terms.customer), note: noteOf(terms.metadata), sandbox: null }
+    : {
+        debtor: null,
+        note: null,
+        sandbox: {
           baseUrl: terms.baseUrl,
           metadata: terms.metadata,
           receiverName,
           receiverCity,
           documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
         },
+      }),
 });
 
 const lifetimeOf = (method: PaymentMethod, terms: ChargeTerms, from: Timestamp) => {
