@@ -4,7 +4,7 @@ import type { InstrumentRequest, Known } from '../../application/ports/paymentPr
 import type { OpenConnection } from '../../application/ports/providerConnections.ts';
 import type { AccountId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { addSeconds, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import type { RefundOrder } from '../../domain/refund/refund.ts';
 import { type Simulator, startSimulator } from '../simulators/pixApi/startSimulator.ts';
 import { openAdapter } from './support/adapter.ts';
@@ -12,13 +12,14 @@ import { type Prism, startPrism } from './support/prism.ts';
 import { type Relay, startRelay } from './support/relay.ts';
 import { judged } from './support/schema.ts';
 
-const ROUNDS = 60;
-const SEED = '20';
+const ROUNDS = 20;
 const HOUR_S = 3_600;
 const TENANT = { accountId: 'acc_00000000000000000000000001' as AccountId, mode: 'live' } as const;
 const TXID = 'cobranca00000000000000000001';
 const END_TO_END_ID = 'E9999900420261121130500000000001';
 const CREATED = '2026-11-21T13:00:00.000Z' as Timestamp;
+const NEXT_DAY = '2026-11-22T13:00:00.000Z';
+const LOCATION = 'qr.example/v2/0123456789';
 const REQUEST: InstrumentRequest = {
   ...TENANT,
   txid: TXID,
@@ -44,62 +45,79 @@ const REFUND: RefundOrder = {
   destination: null,
   providerPaymentId: END_TO_END_ID,
 };
-const BACK = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'resto', metadata: null } as const;
+const BACK = {
+  method: 'PIX',
+  providerPaymentId: END_TO_END_ID,
+  returnId: 'resto',
+  amount: toMinor(1_000),
+  metadata: null,
+} as const;
 const CHECKED = { txid: TXID, endToEndId: END_TO_END_ID, paidAt: CREATED, expectedTaxId: '99991111140' };
 
 const kindOf = ({ kind }: { readonly kind: string }): string => kind;
-/** Returns `known`, `nothing` for a known null, or `unknown`. */
+/** Returns `nothing` for a known null, otherwise the kind. */
 const knownKind = (known: Known<unknown>): string =>
   known.kind === 'known' && known.value === null ? 'nothing' : known.kind;
+const listKind = (known: Known<readonly unknown[]>): string =>
+  known.kind === 'known' && known.value.length === 0 ? 'none' : known.kind;
 
-/** Every call of the adapter, and the outcomes that random answers and refusals may have. A random answer never names what was asked for. */
-const CALLS: Readonly<
-  Record<string, readonly [outcomes: readonly string[], call: (adapter: OpenConnection) => Promise<string>]>
-> = {
-  issue: [['unknown', 'refused', 'unavailable'], async ({ provider }) => kindOf(await provider.issue(REQUEST))],
-  prolong: [['unknown', 'refused', 'unavailable'], async ({ provider }) => kindOf(await provider.prolong(REQUEST))],
-  findInstrument: [['unknown', 'nothing'], async ({ provider }) => knownKind(await provider.findInstrument(REQUEST))],
-  cancel: [['unknown', 'cancelled'], ({ provider }) => provider.cancel(REQUEST)],
-  statusOf: [['unknown', 'nothing'], async ({ provider }) => knownKind(await provider.statusOf(REQUEST))],
-  paymentsOf: [
-    ['unknown', 'none'],
-    async ({ provider }) => {
-      const known = await provider.paymentsOf(TENANT, TXID);
-      return known.kind === 'known' && known.value.length === 0 ? 'none' : known.kind;
-    },
-  ],
-  findPayment: [
-    ['unknown', 'nothing'],
-    async ({ provider }) => knownKind(await provider.findPayment(TENANT, END_TO_END_ID)),
-  ],
-  checkPayer: [
-    ['unknown', 'cannot tell'],
-    async ({ provider }) => {
-      const checked = await provider.checkPayer(TENANT, CHECKED);
-      return checked.kind === 'known' && checked.value === 'unknown' ? 'cannot tell' : checked.kind;
-    },
-  ],
-  returnPayment: [
-    ['unknown', 'refused'],
-    async ({ provider }) => kindOf(await provider.returnPayment(TENANT, { ...BACK, amount: toMinor(1_000) })),
-  ],
-  refund: [['unknown', 'refused'], async ({ provider }) => kindOf(await provider.refund(REFUND))],
-  findRefund: [['unknown', 'nothing'], async ({ provider }) => knownKind(await provider.findRefund(REFUND))],
-  listReceived: [
-    ['unknown', 'none'],
-    async ({ statement }) => {
-      const page = await statement.listReceived(CREATED, addSeconds(CREATED, HOUR_S), null);
-      return page.kind === 'known' && page.value.items.length === 0 ? 'none' : page.kind;
-    },
-  ],
+/** Every call of the adapter that the schema has. */
+const CALLS: Readonly<Record<string, (adapter: OpenConnection) => Promise<string>>> = {
+  issue: async ({ provider }) => kindOf(await provider.issue(REQUEST)),
+  prolong: async ({ provider }) => kindOf(await provider.prolong(REQUEST)),
+  findInstrument: async ({ provider }) => knownKind(await provider.findInstrument(REQUEST)),
+  cancel: ({ provider }) => provider.cancel(REQUEST),
+  statusOf: async ({ provider }) => knownKind(await provider.statusOf(REQUEST)),
+  paymentsOf: async ({ provider }) => listKind(await provider.paymentsOf(TENANT, TXID)),
+  findPayment: async ({ provider }) => knownKind(await provider.findPayment(TENANT, END_TO_END_ID)),
+  checkPayer: async ({ provider }) => {
+    const checked = await provider.checkPayer(TENANT, CHECKED);
+    return checked.kind === 'known' ? `payer ${checked.value}` : checked.kind;
+  },
+  returnPayment: async ({ provider }) => kindOf(await provider.returnPayment(TENANT, BACK)),
+  refund: async ({ provider }) => kindOf(await provider.refund(REFUND)),
+  findRefund: async ({ provider }) => knownKind(await provider.findRefund(REFUND)),
+  listReceived: async ({ statement }) => {
+    const page = await statement.listReceived(CREATED, addSeconds(CREATED, HOUR_S), null);
+    return page.kind === 'known' ? listKind({ kind: 'known', value: page.value.items }) : page.kind;
+  },
 };
 
-/** What PUT and GET of a charge were asked about, put into a random answer. */
-interface Truths {
-  readonly txid: boolean;
-  readonly amount: boolean;
-  readonly key: boolean;
-}
+/** Of answers about something else: nothing is learnt. A list of Pix of other keys has none of ours. */
+const NOTHING_LEARNT = {
+  issue: ['unknown'],
+  prolong: ['unknown'],
+  findInstrument: ['unknown'],
+  cancel: ['unknown'],
+  statusOf: ['unknown'],
+  paymentsOf: ['unknown'],
+  findPayment: ['unknown'],
+  checkPayer: ['payer unknown'],
+  returnPayment: ['unknown'],
+  refund: ['unknown'],
+  findRefund: ['unknown'],
+  listReceived: ['none'],
+};
+const UNKNOWN = Object.fromEntries(Object.keys(CALLS).map((name) => [name, ['unknown']]));
+
+/** Of refusals, by status. What the schema refuses for a call with another status is left out. */
+const REFUSED: Readonly<Record<number, Readonly<Record<string, readonly string[]>>>> = {
+  400: { issue: ['refused'] },
+  // The call had no effect, but a charge may exist.
+  403: { ...UNKNOWN, issue: ['unavailable'], prolong: ['unavailable'] },
+  404: {
+    ...UNKNOWN,
+    issue: ['unavailable'],
+    prolong: ['unavailable'],
+    findInstrument: ['nothing'],
+    cancel: ['cancelled'],
+    statusOf: ['nothing'],
+    paymentsOf: ['none'],
+    findPayment: ['nothing'],
+    findRefund: ['nothing'],
+  },
+  503: UNKNOWN,
+};
 
 judged('the adapter, answered at random by the schema of the central bank', (schema) => {
   let simulator: Simulator;
@@ -107,26 +125,22 @@ judged('the adapter, answered at random by the schema of the central bank', (sch
   let relay: Relay;
   let adapter: OpenConnection;
   let pixKey: string;
-  /** The status that Prism answers with; null: success. */
-  let status: number | null = null;
-  const truths: Truths | null = null;
-
-  /** Overwrites parts of the answer with what was asked for. */
-  const withTruths = (answer: string): string => {
-    if (truths === null) return answer;
-    const body = JSON.parse(answer);
-    if (truths.txid) body.txid = TXID;
-    if (truths.amount) body.valor = { original: '12.34' };
-    if (truths.key) body.chave = pixKey;
-    return JSON.stringify(body);
-  };
+  /** Of the next answer: Prism answers the same every time with the same seed. */
+  let seed = 0;
+  /** The status that Prism answers with (null: success), and what overwrites its random answer. */
+  const wanted: { status: number | null; truths: object } = { status: null, truths: {} };
 
   before(async () => {
     simulator = await startSimulator();
-    prism = await startPrism('mock', schema, '--dynamic', '--seed', SEED);
+    prism = await startPrism('mock', schema, '--dynamic');
     relay = await startRelay(prism.url, {
-      headers: () => (status === null ? {} : { prefer: `code=${status}` }),
-      answer: (_exchange, answer) => withTruths(answer),
+      headers: () => {
+        seed += 1;
+        const code = wanted.status === null ? '' : `, code=${wanted.status}`;
+        // Without `accept` Prism answers with another status, if the client accepts no problem+json.
+        return { prefer: `seed=${seed}${code}`, ...(code !== '' && { accept: '*/*' }) };
+      },
+      answer: (answer) => JSON.stringify({ ...JSON.parse(answer), ...wanted.truths }),
     });
     const [client] = simulator.clients;
     pixKey = client?.pixKey ?? '';
@@ -139,30 +153,72 @@ judged('the adapter, answered at random by the schema of the central bank', (sch
     await prism.close();
     await simulator.close();
   });
-
-  const outcomesOf = async (rounds: number): Promise<Readonly<Record<string, readonly string[]>>> => {
-    const seen: Record<string, readonly string[]> = {};
-    for (const [name, [, call]] of Object.entries(CALLS)) {
-      const outcomes = new Set<string>();
-      for (let round = 0; round < rounds; round++) outcomes.add(await call(adapter));
-      seen[name] = [...outcomes];
-    }
-    return seen;
-  };
-
-  it('believes no answer about something else', async () => {
-    status = null;
-    const seen = await outcomesOf(ROUNDS);
-    console.log(seen, [...new Set(relay.exchanges.map((e) => e.status))], relay.exchanges.length);
-    for (const [name, [outcomes]] of Object.entries(CALLS)) expect(outcomes, name).to.include.members(seen[name] ?? []);
+  beforeEach(() => {
+    seed = 0;
+    Object.assign(wanted, { status: null, truths: {} });
+    relay.exchanges.splice(0);
   });
 
-  for (const refusal of [400, 403, 404, 503])
-    it(`reads a refusal with ${refusal}`, async () => {
-      status = refusal;
-      const seen = await outcomesOf(3);
-      console.log(seen, [...new Set(relay.exchanges.map((e) => e.status))], relay.exchanges.length);
-      for (const [name, [outcomes]] of Object.entries(CALLS))
-        expect(outcomes, name).to.include.members(seen[name] ?? []);
+  /** Returns each call's different outcomes. */
+  const outcomesOf = async (names: readonly string[], rounds: number) => {
+    const outcomes = new Map(names.map((name) => [name, new Set<string>()]));
+    for (let round = 0; round < rounds; round++)
+      for (const [name, seen] of outcomes) seen.add((await CALLS[name]?.(adapter)) ?? '');
+    return Object.fromEntries([...outcomes].map(([name, seen]) => [name, [...seen].sort()]));
+  };
+
+  it('learns nothing from answers about something else', async () => {
+    expect(await outcomesOf(Object.keys(CALLS), ROUNDS)).to.deep.equal(NOTHING_LEARNT);
+    expect(relay.exchanges.filter(({ status }) => status >= 300)).to.deep.equal([]);
+    expect(new Set(relay.exchanges.map(({ answer }) => answer))).to.have.property('size', relay.exchanges.length);
+  });
+
+  for (const [status, outcomes] of Object.entries(REFUSED))
+    it(`tells refusals with ${status} apart`, async () => {
+      wanted.status = Number(status);
+      expect(await outcomesOf(Object.keys(outcomes), 3)).to.deep.equal(outcomes);
     });
+
+  it('issues a charge only if txid, amount and key are those of the request, with a code of that amount', async () => {
+    const truths = { txid: TXID, valor: { original: '12.34' }, chave: pixKey };
+    // A random code never has a right checksum; without one, the location makes the code.
+    const code = { pixCopiaECola: undefined, location: LOCATION, calendario: { criacao: CREATED } };
+    wanted.truths = { ...truths, ...code };
+    const issued = await adapter.provider.issue(REQUEST);
+    expect(issued.kind === 'issued' && issued.issued.instrument).to.deep.include({ txid: TXID, expiresAt: NEXT_DAY });
+    expect(issued.kind === 'issued' && 'brCode' in issued.issued.instrument && issued.issued.instrument.brCode)
+      .to.be.a('string')
+      .that.includes('540512.34')
+      .and.includes(LOCATION);
+    for (const wrong of Object.keys(truths)) {
+      wanted.truths = { ...Object.fromEntries(Object.entries(truths).filter(([name]) => name !== wrong)), ...code };
+      expect(await outcomesOf(['issue', 'prolong', 'findInstrument'], ROUNDS), wrong).to.deep.equal({
+        issue: ['unknown'],
+        prolong: ['unknown'],
+        findInstrument: ['unknown'],
+      });
+    }
+    wanted.truths = truths;
+    expect(await outcomesOf(['issue'], ROUNDS)).to.deep.equal({ issue: ['unknown'] });
+  });
+
+  it('takes a return for done only with its own id and amount', async () => {
+    const truths = { id: 'resto', valor: '10.00' };
+    wanted.truths = truths;
+    const { returnPayment } = await outcomesOf(['returnPayment'], ROUNDS);
+    expect(returnPayment).to.deep.equal(['done', 'processing', 'refused']);
+    for (const alone of [{ id: truths.id }, { valor: truths.valor }]) {
+      wanted.truths = alone;
+      expect(await outcomesOf(['returnPayment'], ROUNDS)).to.deep.equal({ returnPayment: ['unknown'] });
+    }
+  });
+
+  it('takes a Pix for a payment only with its own id and key', async () => {
+    wanted.truths = { endToEndId: END_TO_END_ID, chave: pixKey };
+    expect(await outcomesOf(['findPayment'], ROUNDS)).to.deep.equal({ findPayment: ['known'] });
+    wanted.truths = { endToEndId: END_TO_END_ID };
+    expect((await outcomesOf(['findPayment'], ROUNDS))['findPayment']).to.not.include('known');
+    wanted.truths = { chave: pixKey };
+    expect(await outcomesOf(['findPayment'], ROUNDS)).to.deep.equal({ findPayment: ['unknown'] });
+  });
 });

@@ -24,9 +24,6 @@ const TERMS: ConnectionTerms = {
   allowPrivate: true,
 };
 
-/** The circuit breaker would keep the next call from the institution after a few bad answers in a row. */
-const PAUSE_MS = 1;
-
 export const openAdapter = (terms: Partial<ConnectionTerms>, clientSecret = SECRETS.clientSecret): OpenConnection => {
   const claimed = new Map<string, string>();
   return openPixApi(
@@ -41,7 +38,8 @@ export const openAdapter = (terms: Partial<ConnectionTerms>, clientSecret = SECR
         claimed.set(endToEndId, first);
         return Promise.resolve(first === paymentId);
       },
-      timeouts: { breakerPauseMs: PAUSE_MS },
+      // The circuit breaker would keep the next call from the institution after a few bad answers in a row.
+      timeouts: { breakerPauseMs: 0 },
     },
   );
 };

@@ -23,7 +23,7 @@ export interface Rewriting {
   /** Headers for Prism in addition to the adapter's. */
   headers?(): Record<string, string>;
   /** What the adapter gets instead of the answer. */
-  answer?(exchange: { readonly method: string; readonly path: string; readonly sent: string }, answer: string): string;
+  answer?(answer: string): string;
 }
 
 export interface Relay {
@@ -58,8 +58,8 @@ export const startRelay = async (upstream: string, rewriting: Rewriting = {}): P
     const answer = await reply.body.text();
     const { statusCode: status, headers } = reply;
     exchanges.push({ method, path, status, answer, violations: violationsOf(headers['sl-violations']) });
-    res.writeHead(status, { 'content-type': headers['content-type'] ?? 'application/json' });
-    res.end(rewriting.answer?.({ method, path, sent }, answer) ?? answer);
+    res.writeHead(status, { 'content-type': String(headers['content-type'] ?? 'application/json') });
+    res.end(rewriting.answer?.(answer) ?? answer);
   };
 
   const server = createServer((req, res) => {

@@ -1,6 +1,7 @@
 // The central bank's schema, which lies beside the repository and not in it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { Ajv } from 'ajv';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PATH = 'shared/pix/bacen-pix-openapi-2.9.0.repaired.json';
@@ -50,3 +51,10 @@ export interface Document {
 }
 
 export const readDocument = (file: string): Document => JSON.parse(readFileSync(file, 'utf8')) as Document;
+
+/** Returns a function that tells whether the schema allows a value. Ajv knows OpenAPI's `example` and the like only as other words. */
+export const validatorOf = (document: Document, schema: Schema): ((value: unknown) => boolean) => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const validate = ajv.compile({ ...schema, components: document.components });
+  return (value) => validate(value) as boolean;
+};
