@@ -10,7 +10,7 @@ import { amountText, foldToAscii } from '../../../domain/pix/brCode.ts';
 import type { Connection } from './charges.ts';
 import type { Reply } from './client.ts';
 import type { PayoutPreset } from './presets/preset.ts';
-import { amountOf, at, isObject, listOf, textAt, timeOf } from './reading.ts';
+import { amountOf, at, textAt, timeOf } from './reading.ts';
 
 export interface SendOrder {
   /** Ours, never used for another payment. */
@@ -89,8 +89,8 @@ export class Payouts implements PayoutRail {
 
   async list(from: Timestamp, to: Timestamp): Promise<Known<Page<SentPayment>>> {
     const reply = await this.#call('GET', this.#preset.list, undefined, { inicio: from, fim: to });
-    const items = reply.kind === 'ok' && isObject(reply.body) ? listOf(reply.body['pix']) : undefined;
-    const sent = items?.map(sentOf) ?? (items === null ? [] : null);
+    const items = reply.kind === 'ok' ? at(reply.body, 'pix') : undefined;
+    const sent = Array.isArray(items) ? items.map(sentOf) : null;
     if (sent === null || !sent.every((one) => one !== null)) return UNKNOWN;
     return { kind: 'known', value: { items: sent, next: null } };
   }

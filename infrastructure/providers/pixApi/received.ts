@@ -7,7 +7,7 @@ import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.
 import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { Reply } from './client.ts';
-import { at, countOf, isObject, listOf } from './reading.ts';
+import { at, countOf, isObject, listOf, textAt } from './reading.ts';
 import { isReadEndToEndId, receivedOf } from './wire.ts';
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -115,13 +115,13 @@ export class ReceivedPix {
       'paginacao.paginaAtual': String(number),
       'paginacao.itensPorPagina': String(PAGE_SIZE),
     });
-    const items = reply.kind === 'ok' && isObject(reply.body) ? listOf(reply.body['pix']) : undefined;
-    if (items === undefined || reply.kind !== 'ok') {
+    const items = reply.kind === 'ok' ? listedIn(reply.body) : null;
+    if (items === null || reply.kind !== 'ok') {
       const isRefused = reply.kind === 'refused' && reply.status !== 409;
       return { kind: 'unknown', isRefused } as const;
     }
-    const next = nextPage(reply.body, number, items ?? []);
-    return { kind: 'known', value: { items: items ?? [], next } } as const;
+    const next = nextPage(reply.body, number, items);
+    return { kind: 'known', value: { items, next } } as const;
   }
 
   /** Lists are long: it waits as long as 429 asks for. */
@@ -135,6 +135,13 @@ export class ReceivedPix {
     }
   }
 }
+
+/** Returns the items of a list, or null if it can't be read. An empty list may be left out, but not its parameters. */
+const listedIn = (body: unknown): readonly unknown[] | null => {
+  const items = at(body, 'pix');
+  if (items === undefined && isObject(at(body, 'parametros'))) return [];
+  return Array.isArray(items) && items.every((item) => textAt(item, 'endToEndId') !== null) ? items : null;
+};
 
 /** Some institutions leave the paging out of the answer, or a part of it. A full page then has a successor. */
 const nextPage = (body: unknown, number: number, items: readonly unknown[]): number | null => {
