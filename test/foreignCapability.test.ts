@@ -314,9 +314,7 @@ type Capabilities = readonly [typeof tipping];
 const route = routeCalling<AppServices & UseCasesOf<Capabilities> & { readonly platform: OperatorsOf<Capabilities> }>();
 const done = { 200: { kind: 'json', description: 'It is done.', schema: exactly({ done: boolean }) } } as const;
 const ROUTES = [
-  route({
-    method: 'GET',
-    path: '/v1/tips',
+  route('GET', '/v1/tips', {
     operationId: 'listTips',
     summary: 'List tips',
     tag: PAYMENTS,
@@ -336,9 +334,7 @@ const ROUTES = [
       return { status: 200, body: { data } };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/v1/tips/{id}/release',
+  route('POST', '/v1/tips/{id}/release', {
     operationId: 'releaseTip',
     summary: 'Release a tip',
     tag: PAYMENTS,
@@ -352,9 +348,7 @@ const ROUTES = [
       return isRejection(released) ? released : { status: 200, body: { done: true } };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/ops/v1/tips/{id}/tell',
+  route('POST', '/ops/v1/tips/{id}/tell', {
     operationId: 'tellTipAgain',
     summary: 'Publish a tip again',
     tag: PLATFORM,

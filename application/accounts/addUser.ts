@@ -4,9 +4,8 @@ import { ACCOUNT } from '../../domain/account/account.ts';
 import { type AccountId, idIn, type PasswordId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addUser as decideAddition, type KnownUser, type Role, roleProblem, USER } from '../../domain/user/user.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { PasswordAsker, PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { newPassword } from './newPassword.ts';
@@ -21,9 +20,7 @@ export interface UserAddition {
   readonly password: string | null;
 }
 
-export interface AddUserNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface AddUserNeeds extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly emails: UserEmails;
   readonly passwords: Passwords;

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { findKey, KEYRING } from '../../domain/keyring/keyring.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { KeyUses } from '../ports/keyUses.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
@@ -15,12 +14,10 @@ const REMEMBERED = 10_000;
 /** How long a lookup waits for the read model, so that a new key works at once. */
 const CATCH_UP_MS = 1_000;
 
-export interface ApiKeysNeeds {
+export interface ApiKeysNeeds extends UseCaseNeeds {
   readonly leases: AccessLeases;
   readonly views: KeyViews;
   readonly caughtUp: CaughtUp;
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
   readonly uses: KeyUses;
 }
 

@@ -6,11 +6,10 @@ import { rateLimitPerMinute, sandboxRateLimit } from '../../domain/account/rateL
 import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts';
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { type KnownUser, USER } from '../../domain/user/user.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import { settingChanged } from '../core/settingChanged.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
@@ -47,9 +46,7 @@ import { reopen, suspend } from './suspension.ts';
 import { disableUser, enableUser } from './userStatus.ts';
 
 /** Needs of operators' use cases, which also run on the command line, without secrets key and job queue. */
-interface OperatorsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface OperatorsNeeds extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly emails: UserEmails;
   readonly passwords: Passwords;

@@ -3,14 +3,11 @@ import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 
-export interface SettingsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface SettingsNeeds extends UseCaseNeeds {
   readonly leases: Pick<AccessLeases, 'announce'>;
 }
 

@@ -3,15 +3,12 @@
 import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { changeRole as decideRole, type KnownUser, type Role, USER } from '../../domain/user/user.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { UserViews } from '../ports/readModels/views.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly users: Pick<UserViews, 'list'>;
   readonly withTenantLock: WithTenantLock;
 }

@@ -11,7 +11,7 @@ import {
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type KnownUser, USER, type UserState } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { SecondFactors } from '../ports/secondFactors.ts';
@@ -53,9 +53,7 @@ export const slowedDown = async <T>(
   return done.value;
 };
 
-interface LogInNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface LogInNeeds extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly emails: UserEmails;
   readonly passwords: Passwords;

@@ -12,10 +12,9 @@ import {
   rotateKey,
   workingKeys,
 } from '../../domain/keyring/keyring.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { pollUntil } from '../core/quiescence.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
@@ -24,9 +23,7 @@ import type { Progress } from '../ports/readModels/progress.ts';
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
 import { keyOf, newApiKey } from './newKey.ts';
 
-export interface KeyNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface KeyNeeds extends UseCaseNeeds {
   readonly randomness: Pick<Randomness, 'bytes'>;
   readonly leases: AccessLeases;
   /** Waits until the read model has the key, at most one second. A later lookup waits for it, too. */

@@ -10,16 +10,13 @@ import {
 } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { NewSecondFactor, SecondFactors } from '../ports/secondFactors.ts';
 import type { LoginFailures, Sessions } from '../ports/sessions.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly secondFactors: SecondFactors;
   readonly sessions: Sessions;

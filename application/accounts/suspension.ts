@@ -3,15 +3,12 @@ import { ACCOUNT, reopenAccount, suspendAccount } from '../../domain/account/acc
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { Sessions } from '../ports/sessions.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly leases: AccessLeases;
   readonly sessions: Pick<Sessions, 'endOfAccount'>;
 }

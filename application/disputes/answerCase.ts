@@ -9,9 +9,8 @@ import type { Decision } from '../../domain/kernel/decider.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import { type PaymentProviders, type Tenant, UnknownAtProvider } from '../ports/paymentProvider.ts';
@@ -27,9 +26,7 @@ export type CaseAnswer =
   /** By an operator. */
   | { readonly kind: 'review'; readonly approve: boolean };
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }

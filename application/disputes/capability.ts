@@ -1,15 +1,13 @@
 // Disputes: cases that payers' banks open about payments, from opening to settlement.
 import { disputeNotifications, sandboxDisputeNotifications } from '../../domain/dispute/settings.ts';
-import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
-import type { Accounts } from '../core/accounts.ts';
-import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { BY_ROW, capability, each, job, owedBy } from '../core/capability.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JudgeEvidence } from '../ports/evidenceGrants.ts';
 import type { EvidenceLinks, EvidenceReceiver } from '../ports/evidenceStorage.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CaseReads, CaseViews } from '../ports/readModels/cases.ts';
 import { answerCase } from './answerCase.ts';
@@ -24,9 +22,7 @@ import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 import { showEvidence } from './viewEvidence.ts';
 
-interface DisputesNeeds extends SweepNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface DisputesNeeds extends SweepNeeds, UseCaseNeeds {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;
@@ -42,16 +38,6 @@ interface DisputesNeeds extends SweepNeeds {
   /** For the HTTP routes. */
   readonly views: { readonly cases: CaseViews };
 }
-
-const overdueReminders: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly caseId: MedCaseId }> = (
-  { cases },
-  { before, page },
-) => cases.overdueReminders(before, page);
-
-const owedReports: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly paymentId: PaymentId }> = (
-  { cases },
-  { before, page },
-) => cases.owedReports(before, page);
 
 const PLACES = { places: 24, perTarget: 24 };
 
@@ -80,13 +66,19 @@ export const disputes = capability({
       handler: (needs: DisputesNeeds) => each(takeOwedReportsOf(needs)),
       places: PLACES,
       idle: 'awaited',
-      owed: owedBy(owedReports, ({ tenant, paymentId }) => ({ tenant, payload: { paymentId } })),
+      owed: owedBy(
+        ({ cases }: DisputesNeeds, { before, page }) => cases.owedReports(before, page),
+        ({ tenant, paymentId }) => ({ tenant, payload: { paymentId } }),
+      ),
     }),
     job(remindOfDeadline, {
       handler: (needs: DisputesNeeds) => each(recordNearDeadline(needs)),
       places: PLACES,
       idle: 'apart',
-      owed: owedBy(overdueReminders, ({ tenant, caseId }) => ({ tenant, payload: { caseId } })),
+      owed: owedBy(
+        ({ cases }: DisputesNeeds, { before, page }) => cases.overdueReminders(before, page),
+        ({ tenant, caseId }) => ({ tenant, payload: { caseId } }),
+      ),
     }),
     job(mailCase, {
       handler: (needs: DisputesNeeds) => each(sendCaseMail(needs)),

@@ -7,10 +7,9 @@ import type { Evidence, MedCase } from '../../domain/dispute/medCase.ts';
 import { type EvidenceId, idIn, type MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { KeyedLock } from '../core/keyedLock.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type {
   EvidenceGrant,
@@ -31,9 +30,7 @@ import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { ownCase } from './ownCase.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly evidence: EvidenceStorage;
   readonly grants: EvidenceGrants;
   readonly clock: Clock;

@@ -5,18 +5,15 @@ import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { CaseStatus, MedCase, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import { type MedCaseId, type Mode, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { CaseReads, CaseWaitsBecause, WaitingCase } from '../ports/readModels/cases.ts';
 import { answerCase } from './answerCase.ts';
 import { dismissCaseReport, settleCase } from './settleCase.ts';
 
-export interface ReviewNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface ReviewNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
   readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'waitingReports'>;

@@ -9,25 +9,20 @@ import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { settleDispute } from '../../domain/payment/dispute.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange, metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import { tellPaymentOf } from './tellPayment.ts';
-
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
-}
 
 /**
  * Settles a mismatch, first in the payment, because refunds reduce the same amount, then in the case. Rejects with `not_found`,
  * `case_not_open` or `invalid_amount`.
  */
 export const settleCase =
-  (needs: Needs) =>
+  (needs: UseCaseNeeds) =>
   async (id: MedCaseId, verdict: SettlingVerdict, reason: string, by: Changer): Promise<MedCase | Rejection> => {
     const { commands, accounts } = needs;
     const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
@@ -69,7 +64,7 @@ export const followSettlingOf =
 
 /** Removes a report from the operators’ list. Rejects with `not_found` or `case_not_open`. */
 export const dismissCaseReport =
-  ({ commands, accounts }: Needs) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async (id: MedCaseId, reason: string, by: Changer): Promise<'dismissed' | Rejection> => {
     const stream = MED_CASE.stream(id);
     const { state } = await commands.load(MED_CASE, stream);

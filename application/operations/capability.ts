@@ -2,9 +2,8 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { capability } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { FailedJobs } from '../ports/failedJobs.ts';
@@ -14,9 +13,7 @@ import type { ReadModelWork } from '../ports/readModelWork.ts';
 import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
 
-interface OperationsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface OperationsNeeds extends UseCaseNeeds {
   readonly store: EventStore;
   readonly consumers: Consumers;
   readonly readModelWork: ReadModelWork;

@@ -3,15 +3,12 @@ import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly store: Pick<EventStore, 'readStream'>;
   readonly consumers: Consumers;
 }

@@ -11,18 +11,12 @@ import {
   reviewPayout as review,
 } from '../../domain/payout/decisions.ts';
 import type { Payout, PayoutEvent, PayoutId, PayoutState } from '../../domain/payout/payout.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 
-export interface ChangePayoutNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
-}
-
 const change = async (
-  { commands, accounts }: ChangePayoutNeeds,
+  { commands, accounts }: UseCaseNeeds,
   id: PayoutId,
   isOwn: (payout: Payout) => boolean,
   decide: (at: Timestamp) => Decision<PayoutState, PayoutEvent, string>,
@@ -39,7 +33,7 @@ const change = async (
 
 /** Cancels a payout of the tenant. Rejects with `not_found` or `payout_not_cancellable`. */
 export const cancelPayout =
-  (needs: ChangePayoutNeeds) =>
+  (needs: UseCaseNeeds) =>
   ({ accountId, mode }: Tenant, id: PayoutId, by: Actor): Promise<Payout | Rejection> =>
     change(needs, id, ({ terms }) => terms.accountId === accountId && terms.mode === mode, cancel, by);
 
@@ -48,7 +42,7 @@ export const cancelPayout =
  * `payout_not_awaiting_approval`.
  */
 export const reviewPayout =
-  (needs: ChangePayoutNeeds) =>
+  (needs: UseCaseNeeds) =>
   (
     accountId: AccountId,
     id: PayoutId,
@@ -71,7 +65,7 @@ export type AnyReviewer = Changer & { readonly userId: UserId | null };
  * `payout_not_awaiting_approval`.
  */
 export const reviewAnyPayout =
-  (needs: ChangePayoutNeeds) =>
+  (needs: UseCaseNeeds) =>
   (id: PayoutId, verdict: Review, by: AnyReviewer): Promise<Payout | Rejection> =>
     change(
       needs,

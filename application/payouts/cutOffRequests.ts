@@ -2,17 +2,14 @@
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
 
 /** Every request is recorded or abandoned well within this time. */
 const CUT_OFF_MS = 60_000;
 
-export interface CutOffNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface CutOffNeeds extends UseCaseNeeds {
   readonly payoutFunds: PayoutFunds;
 }
 

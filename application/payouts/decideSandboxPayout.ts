@@ -4,17 +4,14 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { NO_PAYOUT } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxPayoutBank } from '../ports/payoutRail.ts';
 
 /** `early`: the payout was not submitted to the bank yet. */
 type SandboxPayoutDecision = 'decided' | 'early' | Rejection;
 
-export interface DecideSandboxPayoutNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface DecideSandboxPayoutNeeds extends UseCaseNeeds {
   readonly payoutBank: SandboxPayoutBank;
 }
 

@@ -14,11 +14,10 @@ import {
   payoutRequest,
 } from '../../domain/payout/request.ts';
 import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { createdIdOf, fingerprintOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
@@ -32,9 +31,7 @@ interface RequestPayoutCommand extends Actor {
   readonly body: PayoutBody;
 }
 
-export interface RequestPayoutNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface RequestPayoutNeeds extends UseCaseNeeds {
   readonly stopwatch: Stopwatch;
   readonly payoutRails: PayoutRails;
   readonly payoutFunds: PayoutFunds;

@@ -18,15 +18,11 @@ export interface CallbackSecrets {
  * What came of a callback. `contradicted`: the institution's own record names another charge, which was credited. `unmatched`: the
  * institution's record belongs to no charge, payout or refund of the connection. `notConfirmed`: the institution knows no such payment.
  */
-export type CallbackOutcome = 'handled' | 'testCall' | 'contradicted' | 'unmatched' | 'notConfirmed' | 'notUnderstood';
+export type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number];
 
-/** The outcomes that an operator must look into. */
-export const OPEN_OUTCOMES = [
-  'contradicted',
-  'unmatched',
-  'notConfirmed',
-  'notUnderstood',
-] as const satisfies readonly CallbackOutcome[];
+/** The outcomes that an operator must look into, the gravest last. */
+export const OPEN_OUTCOMES = ['contradicted', 'unmatched', 'notConfirmed', 'notUnderstood'] as const;
+export const CALLBACK_OUTCOMES = ['handled', 'testCall', ...OPEN_OUTCOMES] as const;
 
 /** One entry of a callback that was not handled as it claims. */
 export interface CallbackFinding {
@@ -82,8 +78,16 @@ export interface CallbackReads {
     filter: CallbackFilter,
     limit: number,
   ): Promise<{ readonly callbacks: readonly ListedCallback[]; readonly total: number }>;
-  /** Records that an operator has looked into a callback. Returns null if it does not exist or needs no operator. */
-  resolve(id: CallbackId, by: string, reason: string): Promise<ListedCallback | null>;
+  /**
+   * Records that an operator has looked into a callback, of this connection (null: of any). Returns null if it does not exist or does not
+   * wait for an operator.
+   */
+  resolve(
+    connectionId: ConnectionId | null,
+    id: CallbackId,
+    by: string,
+    reason: string,
+  ): Promise<ListedCallback | null>;
   /** Returns when a callback of the connection last arrived, by the database's clock, or null. */
   latest(connectionId: ConnectionId): Promise<Timestamp | null>;
   /** Returns the number of callbacks, of all connections, that an operator must look into. */

@@ -103,12 +103,18 @@ export const callbackUseCases = ({ providerCallbacks, callbackSecrets }: Callbac
     })),
 });
 
-/** Use cases of operators. */
+/** Use cases of operators, also on the command line. */
 export const operateCallbacks = ({ callbackReads }: CallbackOperatorsNeeds) => ({
   /** Returns at most `limit` callbacks, newest first. `total` also counts those beyond the limit. */
   listCallbacks: (filter: CallbackFilter, limit: number) => callbackReads.list(filter, limit),
   /** Records that an operator has looked into a callback. Rejects a callback that does not wait for an operator. */
-  resolveCallback: async (id: CallbackId, by: string, reason: string): Promise<ListedCallback | Rejection> =>
-    (await callbackReads.resolve(id, by, reason)) ??
+  resolveCallback: async (
+    connectionId: ConnectionId | null,
+    id: CallbackId,
+    by: string,
+    reason: string,
+  ): Promise<ListedCallback | Rejection> =>
+    (await callbackReads.resolve(connectionId, id, by, reason)) ??
     reject('not_found', 'No callback with this id waits for an operator.'),
 });
+export type CallbackOperators = ReturnType<typeof operateCallbacks>;

@@ -1,8 +1,7 @@
 // Refunds: reserving them, and paying them to the payer.
 import { autoConfirmRefunds, refundVelocity } from '../../domain/refund/settings.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { owedOf } from '../payments/overdue.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -13,9 +12,7 @@ import type { Timers } from '../ports/timers.ts';
 import { alertOfLate, confirmedLate, RefundExecutor, refund, refundExecution } from './refundExecution.ts';
 import { requestRefund } from './requestRefund.ts';
 
-interface RefundsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface RefundsNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly timers: Timers;
   readonly payments: Pick<PaymentReads, 'overdue'>;

@@ -13,10 +13,9 @@ import {
   refundRequest,
 } from '../../domain/refund/request.ts';
 import { type RefundVelocity, refundVelocity } from '../../domain/refund/settings.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 
@@ -29,9 +28,7 @@ interface RequestRefundCommand {
   readonly requestId: string;
 }
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly refundGuard: RefundGuard;
 }
 

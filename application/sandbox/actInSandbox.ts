@@ -16,9 +16,8 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type DisputeRecord, isDisputed } from '../../domain/transaction/disputes.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { AcquirerFact, ProviderCase, Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
@@ -40,9 +39,7 @@ type SandboxActResult =
   /** The job that finalises the payment has not made the instrument yet. */
   | { readonly kind: 'notFinalised' };
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly bank: SandboxBankPort;
 }
 

@@ -1,10 +1,9 @@
 // The sandbox: simulates payers, acquirers and the passing of time in test mode.
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import { settingChanged } from '../core/settingChanged.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -27,9 +26,7 @@ import {
   whenClockDrained,
 } from './testClock.ts';
 
-interface SandboxNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface SandboxNeeds extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
   readonly jobs: JobQueue;

@@ -3,8 +3,7 @@
 import type { RefundId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
@@ -13,9 +12,7 @@ export const NO_REFUND: Rejection = reject('not_found', 'There is no such refund
 /** `absent`: no refund was opened with this id. `early`: the refund was not submitted to the bank yet. */
 type SandboxRefundDecision = 'decided' | 'early' | 'absent' | Rejection;
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly bank: SandboxBankPort;
 }
 

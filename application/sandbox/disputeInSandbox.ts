@@ -12,19 +12,16 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf, sandboxCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { ownCase } from '../disputes/ownCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { ProviderCase, Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly bank: SandboxBankPort;
 }
 

@@ -11,8 +11,7 @@ import { makeEndToEndId } from '../../domain/pix/ids.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/incomingPayment.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { isOwn } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -36,9 +35,7 @@ export type SandboxPayResult =
   /** The job that finalises the payment has not issued the Pix code yet. */
   | { readonly kind: 'notFinalised' };
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly bank: Pick<SandboxBankPort, 'pay'>;
   readonly randomness: Randomness;
 }

@@ -3,11 +3,10 @@
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
-import { BY_ROW, capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { BY_ROW, capability, each, job, owedBy } from '../core/capability.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import { settingChanged } from '../core/settingChanged.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 import type { FailingTargets } from '../ports/failingTargets.ts';
@@ -15,9 +14,9 @@ import type { JobQueue } from '../ports/jobs.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CaughtUp } from '../ports/readModels/progress.ts';
 import type { DeliveryViews, EndpointViews } from '../ports/readModels/views.ts';
-import type { DeadLetterReads, DeliveryReads, OverdueDelivery } from '../ports/readModels/webhookDeliveries.ts';
+import type { DeadLetterReads, DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
-import type { Redrive, Redrives } from '../ports/redrives.ts';
+import type { Redrives } from '../ports/redrives.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
@@ -42,9 +41,7 @@ import {
 } from './webhookEndpoints.ts';
 import { fanOut, scheduleMessages, webhookFanOut } from './webhookFanOut.ts';
 
-interface WebhooksNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface WebhooksNeeds extends UseCaseNeeds {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly randomness: Randomness;
@@ -76,12 +73,6 @@ type Parts = ReturnType<typeof partsOf>;
 
 const ofEndpoint = (endpointId: EndpointId) => ({ endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId });
 
-const overdueDeliveries: OwedSource<WebhooksNeeds, OverdueDelivery> = ({ deliveries }, { before, page }) =>
-  deliveries.overdue(before, page);
-
-const stalledRedrives: OwedSource<WebhooksNeeds, Pick<Redrive, 'id' | 'tenant'>> = ({ redrives }, { ageMs, page }) =>
-  redrives.stalled(ageMs, page);
-
 export const webhooks = capability({
   name: 'webhooks',
   parts: partsOf,
@@ -103,18 +94,17 @@ export const webhooks = capability({
       places: { places: 256, perTarget: 4 },
       idle: 'apart',
       // If a job was lost, its delivery may have been attempted, so the new job names the due time.
-      owed: owedBy(overdueDeliveries, ({ tenant, deliveryId, target, dueAt }) => ({
-        tenant,
-        payload: { deliveryId, dueAt },
-        target,
-      })),
+      owed: owedBy(
+        ({ deliveries }: WebhooksNeeds, { before, page }) => deliveries.overdue(before, page),
+        ({ tenant, deliveryId, target, dueAt }) => ({ tenant, payload: { deliveryId, dueAt }, target }),
+      ),
     }),
     job(redrive, {
       handler: (needs: WebhooksNeeds) => each(workOffRedrive(needs)),
       // A re-drive writes as fast as the log allows; more in parallel would only slow down payments.
       places: { places: 2, perTarget: 1 },
       idle: 'writesMessages',
-      owed: owedBy(stalledRedrives, jobOfRedrive),
+      owed: owedBy(({ redrives }: WebhooksNeeds, { ageMs, page }) => redrives.stalled(ageMs, page), jobOfRedrive),
     }),
   ],
   gauges: [

@@ -4,8 +4,7 @@ import { type EndpointId, type EventId, idIn } from '../../domain/kernel/ids.ts'
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import { ownedBy, WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -14,9 +13,7 @@ import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { endpointSecret } from './signingSecrets.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly secrets: WebhookSecrets;

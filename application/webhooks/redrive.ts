@@ -3,10 +3,10 @@
 import { type EndpointId, idIn, type RedriveId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { correlationOf, redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { JobQueue, JobRequest, PayloadOf } from '../ports/jobs.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { assertCountable, type CaughtUp } from '../ports/readModels/progress.ts';
@@ -26,9 +26,7 @@ export const jobOfRedrive = ({ id: redriveId, tenant }: Pick<Redrive, 'id' | 'te
   payload: { redriveId },
 });
 
-interface AskNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface AskNeeds extends UseCaseNeeds {
   readonly deadLetters: DeadLetterReads;
   readonly redrives: Redrives;
   readonly randomness: Randomness;
@@ -72,9 +70,7 @@ export const askRedrive =
 const takesDeliveries = async (commands: CommandHandler, endpointId: EndpointId | null): Promise<boolean> =>
   (await endpointRefused(commands, endpointId)) === null;
 
-interface WorkNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface WorkNeeds extends UseCaseNeeds {
   readonly deadLetters: DeadLetterReads;
   readonly redrives: Redrives;
   readonly messages: StreamMessages;

@@ -8,16 +8,14 @@ import { requestResend } from '../../domain/payment/resend.ts';
 import { resentMessagesOf } from '../../domain/presentation/messages.ts';
 import { type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
 }
 

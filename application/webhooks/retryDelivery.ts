@@ -15,16 +15,14 @@ import {
   type WebhookDeliveryState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { StreamMessages } from './streamMessages.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly messages: StreamMessages;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }

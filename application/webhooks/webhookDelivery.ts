@@ -19,12 +19,11 @@ import {
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { runAll, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
@@ -101,9 +100,7 @@ export const webhookDelivery = processManager({
   },
 });
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;

@@ -14,9 +14,8 @@ import {
   rotateEndpointSecret,
   WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
@@ -28,9 +27,7 @@ import { keepSecret, rotateSecret } from './signingSecrets.ts';
 /** Maximum number of endpoints per account and mode, including inactive ones. */
 const ENDPOINTS_MAX = 16;
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly secrets: WebhookSecrets;
   readonly sender: WebhookSender;
   readonly randomness: Randomness;

@@ -60,8 +60,8 @@ export type ProviderConnectionEvent =
 export interface Connection extends SecretVersions {
   readonly status: ConnectionStatus;
   readonly terms: ConnectionTerms;
-  /** Until when the previous callback secret is accepted; null if it was never rotated. */
-  readonly previousCallbackUntil: Timestamp | null;
+  /** The callback secret before the latest rotation, and until when it is accepted; null if it was never rotated. */
+  readonly previousCallback: { readonly version: number; readonly until: Timestamp } | null;
   readonly addedAt: Timestamp;
   readonly changedAt: Timestamp;
 }
@@ -71,7 +71,7 @@ const evolve = (state: ConnectionState, event: ProviderConnectionEvent): Connect
   if (event.type === 'ProviderConnectionAdded') {
     const { at, clientSecretVersion, privateKeyVersion, callbackSecretVersion, ...terms } = event.data;
     const versions = { clientSecretVersion, privateKeyVersion, callbackSecretVersion };
-    return { status: 'enabled', terms, ...versions, previousCallbackUntil: null, addedAt: at, changedAt: at };
+    return { status: 'enabled', terms, ...versions, previousCallback: null, addedAt: at, changedAt: at };
   }
   if (state.status === 'absent' || state.status === 'removed') return state;
   const changed = { ...state, changedAt: event.data.at };
@@ -91,8 +91,8 @@ const evolve = (state: ConnectionState, event: ProviderConnectionEvent): Connect
     case 'ProviderConnectionClientSecretRotated':
       return { ...changed, clientSecretVersion: event.data.clientSecretVersion };
     case 'ProviderConnectionCallbackSecretRotated': {
-      const { callbackSecretVersion, previousUntil: previousCallbackUntil } = event.data;
-      return { ...changed, callbackSecretVersion, previousCallbackUntil };
+      const { callbackSecretVersion, previousUntil: until } = event.data;
+      return { ...changed, callbackSecretVersion, previousCallback: { version: state.callbackSecretVersion, until } };
     }
     default:
       return ignore(state, event);

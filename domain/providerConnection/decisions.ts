@@ -81,7 +81,7 @@ export const removeConnection =
   };
 
 /**
- * Makes the client secret of this version the current one. Replies `taken` if it is not the next version, because another rotation was
+ * Makes the client secret of this version the current one. Replies `taken` if a later version is current, because another rotation was
  * faster. Rejects with `not_found`.
  */
 export const rotateClientSecret =
@@ -89,7 +89,8 @@ export const rotateClientSecret =
   (state) => {
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
-    if (clientSecretVersion !== connection.clientSecretVersion + 1) return { events: [], reply: 'taken' };
+    if (clientSecretVersion === connection.clientSecretVersion) return { events: [], reply: 'rotated' };
+    if (clientSecretVersion < connection.clientSecretVersion) return { events: [], reply: 'taken' };
     return {
       events: [{ type: 'ProviderConnectionClientSecretRotated', data: { clientSecretVersion, at } }],
       reply: 'rotated',
@@ -98,14 +99,15 @@ export const rotateClientSecret =
 
 /**
  * Makes the callback secret of this version the current one. The previous one is accepted for 24 hours, or until the next rotation. Replies
- * `taken` if it is not the next version. Rejects with `not_found`.
+ * `taken` if a later version is current. Rejects with `not_found`.
  */
 export const rotateCallbackSecret =
   (callbackSecretVersion: number, at: Timestamp): Decides<'rotated' | 'taken'> =>
   (state) => {
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
-    if (callbackSecretVersion !== connection.callbackSecretVersion + 1) return { events: [], reply: 'taken' };
+    if (callbackSecretVersion === connection.callbackSecretVersion) return { events: [], reply: 'rotated' };
+    if (callbackSecretVersion < connection.callbackSecretVersion) return { events: [], reply: 'taken' };
     const previousUntil = addMillis(at, PREVIOUS_CALLBACK_MS);
     return {
       events: [{ type: 'ProviderConnectionCallbackSecretRotated', data: { callbackSecretVersion, previousUntil, at } }],

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { isLoopbackHost } from './address.ts';
 import { isSameSecret } from './authentication.ts';
 import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
-import { type Route, route, type Tag } from './route.ts';
+import { json, type Route, route, type Tag } from './route.ts';
 import type { Operations } from './serverContext.ts';
 
 export const OPERATIONS: Tag = { name: 'Operations', description: 'Health and metrics for operators of this server.' };
@@ -37,46 +37,38 @@ const parkedSchema = optional(
   ),
 );
 
-const liveRoute = route({
-  method: 'GET',
-  path: '/health/live',
+const liveRoute = route('GET', '/health/live', {
   operationId: 'getLiveness',
   summary: 'Check that the process is running',
   tag: OPERATIONS,
   principal: 'public',
   limit: 'unlimited',
   responses: {
-    200: { kind: 'json', description: 'The process is running.', schema: exactly({ status: constant('live') }) },
+    200: json('The process is running.', exactly({ status: constant('live') })),
   },
-  errors: [],
   handle: async () => ({ status: 200, body: { status: 'live' as const } }),
 });
 
-const readyRoute = route({
-  method: 'GET',
-  path: '/health/ready',
+const readyRoute = route('GET', '/health/ready', {
   operationId: 'getReadiness',
   summary: 'Check that the process is ready to serve',
   tag: OPERATIONS,
   principal: 'public',
   limit: 'readiness',
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The process can append and read events, and its read models lag by at most 5 seconds.',
-      schema: exactly({ status: constant('ready'), parked: parkedSchema }),
-    },
-    503: {
-      kind: 'json',
-      description: 'The process is not ready; `reason` says why.',
-      schema: exactly({
+    200: json(
+      'The process can append and read events, and its read models lag by at most 5 seconds.',
+      exactly({ status: constant('ready'), parked: parkedSchema }),
+    ),
+    503: json(
+      'The process is not ready; `reason` says why.',
+      exactly({
         status: constant('not_ready'),
         reason: described('Why the process is not ready.', string()),
         parked: parkedSchema,
       }),
-    },
+    ),
   },
-  errors: [],
   handle: async ({ services: { operations } }) => {
     const reason = await operations.unreadiness();
     const streams = operations.parkedStreams();
@@ -87,9 +79,7 @@ const readyRoute = route({
   },
 });
 
-const metricsRoute = route({
-  method: 'GET',
-  path: '/metrics',
+const metricsRoute = route('GET', '/metrics', {
   operationId: 'getMetrics',
   summary: 'Metrics for Prometheus',
   tag: OPERATIONS,

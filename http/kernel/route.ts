@@ -45,6 +45,16 @@ export interface ParamRule<Value = unknown> {
   readonly parse: (text: string) => Value | Rejection;
 }
 
+/** Returns the rule of a parameter that `parse` reads from its text, or rejects. */
+export const pathParam = <Parsed>(
+  description: string,
+  parse: (text: string) => Parsed,
+): ParamRule<Exclude<Parsed, Rejection>> => ({
+  description,
+  schema: { type: 'string' },
+  parse: parse as ParamRule<Exclude<Parsed, Rejection>>['parse'],
+});
+
 /** A query parameter. All are optional: if missing, the value is the fallback or undefined. */
 export interface QueryRule<Value = unknown, Fallback extends Value | undefined = Value | undefined> {
   readonly description: string;
@@ -137,6 +147,10 @@ export type ResponseRule<Schema extends TSchema = TSchema> =
   | { readonly kind: 'empty'; readonly description: string };
 type ResponseRules = { readonly [status: number]: ResponseRule };
 
+/** Returns the rule of a response with a JSON body. */
+export const json = <Schema extends TSchema>(description: string, schema: Schema) =>
+  ({ kind: 'json', description, schema }) as const;
+
 interface Headers {
   readonly [name: string]: string;
 }
@@ -212,7 +226,7 @@ interface Declaration<
   Body extends BodyRule,
   Responses extends ResponseRules,
   Called,
-> extends Named {
+> extends Omit<Named, 'method' | 'path'> {
   readonly principal: Who;
   /** Returns a rejection if the caller's role may not use the route, or null. Runs before validation. By default every role may. */
   readonly refusalOf?: (caller: Callers[Who]) => Rejection | null;
@@ -229,8 +243,8 @@ interface Declaration<
   /** Read models that must catch up with the events this process knows of. If they don't within a second: 503 (architecture §6). */
   readonly reads?: readonly ReadModelName[];
   readonly responses: Responses;
-  /** Error codes beyond those that the rest of the declaration implies. */
-  readonly errors: readonly ErrorCode[];
+  /** Error codes beyond those that the rest of the declaration implies, such as `not_found` of a route with parameters. */
+  readonly errors?: readonly ErrorCode[];
   readonly handle: (
     context: RouteContext<Who, Params, Query, Body, Called>,
   ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
@@ -272,11 +286,13 @@ const impliedErrors = ({
   params,
   query,
   body,
+  responses,
   needsIdempotencyKey,
-}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body'> & {
+}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body' | 'responses'> & {
   needsIdempotencyKey: boolean;
 }): ErrorCode[] => [
   ...(Object.keys(params).length > 0 ? (['invalid_request'] as const) : []), // a path that can't be decoded
+  ...(Object.keys(params).length > 0 && responses[404] === undefined ? (['not_found'] as const) : []),
   ...Object.values(query).map(({ code }) => code),
   ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
   ...bodyErrors(body),
@@ -309,13 +325,18 @@ export const routeCalling =
     Query extends QueryRules = NonNullable<unknown>,
     Body extends BodyRule = NoBody,
   >(
+    method: Named['method'],
+    path: string,
     declared: Declaration<Who, Params, Query, Body, Responses, Called>,
   ): Route => {
-    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
+    const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
+    const { responses } = declared;
     const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
+      method,
+      path,
       refusesUnknownQuery: false,
       reads: [],
       ...named,
@@ -327,7 +348,10 @@ export const routeCalling =
       headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
       body,
       errors: [
-        ...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors]),
+        ...new Set([
+          ...impliedErrors({ principal, limit, params, query, body, responses, needsIdempotencyKey }),
+          ...errors,
+        ]),
       ],
       handle: handle as Route['handle'],
     };

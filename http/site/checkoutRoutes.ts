@@ -4,13 +4,13 @@ import { LOGO_TYPES } from '../../application/ports/logos.ts';
 import { findInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRawId } from '../../domain/kernel/ids.ts';
-import { type ErrorCode, reject } from '../../domain/kernel/rejection.ts';
+import { reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/query.ts';
-import { type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
+import { json, pathParam, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { GatewayServices } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
@@ -46,12 +46,8 @@ const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
 
 /** Parses an impossible id to null, so that pages can answer 404 themselves. */
 const payerParam = {
-  id: {
-    description: 'The raw id of the charge.',
-    schema: { type: 'string' },
-    parse: (text: string) => (isRawId(text) ? (text as PaymentId) : null),
-  },
-} as const;
+  id: pathParam('The raw id of the charge.', (text) => (isRawId(text) ? (text as PaymentId) : null)),
+};
 type PayerContext = Pick<RouteContext<'public', typeof payerParam>, 'params' | 'services'>;
 
 const paymentAsked = async ({ params: { id }, services }: PayerContext): Promise<ExistingPayment | null> => {
@@ -84,31 +80,23 @@ const noSuch = (what: string) => reject('not_found', `There is no such ${what}.`
 
 /** Common properties of all routes for payers. */
 const ofPayer = {
-  method: 'GET',
   tag: CHECKOUT,
   principal: 'public',
   limit: 'pages',
 } as const;
 const ofPayment = { ...ofPayer, params: payerParam, reads: ['payments'] } as const;
-const NOT_FOUND: { readonly errors: readonly ErrorCode[] } = { errors: ['not_found'] };
 
 const sendAsset = ({ version, contentType, body }: Asset) => {
   const headers = { 'Cache-Control': FOR_EVER, ETag: `"${version}"` };
   return { status: 200, headers, contentType, bytes: body } as const;
 };
 
-const assetRoute = route({
+const assetRoute = route('GET', '/pay/assets/{name}', {
   ...ofPayer,
-  ...NOT_FOUND,
-  path: '/pay/assets/{name}',
   operationId: 'getCheckoutAsset',
   summary: 'Get a file of the payer’s pages',
   params: {
-    name: {
-      description: 'The name of the file.',
-      schema: { type: 'string' },
-      parse: (text: string) => checkoutAsset(text) ?? noSuch('file'),
-    },
+    name: pathParam('The name of the file.', (text) => checkoutAsset(text) ?? noSuch('file')),
   },
   responses: {
     200: {
@@ -121,18 +109,12 @@ const assetRoute = route({
   handle: async ({ params: { name: asset } }) => sendAsset(asset),
 });
 
-const colorRoute = route({
+const colorRoute = route('GET', '/pay/colors/{name}', {
   ...ofPayer,
-  ...NOT_FOUND,
-  path: '/pay/colors/{name}',
   operationId: 'getCheckoutColor',
   summary: 'Get the style sheet of a merchant’s colour, with readable text colours',
   params: {
-    name: {
-      description: 'Six hex digits and `.css`.',
-      schema: { type: 'string' },
-      parse: (text: string) => colorAsset(text) ?? noSuch('file'),
-    },
+    name: pathParam('Six hex digits and `.css`.', (text) => colorAsset(text) ?? noSuch('file')),
   },
   responses: {
     200: { kind: 'bytes', description: 'The style sheet.', contentTypes: ['text/css'] },
@@ -141,10 +123,8 @@ const colorRoute = route({
   handle: async ({ params: { name: asset } }) => sendAsset(asset),
 });
 
-const logoRoute = route({
+const logoRoute = route('GET', '/pay/logos/{sha256}', {
   ...ofPayer,
-  ...NOT_FOUND,
-  path: '/pay/logos/{sha256}',
   operationId: 'getLogo',
   summary: 'Get the logo of a merchant',
   params: {
@@ -170,16 +150,14 @@ const page = <Status extends 200 | 404>(status: Status, html: string) => ({
   page: html,
 });
 
-const checkoutRoute = route({
+const checkoutRoute = route('GET', '/pay/{id}', {
   ...ofPayment,
-  path: '/pay/{id}',
   operationId: 'showCheckout',
   summary: 'Show the page where the payer pays the charge and sees its status',
   responses: {
     200: { kind: 'page', description: 'The page.' },
     404: { kind: 'page', description: 'There is no such charge.' },
   },
-  errors: [],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment
@@ -188,16 +166,14 @@ const checkoutRoute = route({
   },
 });
 
-const cardRoute = route({
+const cardRoute = route('GET', '/pay/{id}/card', {
   ...ofPayment,
-  path: '/pay/{id}/card',
   operationId: 'showCardPage',
   summary: 'Show the page of the sandbox’s card acquirer',
   responses: {
     200: { kind: 'page', description: 'The page. It explains how to settle the charge without a card.' },
     404: { kind: 'page', description: 'There is no such charge, it does not accept cards, or it is live.' },
   },
-  errors: [],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     const card = payment && findInstrument(payment.charge.instruments, 'CREDIT_CARD');
@@ -215,20 +191,16 @@ const sendQr = async (text: string | undefined) => {
   return { status: 200, headers, contentType: 'image/png', bytes: await renderQrPng(text) } as const;
 };
 
-const pixQrRoute = route({
+const pixQrRoute = route('GET', '/pay/{id}/qr.png', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/qr.png',
   operationId: 'getCheckoutQr',
   summary: 'Get the QR code of the Pix charge',
   responses: png,
   handle: async (context) => sendQr((await paymentAsked(context))?.charge.instruments.pix?.brCode),
 });
 
-const cryptoQrRoute = route({
+const cryptoQrRoute = route('GET', '/pay/{id}/crypto.png', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/crypto.png',
   operationId: 'getCheckoutCryptoQr',
   summary: 'Get the QR code of the bare crypto address, a form that every wallet can read',
   responses: png,
@@ -256,10 +228,8 @@ const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts;
   return { facts, token: documentTokenOf(idSeed, terms.paymentId) };
 };
 
-const boletoRoute = route({
+const boletoRoute = route('GET', '/pay/{id}/boleto.pdf', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/boleto.pdf',
   operationId: 'getCheckoutBoleto',
   summary: 'Get the boleto with the payer’s name, by the link in the merchant’s response',
   query: {
@@ -275,10 +245,8 @@ const boletoRoute = route({
   },
 });
 
-const publicBoletoRoute = route({
+const publicBoletoRoute = route('GET', '/pay/{id}/public/boleto.pdf', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/public/boleto.pdf',
   operationId: 'getPublicBoleto',
   summary: 'Get the boleto without the payer’s name',
   responses: pdf('The boleto, while there is something to pay.'),
@@ -294,10 +262,8 @@ const receiptOf = async (payment: ExistingPayment, services: GatewayServices) =>
   return receiptFactsOf(payment, settings, await services.findLogo(settings.logo));
 };
 
-const receiptRoute = route({
+const receiptRoute = route('GET', '/pay/{id}/receipt.pdf', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/receipt.pdf',
   operationId: 'getCheckoutReceipt',
   summary: 'Get the receipt without the payer’s name',
   responses: pdf('The receipt of a settled charge.'),
@@ -316,23 +282,19 @@ const statusSchema = exactly({
   now: described('Account time.', timestamp),
 });
 
-const statusRoute = route({
+const statusRoute = route('GET', '/pay/{id}/status', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/status',
   operationId: 'getCheckoutStatus',
   summary: 'Get the status of the charge, for pages that can’t keep a stream open',
-  responses: { 200: { kind: 'json', description: 'The current status.', schema: statusSchema } },
+  responses: { 200: json('The current status.', statusSchema) },
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment ? { status: 200, body: await statusOf(payment, context.services) } : noSuch('charge');
   },
 });
 
-const eventsRoute = route({
+const eventsRoute = route('GET', '/pay/{id}/events', {
   ...ofPayment,
-  ...NOT_FOUND,
-  path: '/pay/{id}/events',
   operationId: 'streamCheckoutStatus',
   summary: 'Stream changes of the charge’s status as server-sent events',
   responses: {

@@ -8,7 +8,7 @@ import { gzip as gzipWithCallback } from 'node:zlib';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { LANGUAGES } from '../../domain/presentation/amount.ts';
 import { OPERATIONS } from '../kernel/health.ts';
-import { type Route, route } from '../kernel/route.ts';
+import { pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { DOCS_ASSETS } from './docs/assets.ts';
@@ -55,14 +55,13 @@ const onceEach = (make: (chosen: ChosenLanguage) => string): ((chosen: ChosenLan
 /** The variants that most readers get. */
 const UNCHOSEN: readonly ChosenLanguage[] = LANGUAGES.map((language) => ({ language, keep: '' }));
 
-const forAll = { method: 'GET', tag: OPERATIONS, principal: 'public', errors: [] } as const;
+const forAll = { tag: OPERATIONS, principal: 'public' } as const;
 
 const homeRoute = (facts: HomeFacts): Route => {
   const pageOf = onceEach((chosen) => homePage(chosen, facts));
   const json = once(() => JSON.stringify(homeJson(facts)));
-  return route({
+  return route('GET', '/', {
     ...forAll,
-    path: '/',
     prepare: () => void [...UNCHOSEN.map(pageOf), json()],
     operationId: 'showHome',
     summary: 'Show the home page, or its links as JSON',
@@ -108,9 +107,8 @@ const documentRoute = (make: () => object): Route => {
   const document = once(() => cachedDocument(JSON.stringify(make())));
   // The document is public, so tools on other sites may read it.
   const headers = { 'Cache-Control': FOR_MINUTES, 'Access-Control-Allow-Origin': '*', Vary: 'Accept-Encoding' };
-  return route({
+  return route('GET', '/openapi.json', {
     ...forAll,
-    path: '/openapi.json',
     operationId: 'getOpenApiDocument',
     prepare: () => void document().catch(() => undefined), // the next request reports the error
     summary: 'Get the OpenAPI document of this server',
@@ -133,9 +131,8 @@ const operationIdOf = (path: string): string =>
 
 const pageRoute = (path: string, make: () => string): Route => {
   const page = once(make);
-  return route({
+  return route('GET', path, {
     ...forAll,
-    path,
     operationId: operationIdOf(path),
     summary: 'Show a page of the documentation',
     prepare: page,
@@ -146,9 +143,8 @@ const pageRoute = (path: string, make: () => string): Route => {
 
 const guideRoute = (path: string, make: GuidePage): Route => {
   const pageOf = onceEach(make);
-  return route({
+  return route('GET', path, {
     ...forAll,
-    path,
     operationId: operationIdOf(path),
     summary: 'Show a guide in English or Portuguese',
     query: languageQuery,
@@ -162,17 +158,15 @@ const guideRoute = (path: string, make: GuidePage): Route => {
   });
 };
 
-const assetRoute = route({
+const assetRoute = route('GET', '/docs/assets/{name}', {
   ...forAll,
-  path: '/docs/assets/{name}',
   operationId: 'getDocsAsset',
   summary: 'Get a file of the documentation pages',
   params: {
-    name: {
-      description: 'The name of the file.',
-      schema: { type: 'string' },
-      parse: (text: string) => DOCS_ASSETS.find(text) ?? reject('not_found', 'There is no such file.'),
-    },
+    name: pathParam(
+      'The name of the file.',
+      (text) => DOCS_ASSETS.find(text) ?? reject('not_found', 'There is no such file.'),
+    ),
   },
   responses: {
     200: {
@@ -182,7 +176,6 @@ const assetRoute = route({
     },
     304: NOT_MODIFIED,
   },
-  errors: ['not_found'],
   handle: async ({ params: { name: asset } }) => {
     const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
     return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
@@ -200,20 +193,17 @@ const operationRoute = (groups: () => readonly Group[], publicUrl: string): Rout
     pages.set(operationId, page);
     return page;
   };
-  return route({
+  return route('GET', '/docs/operations/{operationId}', {
     ...forAll,
-    path: '/docs/operations/{operationId}',
     operationId: 'showDocsOperation',
     summary: 'Show the page of one operation; the reference loads it when the operation is opened',
     params: {
-      operationId: {
-        description: 'The operationId.',
-        schema: { type: 'string' },
-        parse: (text: string) => pageOf(text) ?? reject('not_found', 'There is no such operation.'),
-      },
+      operationId: pathParam(
+        'The operationId.',
+        (text) => pageOf(text) ?? reject('not_found', 'There is no such operation.'),
+      ),
     },
     responses: { 200: { kind: 'page', description: 'The page.' } },
-    errors: ['not_found'],
     handle: async ({ params: { operationId: page } }) => ({ status: 200, headers: PAGE_HEADERS, page }),
   });
 };

@@ -4,26 +4,23 @@ import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
 import { DASHBOARD } from '../api/access/tags.ts';
 import { accepting, described, string } from '../kernel/jsonSchema.ts';
-import { jsonBody, type Route, route } from '../kernel/route.ts';
+import { jsonBody, pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
 import { PASSWORD_PAGE, passwordAsset } from './password/page.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-const assetRoute = route({
-  method: 'GET',
-  path: '/account/assets/{name}',
+const assetRoute = route('GET', '/account/assets/{name}', {
   operationId: 'getAccountAsset',
   summary: 'Get a file of the password page',
   tag: DASHBOARD,
   principal: 'public',
   params: {
-    name: {
-      description: 'The name of the file.',
-      schema: { type: 'string' },
-      parse: (text: string) => passwordAsset(text) ?? reject('not_found', 'There is no such file.'),
-    },
+    name: pathParam(
+      'The name of the file.',
+      (text) => passwordAsset(text) ?? reject('not_found', 'There is no such file.'),
+    ),
   },
   responses: {
     200: {
@@ -33,22 +30,18 @@ const assetRoute = route({
     },
     304: NOT_MODIFIED,
   },
-  errors: ['not_found'],
   handle: async ({ params: { name: asset } }) => {
     const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
     return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
   },
 });
 
-const pageRoute = route({
-  method: 'GET',
-  path: '/account/password',
+const pageRoute = route('GET', '/account/password', {
   operationId: 'showPasswordPage',
   summary: 'Show the page where a user with a mailed link sets a password',
   tag: DASHBOARD,
   principal: 'public',
   responses: { 200: { kind: 'page', description: 'The page, the same for every link.' } },
-  errors: [],
   handle: async () => ({
     status: 200,
     headers: { 'Content-Security-Policy': checkoutContentSecurityPolicy },
@@ -56,9 +49,7 @@ const pageRoute = route({
   }),
 });
 
-const setPasswordRoute = route({
-  method: 'POST',
-  path: '/account/password',
+const setPasswordRoute = route('POST', '/account/password', {
   operationId: 'setPassword',
   summary: 'Set a password with a link’s secret; ends the user’s sessions',
   tag: DASHBOARD,
@@ -71,7 +62,6 @@ const setPasswordRoute = route({
     }),
   }),
   responses: { 204: { kind: 'empty', description: 'The password is set, and the link is used up.' } },
-  errors: [],
   handle: async (context) =>
     (await context.services.setPassword(context.body, context.requestId, context)) ?? { status: 204 },
 });

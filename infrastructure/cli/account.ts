@@ -10,7 +10,6 @@ import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './
 const create: CliCommand = {
   name: 'account create',
   summary: 'Open an account and create its owner; prints the id, the password, a test key and a live key, only once',
-  args: [],
   options: {
     name: { description: 'the merchant’s name, shown to payers', required: true },
     email: { description: 'the owner’s email address', required: true },
@@ -34,8 +33,6 @@ const create: CliCommand = {
 const list: CliCommand = {
   name: 'account list',
   summary: 'List all accounts, oldest first, with their status',
-  args: [],
-  options: {},
   run: async (world) => {
     const all = (await world.platform.listAccounts()).map(({ accountId, ...rest }) => ({
       accountId: ACCOUNT.idPrefix + accountId,

@@ -103,7 +103,13 @@ export interface StorageCommand extends CommandWords {
   run(world: CliWorld, input: CliInput, output: CliOutput): Promise<CliResult>;
 }
 
-export type CliCommand = LocalCommand | StorageCommand;
+type Declared<Command extends CommandWords> = Omit<Command, 'args' | 'options'> &
+  Partial<Pick<Command, 'args' | 'options'>>;
+/** A command as it is declared: one without arguments or options doesn't mention them. */
+export type CliCommand = Declared<LocalCommand> | Declared<StorageCommand>;
+
+export type CompleteCommand = LocalCommand | StorageCommand;
+export const complete = (declared: CliCommand): CompleteCommand => ({ args: [], options: {}, ...declared });
 
 /** The command was used wrongly. The message is one line; the exit code is 2. */
 export class UsageError extends Error {

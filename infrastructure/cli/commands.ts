@@ -1,7 +1,7 @@
 // All commands, in the order in which --help lists them.
 import { ADAPTERS } from '../adapters.ts';
 import { demoCommand } from '../demo/tour.ts';
-import type { CliCommand } from './command.ts';
+import { type CliCommand, type CompleteCommand, complete } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { doctorCommands } from './doctor.ts';
 import { listenCommand } from './listen.ts';
@@ -11,7 +11,7 @@ import { triggerCommand } from './trigger.ts';
 const terminals = await Promise.all(ADAPTERS.map(({ terminal }) => terminal()));
 export const TRIGGERS = terminals.flatMap(({ triggers = [] }) => triggers);
 
-export const COMMANDS: readonly CliCommand[] = [
+const DECLARED: readonly CliCommand[] = [
   ...terminals.flatMap(({ commands = [] }) => commands),
   ...doctorCommands,
   ...secretsCommands,
@@ -20,3 +20,5 @@ export const COMMANDS: readonly CliCommand[] = [
   demoCommand,
   completionCommand(() => COMMANDS),
 ];
+
+export const COMMANDS: readonly CompleteCommand[] = DECLARED.map(complete);

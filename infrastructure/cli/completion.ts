@@ -1,7 +1,7 @@
 // `completion`: a shell script that completes commands, options and listed values. It is generated from the commands and
 // self-contained, so that completing a word starts no program.
 import { fileURLToPath } from 'node:url';
-import type { CliCommand, CommandWords, LocalCommand } from './command.ts';
+import type { CommandWords, CompleteCommand, LocalCommand } from './command.ts';
 
 type Pair = readonly [key: string, words: readonly string[]];
 
@@ -181,7 +181,7 @@ export const completionScript = (shell: Shell, commands: readonly CommandWords[]
 };
 
 /** `all` returns the commands to complete, including this one. */
-export const completionCommand = (all: () => readonly CliCommand[]): LocalCommand => ({
+export const completionCommand = (all: () => readonly CompleteCommand[]): LocalCommand => ({
   name: 'completion',
   summary: 'Print a shell script that completes commands, options and values, and defines the short form quita',
   args: [{ name: 'shell', choice: { what: 'shell', names: SHELLS } }],

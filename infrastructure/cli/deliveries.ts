@@ -7,7 +7,7 @@ import { DELIVERY_STATUSES } from '../../domain/presentation/delivery.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { loadToolConfig } from '../config/config.ts';
 import { Merchant } from '../demo/merchant.ts';
-import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
+import { type CliCommand, type CliInput, type CliOption, type CommandWords, UsageError } from './command.ts';
 import { printable, type Screen, table } from './output.ts';
 
 /** A delivery as the API returns it (contract.md Webhook delivery). */
@@ -87,13 +87,12 @@ export const deliveryCells = (delivery: Delivery): readonly string[] => [
 const listing = (
   name: string,
   summary: string,
-  options: CliCommand['options'],
+  options: CommandWords['options'],
   fixed: Readonly<Record<string, string>>,
   none: string,
 ): CliCommand => ({
   name,
   summary: `${summary} (at most ${PAGE})`,
-  args: [],
   options,
   isLocal: true,
   run: async ({ env }, input) => {
@@ -156,7 +155,6 @@ const onOne = (
   name,
   summary,
   args: [{ name: 'delivery' }],
-  options: {},
   isLocal: true,
   run: async ({ env }, { args }) => {
     const path = pathOf(args);
@@ -186,7 +184,6 @@ const changed = (seen: readonly Delivery[], now: readonly Delivery[]): readonly 
 const tail: CliCommand = {
   name: 'deliveries tail',
   summary: `Print deliveries as they change, until Ctrl-C; polls the newest ${PAGE} every second`,
-  args: [],
   options: { event: EVENT, endpoint: ENDPOINT },
   isLocal: true,
   run: async ({ env, signal }, input, { print }) => {

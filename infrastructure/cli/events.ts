@@ -19,7 +19,6 @@ const show: CliCommand = {
   name: 'events show',
   summary: 'Show all events of one stream: payment-<raw id>, or simply a ch_ id',
   args: [{ name: 'stream' }],
-  options: {},
   run: async ({ storage }, { args }) => {
     const events: RecordedEvent[] = [];
     for await (const event of storage.store.readStream(streamOf(args[0] as string))) events.push(event);
@@ -34,7 +33,6 @@ const show: CliCommand = {
 const tail: CliCommand = {
   name: 'events tail',
   summary: 'Print events as they are recorded, until Ctrl-C',
-  args: [],
   options: { all: { description: 'start at the first event of the log', flag: true } },
   run: async (world, { options, isJson }, { print }) => {
     for await (const events of world.platform.readLog(options['all'] ? 'start' : 'end', true, world.signal))
@@ -46,8 +44,6 @@ const tail: CliCommand = {
 const exportAll: CliCommand = {
   name: 'events export',
   summary: 'Print all events of the log in order, one JSON text per line',
-  args: [],
-  options: {},
   run: async (world, _, { print }) => {
     for await (const events of world.platform.readLog('start', false, world.signal))
       for (const event of events) print(JSON.stringify(shown(event)));

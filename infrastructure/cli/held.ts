@@ -3,7 +3,7 @@
 import type { HeldItem } from '../../application/payments/heldPayments.ts';
 import { heldSettlementOf } from '../../application/payments/heldSettlement.ts';
 import type { HeldVerdict } from '../../application/payments/reviewHeld.ts';
-import type { CliCommand } from './command.ts';
+import type { CliCommand, CommandWords } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { accepted, byOf } from './platform.ts';
 import { paymentIdOf } from './typed.ts';
@@ -30,8 +30,6 @@ const cells = (one: HeldItem): readonly string[] => [
 const list: CliCommand = {
   name: 'held list',
   summary: `List Pix payments that are held for review, whose return was refused, or that were confirmed after a refusal, oldest first (at most ${LISTED_MAX})`,
-  args: [],
-  options: {},
   run: async (world) => {
     const { held, total, rest } = await world.platform.listHeld(LISTED_MAX);
     const more = rest > 0 ? `\nand ${rest} more` : '';
@@ -44,7 +42,7 @@ const command = (
   verdict: Extract<HeldVerdict, string>,
   summary: string,
   [done, before]: readonly [string, string],
-  options: CliCommand['options'] = {},
+  options: CommandWords['options'] = {},
 ): CliCommand => ({
   name: `held ${verdict}`,
   summary,

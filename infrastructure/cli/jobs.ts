@@ -34,7 +34,6 @@ const cells = (job: ReturnType<typeof shown>): readonly string[] => [
 const list: CliCommand = {
   name: 'jobs list',
   summary: `List jobs that failed permanently (kept 30 days) or await a retry (at most ${LISTED_MAX})`,
-  args: [],
   options: { queue: { description: 'only jobs of this queue', choice: QUEUE } },
   run: async ({ storage }, input) => {
     const { jobs, total } = await listFailedJobs(storage.reads, queueOf(input), LISTED_MAX);

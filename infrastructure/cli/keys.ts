@@ -84,7 +84,6 @@ const list: CliCommand = {
   name: 'key list',
   summary: 'List the active API keys of an account, oldest first, with the minute of their last use',
   args: [ACCOUNT_ARG],
-  options: {},
   run: async (world, { args }) => {
     const keys = await listApiKeys(world)(accountIdOf(args[0] as string));
     const lastUsed = await keyUseReads(world.storage.operations).lastUsed(keys.map(({ keyId }) => keyId));
@@ -117,7 +116,6 @@ const revoke: CliCommand = {
   name: 'key revoke',
   summary: 'Revoke an API key permanently. It stops working before the command ends',
   args: [ACCOUNT_ARG, KEY_ARG],
-  options: {},
   changes: 'always',
   run: async (world, { args }) => {
     const [account, key] = args as readonly [string, string];

@@ -7,8 +7,6 @@ import { paymentIdOf } from './typed.ts';
 const check: CliCommand = {
   name: 'ledger check',
   summary: 'Check that each entry and the whole ledger sum to zero, and that each balance is the sum of its postings',
-  args: [],
-  options: {},
   run: async (world) => {
     const { sums, entries, balances, disputes, isBalanced } = await world.platform.checkLedger();
     const lines = [
@@ -44,7 +42,6 @@ const show: CliCommand = {
   name: 'ledger show',
   summary: 'Show every posting of a payment: time, event, ledger account, amount, running sum and reason',
   args: [{ name: 'payment' }],
-  options: {},
   run: async (world, { args }) => {
     const ledger = await world.platform.showLedger(paymentIdOf(args[0] as string));
     if (ledger === null) throw new UsageError('There is no such payment.');

@@ -45,8 +45,6 @@ const cells = (one: CaseReviewItem): readonly string[] => [
 const list: CliCommand = {
   name: 'med review list',
   summary: `List dispute cases and reports that need an operator’s decision, oldest first (at most ${LISTED_MAX})`,
-  args: [],
-  options: {},
   run: async (world) => {
     const { waiting } = await world.platform.listCaseReviews(LISTED_MAX);
     const text = (screen: Screen) => table(screen, HEAD, waiting.map(cells));
@@ -58,7 +56,6 @@ const command = (verdict: 'approve' | 'reject', summary: string): CliCommand => 
   name: `med review ${verdict}`,
   summary,
   args: [{ name: 'case' }],
-  options: {},
   changes: 'always',
   run: async (world, { args }) => {
     const id = caseIdOf(args[0] as string);

@@ -37,7 +37,6 @@ const CONSUMER = {
 const list: CliCommand = {
   name: 'parked list',
   summary: 'List streams that a read model or process parked after a failed event, oldest first',
-  args: [],
   options: { consumer: CONSUMER },
   run: async (world, { options: { consumer } }) => {
     const parked = await world.platform.listParked(whichOf(undefined, consumer).consumer);

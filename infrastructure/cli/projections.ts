@@ -11,8 +11,6 @@ const NAME_WIDTH = Math.max(...CONSUMERS.map(({ length }) => length));
 const status: CliCommand = {
   name: 'projections status',
   summary: 'Show the position of each read model and process in the log',
-  args: [],
-  options: {},
   run: async (world) => {
     const { head, consumers } = await world.platform.listConsumers();
     const rows = consumers.map(({ name, position, isCaughtUp }) => [
@@ -40,7 +38,6 @@ const rebuildCommand: CliCommand = {
   name: 'projections rebuild',
   summary: `Rebuild a read model beside the live copy, then swap them (${PROJECTIONS.map(({ name }) => name).join(', ')}, or all)`,
   args: [{ name: 'name', choice: { what: 'read model', names: [...PROJECTIONS.map(({ name }) => name), 'all'] } }],
-  options: {},
   changes: 'always',
   run: async (world, { args: [name] }, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
@@ -56,8 +53,6 @@ const verifyCommand: CliCommand = {
   name: 'projections verify',
   summary:
     'Compare every read model with a replay of the log, and each row with its stream; any difference is an error',
-  args: [],
-  options: {},
   run: async (world, _, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
     const report = await ofOne(() => world.platform.verify(world.signal, onProgress));

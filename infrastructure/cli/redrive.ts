@@ -100,7 +100,6 @@ export const redriveCommand: CliCommand = {
   name: 'dlq redrive',
   summary:
     'Retry permanently failed deliveries, of all accounts or those that match; inactive and deleted endpoints are skipped',
-  args: [],
   options: {
     account: { description: 'only deliveries of this account (an acct_ id)' },
     endpoint: { description: 'only deliveries to this endpoint (a we_ id)' },

@@ -28,7 +28,6 @@ const show: CliCommand = {
   name: 'requests show',
   summary: `Show the requests of the last 30 days with a request id (the newest ${REQUESTS_SHOWN_MAX}), and the events that they caused`,
   args: [{ name: 'request' }],
-  options: {},
   run: async (world, { args }) => {
     const { requests, events } = await world.platform.findRequest(args[0] as string, world.signal);
     if (events === null)

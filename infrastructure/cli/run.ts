@@ -20,7 +20,7 @@ import { reachDatabase } from '../postgres/database.ts';
 import { openClock } from '../postgres/databaseClock.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { systemRandomness, systemStopwatch } from '../system/system.ts';
-import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, StorageCommand } from './command.ts';
+import type { CliInput, CliOutput, CliResult, CliWorld, CompleteCommand, StorageCommand } from './command.ts';
 import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
@@ -130,7 +130,7 @@ const executeOnStorage = async (
 };
 
 const execute = async (
-  command: CliCommand,
+  command: CompleteCommand,
   env: NodeJS.ProcessEnv,
   input: CliInput,
   output: CliOutput,
@@ -148,7 +148,7 @@ const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): str
 
 /** Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. */
 export const runCli = async (
-  commands: readonly CliCommand[],
+  commands: readonly CompleteCommand[],
   words: readonly string[],
   env: NodeJS.ProcessEnv,
   out: Out,

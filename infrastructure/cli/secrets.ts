@@ -54,8 +54,6 @@ const keyTable = (screen: Screen, keys: readonly KeyUse[]): string =>
 const status: CliCommand = {
   name: 'secrets status',
   summary: 'Show which keys seal the signing secrets, and which of them are still needed',
-  args: [],
-  options: {},
   run: async (world) => {
     const keys = await keysIn(world, await keyringHere(world));
     const isBad = keys.some(({ use }) => use === 'missing');
@@ -66,8 +64,6 @@ const status: CliCommand = {
 const rotate: CliCommand = {
   name: 'secrets rotate',
   summary: 'Reseal all signing secrets with the current SECRETS_KEY while the programs run; run it again to continue',
-  args: [],
-  options: {},
   changes: 'always',
   run: async (world) => {
     const keyring = await keyringHere(world);

@@ -9,7 +9,6 @@ const suspendCommand: CliCommand = {
   summary:
     'Suspend an account: its keys and logins are rejected and its sessions end. Payments continue; cash-outs wait',
   args: [{ name: 'account' }],
-  options: {},
   changes: 'always',
   run: async (world, { args }) => {
     const id = accountIdOf(args[0] as string);
@@ -23,7 +22,6 @@ const reopenCommand: CliCommand = {
   name: 'account reopen',
   summary: 'Reopen a suspended account: its keys and logins work again, and waiting cash-outs continue',
   args: [{ name: 'account' }],
-  options: {},
   changes: 'always',
   run: async (world, { args }) => {
     const id = accountIdOf(args[0] as string);

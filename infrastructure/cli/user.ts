@@ -8,7 +8,7 @@ import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role, USER } from '../../domain/user/user.ts';
-import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
+import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './platform.ts';
 import { accountIdOf } from './typed.ts';
@@ -31,17 +31,17 @@ const wishOf = ({ options }: CliInput): Omit<UserAddition, 'password'> => {
   return { email, role, name, accountId: accountOf(role, options['account']) };
 };
 
+const USER_OPTIONS = {
+  account: { description: 'the user’s account; omit it for an OPERATOR' },
+  email: { description: 'the email address that the user logs in with', required: true },
+  role: { description: 'the user’s role', required: true, choice: { what: 'role', names: ROLES } },
+  name: { description: 'the user’s name (default: the email address)' },
+} as const;
+
 const add: CliCommand = {
   name: 'user add',
   summary: 'Add a user; prints the password only once and sends no mail',
-  args: [],
-  options: {
-    account: { description: 'the user’s account; omit it for an OPERATOR' },
-    email: { description: 'the email address that the user logs in with', required: true },
-    role: { description: 'the user’s role', required: true, choice: { what: 'role', names: ROLES } },
-    name: { description: 'the user’s name (default: the email address)' },
-    password: PASSWORD_OPTION,
-  },
+  options: { ...USER_OPTIONS, password: PASSWORD_OPTION },
   changes: 'always',
   run: async (world, input) => {
     const wish = wishOf(input);
@@ -57,13 +57,7 @@ const add: CliCommand = {
 const invite: CliCommand = {
   name: 'user invite',
   summary: 'Add a user and mail a link to set the password (one use, one hour); repeat it to send a new link',
-  args: [],
-  options: {
-    account: add.options['account'] as CliOption,
-    email: add.options['email'] as CliOption,
-    role: add.options['role'] as CliOption,
-    name: add.options['name'] as CliOption,
-  },
+  options: USER_OPTIONS,
   changes: 'always',
   run: async (world, input) => {
     const wish = wishOf(input);
@@ -83,7 +77,6 @@ const invite: CliCommand = {
 const list: CliCommand = {
   name: 'user list',
   summary: 'List all users, or those of one account, oldest first',
-  args: [],
   options: { account: { description: 'only users of this account' } },
   run: async (world, { options }) => {
     const typed = options['account'];
@@ -155,7 +148,6 @@ export const userCommands: readonly CliCommand[] = [
     {
       name: 'user reset-second-factor',
       summary: 'Remove a user’s second factor, for example after a lost device, and end all their sessions',
-      options: {},
     },
     (platform, id, by) => platform.resetSecondFactor(id, by),
     () => 'logs in with the password alone, and can enrol a second factor again',

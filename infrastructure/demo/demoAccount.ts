@@ -8,6 +8,7 @@ import { newApiKey } from '../../application/accounts/newKey.ts';
 import { newPassword } from '../../application/accounts/newPassword.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from '../config/config.ts';
 import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
 import { systemRandomness } from '../system/system.ts';
@@ -37,11 +38,13 @@ const read = async (path: string): Promise<DemoAccount | null> => {
 };
 
 /** Reads the demo account, for tools beside the running program. Throws ConfigError if there isn't one. */
-export const readDemoAccount = async (path: string): Promise<DemoAccount> => {
+export const readDemoAccount = async (path: string): Promise<DemoAccount & { readonly accountId: AccountId }> => {
   const demo = await read(path);
   if (demo === null) throw new ConfigError(`no demo account in ${path}: run npm start first`);
-  return demo;
+  return { ...demo, accountId: accountIdOf(demo) };
 };
+
+const accountIdOf = (demo: DemoAccount): AccountId => newAccountId(derived(demo, 'account').subarray(0, 16));
 
 const EMAIL = 'demo@quita.example';
 const ACTOR = 'operator:first start';
@@ -73,7 +76,7 @@ export const ensureDemoAccount = async (
     };
     await writeWhole(path, `${JSON.stringify(demo, null, 2)}\n`);
   }
-  const accountId = newAccountId(derived(demo, 'account').subarray(0, 16));
+  const accountId = accountIdOf(demo);
   await openAccountWithKeys(needs)({
     accountId,
     name: 'Loja Demo',

@@ -9,6 +9,13 @@ import { demoFile, readDemoAccount } from './demoAccount.ts';
 /** The slowest response, of a payment that waits to be visible, takes 5 s. */
 const ANSWER_MS_MAX = 10_000;
 
+/** Returns the demo account. Throws ConfigError if it does not exist. */
+export const demoAccountOf = async ({ databaseUrl, dataDir }: Config) => {
+  if (databaseUrl !== null)
+    throw new ConfigError('DATABASE_URL must not be set: the demo account exists only in the embedded database');
+  return readDemoAccount(demoFile(dataDir));
+};
+
 export class Merchant {
   readonly #baseUrl: string;
   readonly #apiKey: string;
@@ -27,10 +34,8 @@ export class Merchant {
   }
 
   /** Uses the test key of the demo account. Throws ConfigError if there is no demo account. */
-  static async ofDemo({ databaseUrl, dataDir }: Config): Promise<Merchant> {
-    if (databaseUrl !== null)
-      throw new ConfigError('DATABASE_URL must not be set: the demo account exists only in the embedded database');
-    const { baseUrl, testApiKey } = await readDemoAccount(demoFile(dataDir));
+  static async ofDemo(config: Config): Promise<Merchant> {
+    const { baseUrl, testApiKey } = await demoAccountOf(config);
     return new Merchant(baseUrl, testApiKey);
   }
 

@@ -84,16 +84,22 @@ export const demoCommand: LocalCommand = {
   summary:
     'Take a tour of the running system: a charge, its payment, the webhook, the wallet, the events, the verification',
   args: [],
-  options: {},
+  options: {
+    live: { description: 'in live mode, against a simulated institution that the tour starts itself', flag: true },
+  },
   isLocal: true,
-  run: async ({ env }, { isJson }, { print }) => {
+  run: async ({ env }, { isJson, options }, { print }) => {
     const config = loadToolConfig(env);
+    const say: Say = isJson ? () => undefined : print;
+    if (options['live']) {
+      const { liveTour } = await import('./liveTour.ts');
+      return { json: await liveTour(config, say), text: '' };
+    }
     const merchant = await Merchant.ofDemo(config);
     const connectionString = await attachToEmbeddedPostgres(config.dataDir);
     await assertSchema(connectionString);
     const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
     try {
-      const say: Say = isJson ? () => undefined : print;
       const { id } = await payAndReceive(merchant, say);
       const audited = await audit(storage, id.slice(PREFIX.charge.length) as PaymentId, say);
       return { json: { chargeId: id, amount: AMOUNT, ...audited }, text: '' };

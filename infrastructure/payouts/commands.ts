@@ -44,7 +44,6 @@ const shown = (one: ListedPayout) => ({
 const list: CliCommand = {
   name: 'payout list',
   summary: `List payouts that await approval, oldest first (at most ${LISTED_MAX})`,
-  args: [],
   options: { account: { description: 'only payouts of this account' } },
   run: async (world, { options: { account } }) => {
     const accountId = account === undefined ? null : accountIdOf(String(account));
@@ -61,7 +60,6 @@ const show: CliCommand = {
   name: 'payout show',
   summary: 'Show a requested payout',
   args: [{ name: 'payout' }],
-  options: {},
   run: async (world, { args }) => shown(accepted(await world.platform.showPayout(payoutIdOf(args[0] as string)))),
 };
 
@@ -72,7 +70,6 @@ const approve: CliCommand = {
   name: 'payout approve',
   summary: 'Approve a payout that awaits approval',
   args: [{ name: 'payout' }],
-  options: {},
   changes: 'always',
   run: (world, { args }) => review(world, args[0] as string, { verdict: 'approved' }),
 };

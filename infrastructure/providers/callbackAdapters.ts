@@ -37,3 +37,9 @@ export const callbackAdapters = ({
   callbackReads: callbackReads(operations),
   callbackAlerts: callbackAlerts(log),
 });
+
+export const callbackOperatorsAdapters = ({
+  storage: { operations },
+}: {
+  readonly storage: { readonly operations: SqlPool };
+}) => ({ callbackReads: callbackReads(operations) });

@@ -139,11 +139,11 @@ export const callbackReads = (db: Sql): CallbackReads => ({
     );
     return { callbacks: rows.map(listed), total: rows[0]?.total ?? 0 };
   },
-  resolve: async (id, by, reason) => {
+  resolve: async (connectionId, id, by, reason) => {
     const { rows } = await db.query<ListedRow>(
       `UPDATE operations.provider_callbacks SET resolved_at = now(), resolved_by = $2, resolved_reason = $3
-       WHERE id = $1 AND is_open RETURNING ${COLUMNS}, 1 AS total`,
-      [id, by, reason],
+       WHERE id = $1 AND is_open AND ($4::text IS NULL OR connection_id = $4) RETURNING ${COLUMNS}, 1 AS total`,
+      [id, by, reason, connectionId],
     );
     return rows[0] ? listed(rows[0]) : null;
   },

@@ -1,7 +1,7 @@
 // Opens sockets: resolves the name, checks the addresses, connects only to checked addresses, and verifies TLS for the requested name. A
 // kept-alive connection needs no second check, because its peer is an address that passed.
 import { isIP, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { type ConnectionOptions, connect as tlsConnect } from 'node:tls';
+import { type ConnectionOptions, type SecureContext, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { mayDial } from './addressPolicy.ts';
 import { AttemptFailure, dialFailure, errorCode } from './failure.ts';
@@ -12,6 +12,8 @@ interface DialerOptions {
   readonly privateAllowed: boolean;
   /** Deadline for DNS, TCP and TLS together. */
   readonly deadlineMs: number;
+  /** The client certificate for mTLS, and the authorities that are trusted. */
+  readonly secureContext?: SecureContext;
 }
 
 interface Dialer {
@@ -48,7 +50,7 @@ export function openDialer(options: DialerOptions): Dialer {
       dial.signal.addEventListener('abort', () => done(dial.signal.reason, null), { once: true });
       checkedAddresses(endpoint.hostname, options).then(
         (addresses) => {
-          if (!dial.signal.aborted) openSocket(endpoint, addresses, dial.signal, done);
+          if (!dial.signal.aborted) openSocket(endpoint, addresses, options.secureContext, dial.signal, done);
         },
         (error: unknown) => done(dialFailure(error, false), null),
       );
@@ -83,10 +85,18 @@ async function resolveName(name: string, resolver: AddressResolver): Promise<rea
 
 const canonicalName = (hostname: string): string => hostname.toLowerCase().replace(/\.$/, '');
 
-function openSocket(endpoint: Endpoint, addresses: readonly string[], signal: AbortSignal, done: Done): void {
+function openSocket(
+  endpoint: Endpoint,
+  addresses: readonly string[],
+  secureContext: SecureContext | undefined,
+  signal: AbortSignal,
+  done: Done,
+): void {
   const secure = endpoint.protocol === 'https:';
   const where = dialTo(addresses, Number(endpoint.port) || (secure ? 443 : 80));
-  const socket = secure ? tlsConnect({ ...where, ...tlsIdentity(endpoint.hostname) }) : netConnect(where);
+  const socket = secure
+    ? tlsConnect({ ...where, ...tlsIdentity(endpoint.hostname), ...(secureContext && { secureContext }) })
+    : netConnect(where);
   let handshaking = false;
   const abort = () => socket.destroy();
   signal.addEventListener('abort', abort, { once: true });

@@ -95,42 +95,33 @@ export const caseReads = (db: Sql): CaseReads => ({
     return rows.map(({ id }) => id);
   },
   countOwedReports: () => count(db, 'WHERE owed_since IS NOT NULL'),
-  owedReports: (before, page) => owedReports(db, before, page),
-  overdueReminders: (before, page) => overdueReminders(db, before, page),
+  owedReports: (before, page) => dueCases(db, 'owed_since', before, page),
+  // While a test clock is being drained, the drain handles the work that is due by it.
+  overdueReminders: (before, page) => dueCases(db, 'remind_at', before, page),
 });
 
-interface ReminderRow {
-  readonly id: MedCaseId;
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-}
-
-interface OwedRow {
+interface DueRow {
   readonly id: MedCaseId;
   readonly payment_id: PaymentId;
   readonly account_id: AccountId;
   readonly mode: Mode;
 }
 
-const OWED_PAGE = `SELECT t.id, t.payment_id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
-  WHERE t.owed_since IS NOT NULL AND t.owed_since < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
-  ORDER BY t.id LIMIT $3`;
-
-const owedReports = (db: Sql, before: Timestamp, page: number) =>
+/** Yields pages of the cases whose instant in a column came before `before`, by the clock of their account. */
+const dueCases = (db: Sql, column: 'owed_since' | 'remind_at', before: Timestamp, page: number) =>
   pagesOf(
     page,
-    (last: OwedRow | null) => db.query<OwedRow>(OWED_PAGE, [before, last?.id ?? '', page]),
-    (rows) => rows.map((row) => ({ tenant: { accountId: row.account_id, mode: row.mode }, paymentId: row.payment_id })),
-  );
-
-const REMINDER_PAGE = `SELECT t.id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
-  WHERE t.remind_at IS NOT NULL AND t.remind_at < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
-  ORDER BY t.id LIMIT $3`;
-
-/** While a test clock is being drained, the drain handles the work that is due by it. */
-const overdueReminders = (db: Sql, before: Timestamp, page: number) =>
-  pagesOf(
-    page,
-    (last: ReminderRow | null) => db.query<ReminderRow>(REMINDER_PAGE, [before, last?.id ?? '', page]),
-    (rows) => rows.map(({ id: caseId, account_id: accountId, mode }) => ({ tenant: { accountId, mode }, caseId })),
+    (last: DueRow | null) =>
+      db.query<DueRow>(
+        `SELECT t.id, t.payment_id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
+  WHERE t.${column} IS NOT NULL AND t.${column} < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
+  ORDER BY t.id LIMIT $3`,
+        [before, last?.id ?? '', page],
+      ),
+    (rows) =>
+      rows.map(({ id: caseId, payment_id: paymentId, account_id: accountId, mode }) => ({
+        tenant: { accountId, mode },
+        caseId,
+        paymentId,
+      })),
   );

@@ -14,21 +14,23 @@ import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
 export const paymentViews = (db: SqlPool): PaymentViews => ({
-  find: (tenant, id) => findPayment(db, tenant, id),
-  findForPayer: (ids) => findPaymentsForPayer(db, ids),
+  find: async ({ accountId, mode }, id) => {
+    const { rows } = await db.query<ColumnValues>({
+      name: 'find_payment',
+      text: `SELECT ${selectPayment('p')} FROM rm_payments.payments p WHERE id = $1 AND account_id = $2 AND mode = $3`,
+      values: [id, accountId, mode],
+    });
+    return rows[0] ? paymentOf(rows[0]) : null;
+  },
+  // Finds payments for the payer's page without a tenant, because the raw id is a capability.
+  findForPayer: async (ids) => {
+    const payments = await findPayments(db, ids);
+    return new Map(payments.map((payment) => [payment.charge.terms.paymentId, payment]));
+  },
   listAfter: (tenant, filter, after, limit) => listAfter(db, tenant, filter, after, limit),
   listPage: (tenant, filter, order, part) => listPage(db, tenant, filter, order, part),
   count: (tenant, filter) => countPayments(db, tenant, filter),
 });
-
-const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null> => {
-  const { rows } = await db.query<ColumnValues>({
-    name: 'find_payment',
-    text: `SELECT ${selectPayment('p')} FROM rm_payments.payments p WHERE id = $1 AND account_id = $2 AND mode = $3`,
-    values: [id, tenant.accountId, tenant.mode],
-  });
-  return rows[0] ? paymentOf(rows[0]) : null;
-};
 
 /** Finds payments of any account and mode. */
 const findPayments = async (db: Sql, ids: readonly PaymentId[]): Promise<readonly ExistingPayment[]> => {
@@ -47,15 +49,6 @@ export const tenantsWithPaymentsSince = async (db: Sql, day: string): Promise<re
     [day],
   );
   return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
-};
-
-/** Finds payments for the payer's page without a tenant, because the raw id is a capability. */
-const findPaymentsForPayer = async (
-  db: Sql,
-  ids: readonly PaymentId[],
-): Promise<ReadonlyMap<PaymentId, ExistingPayment>> => {
-  const payments = await findPayments(db, ids);
-  return new Map(payments.map((payment) => [payment.charge.terms.paymentId, payment]));
 };
 
 /** Longest wait of a reconciliation, in milliseconds. If exceeded, the job is retried. */

@@ -3,7 +3,6 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DisputesRest, LedgerReads, LedgerSums } from '../../application/ports/readModels/ledger.ts';
 import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 
@@ -42,19 +41,17 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
   }));
 };
 
-/** Returns the postings of the payment's own stream, in event order. */
-const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPosting[]> => {
-  const { rows } = await db.query<KeptPosting>(
-    `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
-     WHERE stream = $1 ORDER BY revision, line`,
-    [PAYMENT.stream(id)],
-  );
-  return rows;
-};
-
 export const walletViews = (db: Sql): WalletViews => ({
   balances: (tenant) => findBalances(db, tenant),
-  postings: (id) => findPostings(db, id),
+  // The postings of the payment's own stream, in event order.
+  postings: async (id) => {
+    const { rows } = await db.query<KeptPosting>(
+      `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
+     WHERE stream = $1 ORDER BY revision, line`,
+      [PAYMENT.stream(id)],
+    );
+    return rows;
+  },
 });
 
 const sumsOf = async (db: Sql): Promise<LedgerSums> => {

@@ -4,11 +4,7 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { EndpointViews } from '../../application/ports/readModels/views.ts';
-import type {
-  DeliveryReads,
-  MessageUnderWay,
-  OverdueDelivery,
-} from '../../application/ports/readModels/webhookDeliveries.ts';
+import type { DeliveryReads, OverdueDelivery } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
@@ -47,41 +43,6 @@ const pendingThat = (condition: (row: string, at: string) => string): string => 
 const DUE_OR_NAMED = pendingThat(
   (row, at) => `${row}.account_id = $1 AND ${row}.mode = $2 AND (${at} <= $3 OR ${row}.id = ANY($4::text[]))`,
 );
-
-/**
- * Counts a tenant's unfinished deliveries that are due by `now` (account time) or in running jobs (`running`), and those held
- * back.
- */
-const countDueDeliveries = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  now: Timestamp,
-  running: readonly string[],
-): Promise<{ due: number; held: number }> => {
-  const { rows } = await db.query<{ due: number; held: number }>(
-    `SELECT (SELECT count(*) FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')})
-       + (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.due_at <= $3) AS due,
-       (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
-    [accountId, mode, now, running],
-  );
-  return rows[0] ?? { due: 0, held: 0 };
-};
-
-/** Returns a tenant's earliest deliveries that are due by `until` or among `sent`, and have no timer. */
-const deliveriesUnderWay = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  until: Timestamp,
-  sent: readonly string[],
-  limit: number,
-): Promise<readonly MessageUnderWay[]> => {
-  const { rows } = await db.query<{ id: string; target: string; due_at: Timestamp }>(
-    `SELECT p.id, p.target, ${asTimestamp('p.next_attempt_at')} AS due_at FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')}
-     ORDER BY p.next_attempt_at LIMIT $5`,
-    [accountId, mode, until, sent, limit],
-  );
-  return rows.map(({ id, target, due_at: dueAt }) => ({ id, target, dueAt }));
-};
 
 interface OverdueRow {
   readonly next_attempt_at: string;
@@ -137,6 +98,23 @@ export const overdueDeliveries = (
 
 export const deliveryReads = (db: Sql): DeliveryReads => ({
   overdue: (before, page) => overdueDeliveries(db, before, page),
-  countDue: (tenant, now, running) => countDueDeliveries(db, tenant, now, running),
-  underWay: (tenant, until, sent, limit) => deliveriesUnderWay(db, tenant, until, sent, limit),
+  // Counts unfinished deliveries that are due by `now` (account time) or in running jobs (`running`), and those held back.
+  countDue: async ({ accountId, mode }, now, running) => {
+    const { rows } = await db.query<{ due: number; held: number }>(
+      `SELECT (SELECT count(*) FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')})
+       + (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.due_at <= $3) AS due,
+       (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
+      [accountId, mode, now, running],
+    );
+    return rows[0] ?? { due: 0, held: 0 };
+  },
+  // Returns the earliest deliveries that are due by `until` or among `sent`, and have no timer.
+  underWay: async ({ accountId, mode }, until, sent, limit) => {
+    const { rows } = await db.query<{ id: string; target: string; due_at: Timestamp }>(
+      `SELECT p.id, p.target, ${asTimestamp('p.next_attempt_at')} AS due_at FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')}
+     ORDER BY p.next_attempt_at LIMIT $5`,
+      [accountId, mode, until, sent, limit],
+    );
+    return rows.map(({ id, target, due_at: dueAt }) => ({ id, target, dueAt }));
+  },
 });

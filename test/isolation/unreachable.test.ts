@@ -8,7 +8,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { CliCommand } from '../../infrastructure/cli/command.ts';
+import type { CompleteCommand } from '../../infrastructure/cli/command.ts';
 import { COMMANDS as ALL } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 import {
@@ -26,7 +26,7 @@ const SECONDS_MAX = 20;
 
 const COMMANDS = ALL.filter(({ isLocal }) => !isLocal);
 /** As little as the command takes. */
-const wordsOf = ({ name, args, options }: CliCommand): string[] => [
+const wordsOf = ({ name, args, options }: CompleteCommand): string[] => [
   ...name.split(' '),
   ...args.map(({ choice }) => choice?.names[0] ?? '00000000000000000000000000'),
   ...Object.entries(options).flatMap(([option, { required, choice }]) => {
@@ -145,7 +145,7 @@ describe('a store that does not answer', function suite() {
 
   for (const kind of Object.keys(SAYS))
     it(`(${kind}) is told by every command in one line with exit code 2`, async () => {
-      const ask = async (command: CliCommand) => {
+      const ask = async (command: CompleteCommand) => {
         let output = '';
         const out = { write: (text: string) => (output += text) };
         const code = await runCli(COMMANDS, wordsOf(command), { DATABASE_URL: urls[kind] as string }, out, out);

@@ -26,6 +26,7 @@ import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/g
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
+import type { OpenAdapter } from '../../infrastructure/providers/connectionKinds.ts';
 import type { RequestLog } from '../../infrastructure/requests/requestLog.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
@@ -117,6 +118,9 @@ interface TestGatewayOptions {
   liveProvider?: PaymentProvider;
   /** The bank that pays live payouts; none by default. */
   livePayoutRail?: PayoutRail;
+  /** Opens provider connections. Default: the product's adapters. */
+  openAdapter?: OpenAdapter;
+  isProduction?: boolean;
   extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
@@ -363,6 +367,8 @@ const gatewayOn = (
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
     livePayoutRail: options.livePayoutRail ?? null,
+    isProduction: options.isProduction ?? false,
+    ...(options.openAdapter && { openAdapter: options.openAdapter }),
     ...(options.extension && { extension: options.extension }),
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,

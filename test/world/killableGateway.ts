@@ -38,11 +38,16 @@ export class KillableGateway {
   }
 
   /** After `patienceMs`, `insist` rejects, so that no request continues during later tests. */
-  static async open(patienceMs: number, env: Readonly<Record<string, string>> = {}): Promise<KillableGateway> {
+  static async open(
+    patienceMs: number,
+    env: Readonly<Record<string, string>> = {},
+    mode: 'test' | 'live' = 'test',
+  ): Promise<KillableGateway> {
     const dataDir = await newDataDir();
     const port = await freePort();
     const program = await new Program({ dataDir, port, env }).ready();
-    const { testApiKey: apikey } = await program.demo();
+    const { testApiKey, liveApiKey } = await program.demo();
+    const apikey = mode === 'test' ? testApiKey : liveApiKey;
     return new KillableGateway({ dataDir, port, env, apikey, giveUpAtMs: performance.now() + patienceMs, program });
   }
 

@@ -48,13 +48,13 @@ export interface CaseReads {
   waitingReports(providerCaseId: string): Promise<readonly MedCaseId[]>;
   countOwedReports(): Promise<number>;
   /** Yields the payments with a report that could not be applied before `before`, by the account's clock, in pages of `page`. */
-  owedReports(
-    before: Timestamp,
-    page: number,
-  ): AsyncIterable<readonly { readonly tenant: Tenant; readonly paymentId: PaymentId }[]>;
+  owedReports(before: Timestamp, page: number): AsyncIterable<readonly DueCase[]>;
   /** Yields the cases whose reminder was due before `before`, by the account's clock, in pages of `page`. */
-  overdueReminders(
-    before: Timestamp,
-    page: number,
-  ): AsyncIterable<readonly { readonly tenant: Tenant; readonly caseId: MedCaseId }[]>;
+  overdueReminders(before: Timestamp, page: number): AsyncIterable<readonly DueCase[]>;
+}
+
+export interface DueCase {
+  readonly tenant: Tenant;
+  readonly caseId: MedCaseId;
+  readonly paymentId: PaymentId;
 }

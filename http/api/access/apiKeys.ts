@@ -20,7 +20,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 export const label = described('A label of your own, such as the purpose of the key.', string(KEY_LABEL_LENGTH_MAX));
@@ -66,17 +66,13 @@ const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of
 const unlessManager = ({ role }: SessionCaller) => (mayManageKeys(role) ? null : NOT_A_MANAGER);
 
 export const keyParam = {
-  id: {
-    description: 'The `key_` id of the API key.',
-    schema: { type: 'string' },
-    parse: (text: string) =>
-      parsePrefixedId<KeyId>(text, PREFIX.key) ?? reject('not_found', 'There is no such API key.'),
-  },
-} as const;
+  id: pathParam(
+    'The `key_` id of the API key.',
+    (text) => parsePrefixedId<KeyId>(text, PREFIX.key) ?? reject('not_found', 'There is no such API key.'),
+  ),
+};
 
-export const issueApiKeyRoute = route({
-  method: 'POST',
-  path: '/v1/api-keys',
+export const issueApiKeyRoute = route('POST', '/v1/api-keys', {
   operationId: 'issueApiKey',
   summary: 'Issue an API key',
   description:
@@ -87,7 +83,7 @@ export const issueApiKeyRoute = route({
   body: jsonBody({
     schema: issueBody,
   }),
-  responses: { 201: { kind: 'json', description: 'The new key. It works immediately.', schema: newKeySchema } },
+  responses: { 201: json('The new key. It works immediately.', newKeySchema) },
   errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, body, services } = context;
@@ -97,9 +93,7 @@ export const issueApiKeyRoute = route({
   },
 });
 
-export const listApiKeysRoute = route({
-  method: 'GET',
-  path: '/v1/api-keys',
+export const listApiKeysRoute = route('GET', '/v1/api-keys', {
   operationId: 'listApiKeys',
   summary: 'List the active API keys',
   description:
@@ -107,22 +101,18 @@ export const listApiKeysRoute = route({
   tag: DASHBOARD,
   principal: 'session',
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The keys, and whether the user can issue, rotate and revoke them.',
-      schema: exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
-    },
+    200: json(
+      'The keys, and whether the user can issue, rotate and revoke them.',
+      exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
+    ),
   },
-  errors: [],
   handle: async ({ caller, services }) => {
     const keys = await services.listApiKeys(caller.tenant.accountId);
     return { status: 200, body: { data: keys.map(keyView), access: { canManage: mayManageKeys(caller.role) } } };
   },
 });
 
-export const rotateApiKeyRoute = route({
-  method: 'POST',
-  path: '/v1/api-keys/{id}/rotate',
+export const rotateApiKeyRoute = route('POST', '/v1/api-keys/{id}/rotate', {
   operationId: 'rotateApiKey',
   params: keyParam,
   summary: 'Replace an API key',
@@ -133,9 +123,9 @@ export const rotateApiKeyRoute = route({
   refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
-    201: { kind: 'json', description: 'The new key. Every server process rejects the old one.', schema: newKeySchema },
+    201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
-  errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
+  errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const done = await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context));
@@ -143,9 +133,7 @@ export const rotateApiKeyRoute = route({
   },
 });
 
-export const revokeApiKeyRoute = route({
-  method: 'DELETE',
-  path: '/v1/api-keys/{id}',
+export const revokeApiKeyRoute = route('DELETE', '/v1/api-keys/{id}', {
   operationId: 'revokeApiKey',
   params: keyParam,
   summary: 'Revoke an API key',
@@ -154,13 +142,9 @@ export const revokeApiKeyRoute = route({
   principal: 'session',
   refusalOf: unlessManager,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The key is revoked. Every server process rejects it.',
-      schema: exactly({ revoked: boolean }),
-    },
+    200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
   },
-  errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
+  errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const done = await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context));

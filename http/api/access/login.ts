@@ -17,7 +17,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 const EMAIL_LENGTH_MAX = 254;
@@ -45,9 +45,7 @@ const loginSchema = exactly({
   ),
 });
 
-export const logInRoute = route({
-  method: 'POST',
-  path: '/v1/auth/login',
+export const logInRoute = route('POST', '/v1/auth/login', {
   operationId: 'logIn',
   summary: 'Log in to the dashboard',
   description:
@@ -64,7 +62,7 @@ export const logInRoute = route({
       ),
     }),
   }),
-  responses: { 200: { kind: 'json', description: 'The user is logged in.', schema: loginSchema } },
+  responses: { 200: json('The user is logged in.', loginSchema) },
   errors: ['unauthorized', 'second_factor_required', 'role_required'],
   handle: async (context) => {
     const { body, services, address, requestId } = context;
@@ -88,9 +86,7 @@ export const logInRoute = route({
   },
 });
 
-export const logOutRoute = route({
-  method: 'POST',
-  path: '/v1/auth/logout',
+export const logOutRoute = route('POST', '/v1/auth/logout', {
   operationId: 'logOut',
   summary: 'Log out',
   description: 'Ends the session. Its token stops working immediately.',
@@ -98,16 +94,13 @@ export const logOutRoute = route({
   principal: 'anySession',
   limit: 'logOut',
   responses: { 204: { kind: 'empty', description: 'The session has ended.' } },
-  errors: [],
   handle: async ({ caller, services }) => {
     await services.logOut(caller.sessionId);
     return { status: 204 };
   },
 });
 
-export const changePasswordRoute = route({
-  method: 'POST',
-  path: '/v1/auth/password',
+export const changePasswordRoute = route('POST', '/v1/auth/password', {
   operationId: 'changePassword',
   summary: 'Change the password of the current user',
   description:
@@ -124,7 +117,6 @@ export const changePasswordRoute = route({
     }),
   }),
   responses: { 204: { kind: 'empty', description: 'The password is changed. The current session continues.' } },
-  errors: [],
   handle: async (context) => {
     const { current_password: current, new_password: wanted } = context.body;
     const refused = await context.services.changePassword(
@@ -137,9 +129,7 @@ export const changePasswordRoute = route({
   },
 });
 
-export const requestPasswordResetRoute = route({
-  method: 'POST',
-  path: '/v1/auth/password-reset',
+export const requestPasswordResetRoute = route('POST', '/v1/auth/password-reset', {
   operationId: 'requestPasswordReset',
   summary: 'Request a password reset link',
   description:
@@ -154,7 +144,6 @@ export const requestPasswordResetRoute = route({
       description: 'If the address belongs to a user, a link was sent. It works once, within one hour.',
     },
   },
-  errors: [],
   handle: async ({ body, services }) => {
     await services.requestPasswordLink('reset', body.email);
     return { status: 202 };

@@ -13,7 +13,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
@@ -26,9 +26,7 @@ const operatorsKeySchema = exactly({
   lastUsedAt: described('The minute of the last use; null if the key was never used.', orNull(timestamp)),
 });
 
-const listKeysOfAccountRoute = route({
-  method: 'GET',
-  path: '/ops/v1/accounts/{id}/api-keys',
+const listKeysOfAccountRoute = route('GET', '/ops/v1/accounts/{id}/api-keys', {
   operationId: 'listKeysOfAccount',
   params: accountParam,
   summary: 'List the active API keys of an account',
@@ -36,9 +34,8 @@ const listKeysOfAccountRoute = route({
     'Returns the active keys of an account by their prefixes, oldest first, with the time of their last use.',
   ...FOR_OPERATORS,
   responses: {
-    200: { kind: 'json', description: 'The keys.', schema: exactly({ data: listOf(operatorsKeySchema) }) },
+    200: json('The keys.', exactly({ data: listOf(operatorsKeySchema) })),
   },
-  errors: ['not_found'],
   handle: async ({ params: { id }, services: { platform, listApiKeys } }) => {
     if ((await platform.findAccount(id)) === null) return NO_ACCOUNT;
     const keys = await listApiKeys(id);
@@ -52,17 +49,14 @@ const listKeysOfAccountRoute = route({
   },
 });
 
-const issueKeyOfAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/api-keys',
+const issueKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys', {
   operationId: 'issueKeyOfAccount',
   params: accountParam,
   summary: 'Issue an API key for an account',
   description: 'Issues an API key for an account. Store `apiKey`: later responses don’t contain it.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
-  responses: { 201: { kind: 'json', description: 'The new key. It works immediately.', schema: newKeySchema } },
-  errors: ['not_found'],
+  responses: { 201: json('The new key. It works immediately.', newKeySchema) },
   handle: async (context) => {
     const { params: of, body, services } = context;
     const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
@@ -71,9 +65,7 @@ const issueKeyOfAccountRoute = route({
   },
 });
 
-const rotateKeyOfAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate',
+const rotateKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys/{keyId}/rotate', {
   operationId: 'rotateKeyOfAccount',
   params,
   summary: 'Replace an API key of an account',
@@ -82,9 +74,8 @@ const rotateKeyOfAccountRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
-    201: { kind: 'json', description: 'The new key. Every server process rejects the old one.', schema: newKeySchema },
+    201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params: of, body, services } = context;
     const done = await services.rotateApiKey(of.id, of.keyId, body.label, actorOf(context));
@@ -92,22 +83,15 @@ const rotateKeyOfAccountRoute = route({
   },
 });
 
-const revokeKeyOfAccountRoute = route({
-  method: 'DELETE',
-  path: '/ops/v1/accounts/{id}/api-keys/{keyId}',
+const revokeKeyOfAccountRoute = route('DELETE', '/ops/v1/accounts/{id}/api-keys/{keyId}', {
   operationId: 'revokeKeyOfAccount',
   params,
   summary: 'Revoke an API key of an account',
   description: 'Revokes a key of an account immediately. This can’t be undone.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The key is revoked. Every server process rejects it.',
-      schema: exactly({ revoked: boolean }),
-    },
+    200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params: of, services } = context;
     const done = await services.revokeApiKey(of.id, of.keyId, actorOf(context));

@@ -20,7 +20,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 
-import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
 import { NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -28,12 +28,8 @@ import { FOR_OPERATORS } from '../ops/tags.ts';
 const NO_USER = reject('not_found', 'There is no such user.');
 
 const userParam = {
-  id: {
-    description: 'The `usr_` id of the user.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER,
-  },
-} as const;
+  id: pathParam('The `usr_` id of the user.', (text) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER),
+};
 
 const userProperties = {
   id: id(USER.idPrefix),
@@ -93,20 +89,17 @@ const viewOf = async ({ findUser }: Platform, userId: UserId) => {
   return userView(user);
 };
 
-const addUserRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users',
+const addUserRoute = route('POST', '/ops/v1/users', {
   operationId: 'addUser',
   summary: 'Add a user with a password',
   description: 'Creates a user and returns the password once. Quita sends no email.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The user, who can log in immediately.',
-      schema: exactly({ ...userProperties, password: described('Returned only once.', string()) }),
-    },
+    201: json(
+      'The user, who can log in immediately.',
+      exactly({ ...userProperties, password: described('Returned only once.', string()) }),
+    ),
   },
   errors: ['not_found'],
   handle: async (context) => {
@@ -119,16 +112,14 @@ const addUserRoute = route({
   },
 });
 
-const inviteUserRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users/invite',
+const inviteUserRoute = route('POST', '/ops/v1/users/invite', {
   operationId: 'inviteUser',
   summary: 'Invite a user by email',
   description:
     'Creates a user and sends an email with a link to set the first password. The link works once, within one hour. For an invited user who has no password yet, it sends a new link.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
-  responses: { 202: { kind: 'json', description: 'The user. The link is being sent.', schema: userSchema } },
+  responses: { 202: json('The user. The link is being sent.', userSchema) },
   errors: ['not_found'],
   handle: async (context) => {
     const { platform } = context.services;
@@ -137,9 +128,7 @@ const inviteUserRoute = route({
   },
 });
 
-const listUsersRoute = route({
-  method: 'GET',
-  path: '/ops/v1/users',
+const listUsersRoute = route('GET', '/ops/v1/users', {
   operationId: 'listUsers',
   summary: 'List users',
   description: 'Returns all users, or those of one account, in the order in which they were added.',
@@ -150,8 +139,7 @@ const listUsersRoute = route({
   },
   refusesUnknownQuery: true,
   reads: ['users'],
-  responses: { 200: { kind: 'json', description: 'A page of users.', schema: pageSchema(userSchema) } },
-  errors: [],
+  responses: { 200: json('A page of users.', pageSchema(userSchema)) },
   handle: async ({ query: { limit, startingAfter: after = null, accountId = null }, services: { platform } }) => {
     if (after !== null && (await platform.findUser(after)) === null) return NO_CURSOR;
     const found = await platform.listUsers(accountId, { after, limit: limit + 1 });
@@ -159,23 +147,20 @@ const listUsersRoute = route({
   },
 });
 
-const showUserRoute = route({
-  method: 'GET',
-  path: '/ops/v1/users/{id}',
+const showUserRoute = route('GET', '/ops/v1/users/{id}', {
   operationId: 'showUser',
   params: userParam,
   summary: 'Retrieve a user',
   description: 'Returns one user with role and status.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The user.', userSchema) },
   handle: async ({ params, services: { platform } }) => {
     const user = await platform.findUser(params.id);
     return user === null ? NO_USER : { status: 200, body: userView(user) };
   },
 });
 
-const USER_NOW = { 200: { kind: 'json', description: 'The user after the change.', schema: userSchema } } as const;
+const USER_NOW = { 200: json('The user after the change.', userSchema) } as const;
 const userOrRefusal = (done: KnownUser | Rejection) =>
   isRejection(done) ? done : { status: 200 as const, body: userView(done) };
 
@@ -185,16 +170,13 @@ const statusRoute = (
   description: string,
   change: (platform: Platform, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
 ) =>
-  route({
-    method: 'POST',
-    path: `/ops/v1/users/{id}/${verb}`,
+  route('POST', `/ops/v1/users/{id}/${verb}`, {
     operationId: `${verb}User`,
     params: userParam,
     summary,
     description,
     ...FOR_OPERATORS,
     responses: USER_NOW,
-    errors: ['not_found'],
     handle: async (context) =>
       userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
   });
@@ -212,9 +194,7 @@ const enableUserRoute = statusRoute(
   (platform, userId, by) => platform.enableUser(userId, by),
 );
 
-const changeRoleRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users/{id}/role',
+const changeRoleRoute = route('POST', '/ops/v1/users/{id}/role', {
   operationId: 'changeUserRole',
   params: userParam,
   summary: 'Change the role of a user',
@@ -223,16 +203,13 @@ const changeRoleRoute = route({
   reads: ['users'],
   body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
   responses: USER_NOW,
-  errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     return userOrRefusal(await services.platform.changeRole(params.id, body.role, actorOf(context)));
   },
 });
 
-const resetSecondFactorRoute = route({
-  method: 'POST',
-  path: '/ops/v1/users/{id}/reset-second-factor',
+const resetSecondFactorRoute = route('POST', '/ops/v1/users/{id}/reset-second-factor', {
   operationId: 'resetSecondFactor',
   params: userParam,
   summary: 'Remove the second factor of a user',
@@ -240,7 +217,6 @@ const resetSecondFactorRoute = route({
     'Removes the second factor of a user, for example after the loss of a device. The user can then log in with the password alone and enrol again. All sessions of this user end.',
   ...FOR_OPERATORS,
   responses: USER_NOW,
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services, requestId } = context;
     const done = await services.platform.resetSecondFactor(params.id, actorOf(context));

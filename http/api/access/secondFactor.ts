@@ -2,13 +2,11 @@
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { accepting, described, exactly, listOf, optional, string } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { CODE_LENGTH_MAX } from './login.ts';
 import { DASHBOARD } from './tags.ts';
 
-const enrolTotpRoute = route({
-  method: 'POST',
-  path: '/v1/auth/totp/enroll',
+const enrolTotpRoute = route('POST', '/v1/auth/totp/enroll', {
   operationId: 'enrolTotp',
   summary: 'Start the enrolment of a second factor',
   description:
@@ -26,17 +24,16 @@ const enrolTotpRoute = route({
     }),
   }),
   responses: {
-    200: {
-      kind: 'json',
-      description: 'A new secret. It replaces an unconfirmed one.',
-      schema: exactly({
+    200: json(
+      'A new secret. It replaces an unconfirmed one.',
+      exactly({
         secret: described('The secret in base32, for manual entry.', string()),
         otpauth_url: described(
           'The URL for the authenticator app, usually shown as a QR code (SHA-1, six digits, 30 seconds).',
           string(),
         ),
       }),
-    },
+    ),
   },
   errors: ['second_factor_required'],
   handle: async ({ caller, body, services }) => {
@@ -45,9 +42,7 @@ const enrolTotpRoute = route({
   },
 });
 
-const confirmTotpRoute = route({
-  method: 'POST',
-  path: '/v1/auth/totp/confirm',
+const confirmTotpRoute = route('POST', '/v1/auth/totp/confirm', {
   operationId: 'confirmTotp',
   summary: 'Confirm a second factor',
   description:
@@ -60,13 +55,11 @@ const confirmTotpRoute = route({
     }),
   }),
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The second factor is active. Each recovery code works once in place of a TOTP code.',
-      schema: exactly({ recoveryCodes: listOf(string()) }),
-    },
+    200: json(
+      'The second factor is active. Each recovery code works once in place of a TOTP code.',
+      exactly({ recoveryCodes: listOf(string()) }),
+    ),
   },
-  errors: [],
   handle: async (context) => {
     const { caller, body, services, requestId } = context;
     const done = await services.confirmTotp(caller, body.code, actorOf(context));

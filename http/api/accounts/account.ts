@@ -7,7 +7,7 @@ import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts'
 import { ACCOUNT, type AccountSettings, agreedSettings, type OpenAccount } from '../../../domain/account/account.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { SessionCaller } from '../../kernel/callers.ts';
-import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
 import { DASHBOARD } from '../access/tags.ts';
 import { accountSchema, OPERATORS_SETTINGS, OWNERS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
@@ -24,16 +24,13 @@ export const accountView = ({ accountId, name, email, openedAt, settings }: Open
 const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN can change the account.');
 const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
-export const getAccountRoute = route({
-  method: 'GET',
-  path: '/v1/account',
+export const getAccountRoute = route('GET', '/v1/account', {
   operationId: 'getAccount',
   summary: 'Retrieve the account',
   description: 'Returns the account of the current user, with its settings and fees.',
   tag: DASHBOARD,
   principal: 'session',
-  responses: { 200: { kind: 'json', description: 'The account.', schema: accountSchema } },
-  errors: [],
+  responses: { 200: json('The account.', accountSchema) },
   handle: async ({ caller, services }) => ({ status: 200, body: accountView(caller.account, services.baseUrl) }),
 });
 
@@ -51,9 +48,7 @@ const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null
     : reject('role_required', `Only an OWNER can change ${owners}.`, { param: owners });
 };
 
-export const changeAccountSettingsRoute = route({
-  method: 'PATCH',
-  path: '/v1/account/settings',
+export const changeAccountSettingsRoute = route('PATCH', '/v1/account/settings', {
   operationId: 'changeAccountSettings',
   summary: 'Change settings of the account',
   description:
@@ -62,8 +57,7 @@ export const changeAccountSettingsRoute = route({
   principal: 'session',
   refusalOf: unlessManager,
   body: jsonBody({ schema: settingsBody }),
-  responses: { 200: { kind: 'json', description: 'All settings after the change.', schema: settingsSchema } },
-  errors: [],
+  responses: { 200: json('All settings after the change.', settingsSchema) },
   handle: async (context) => {
     const { caller, body, services } = context;
     const refusal = refusalFor(body, caller);
@@ -75,11 +69,7 @@ export const changeAccountSettingsRoute = route({
 export const settingsOrRefusal = (done: AccountSettings | Rejection) =>
   isRejection(done) ? done : { status: 200 as const, body: done };
 
-export const SETTINGS_NOW = {
-  kind: 'json',
-  description: 'All settings after the change.',
-  schema: settingsSchema,
-} as const;
+export const SETTINGS_NOW = json('All settings after the change.', settingsSchema);
 
 export const wholeBody = async (arriving: AsyncIterable<Buffer>): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -87,9 +77,7 @@ export const wholeBody = async (arriving: AsyncIterable<Buffer>): Promise<Buffer
   return Buffer.concat(chunks);
 };
 
-export const uploadLogoRoute = route({
-  method: 'PUT',
-  path: '/v1/account/logo',
+export const uploadLogoRoute = route('PUT', '/v1/account/logo', {
   operationId: 'uploadLogo',
   summary: 'Upload the logo',
   description:
@@ -107,9 +95,7 @@ export const uploadLogoRoute = route({
   },
 });
 
-export const removeLogoRoute = route({
-  method: 'DELETE',
-  path: '/v1/account/logo',
+export const removeLogoRoute = route('DELETE', '/v1/account/logo', {
   operationId: 'removeLogo',
   summary: 'Remove the logo',
   description:
@@ -118,7 +104,6 @@ export const removeLogoRoute = route({
   principal: 'session',
   refusalOf: unlessManager,
   responses: { 200: SETTINGS_NOW },
-  errors: [],
   handle: async (context) => {
     const { caller, services } = context;
     return settingsOrRefusal(await services.changeLogo(caller.tenant.accountId, null, actorOf(context)));

@@ -10,7 +10,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import { accepting, described, exactly, id, optional, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
@@ -20,12 +20,11 @@ import { operatorsChangeOf, operatorsSettingsBody } from './settingsBody.ts';
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 export const accountParam = {
-  id: {
-    description: 'The `acct_` id of the account.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? NO_ACCOUNT,
-  },
-} as const;
+  id: pathParam(
+    'The `acct_` id of the account.',
+    (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? NO_ACCOUNT,
+  ),
+};
 
 const EMAIL_LENGTH_MAX = 254;
 /** A bound in UTF-16 units that every valid password stays below. */
@@ -77,9 +76,7 @@ const createBody = accepting({
   password: optional(passwordSchema),
 });
 
-const createAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts',
+const createAccountRoute = route('POST', '/ops/v1/accounts', {
   operationId: 'createAccount',
   summary: 'Open an account',
   description:
@@ -87,10 +84,9 @@ const createAccountRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: createBody, refine: loginProblems }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The account. The login and the keys work immediately.',
-      schema: exactly({
+    201: json(
+      'The account. The login and the keys work immediately.',
+      exactly({
         id: id(ACCOUNT.idPrefix),
         name: string(),
         email: string(),
@@ -99,9 +95,8 @@ const createAccountRoute = route({
         testApiKey: described('The test key. Returned only once.', string()),
         liveApiKey: described('The live key. Returned only once.', string()),
       }),
-    },
+    ),
   },
-  errors: [],
   handle: async (context) => {
     const { name, email, password: wanted }: Frozen<Static<typeof createBody>> = context.body;
     const created = await context.services.platform.createAccount(
@@ -117,9 +112,7 @@ const createAccountRoute = route({
   },
 });
 
-const listAccountsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/accounts',
+const listAccountsRoute = route('GET', '/ops/v1/accounts', {
   operationId: 'listAccounts',
   summary: 'List accounts',
   description: 'Returns all accounts, oldest first. `suspendedAt` is set on suspended accounts.',
@@ -127,8 +120,7 @@ const listAccountsRoute = route({
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix)),
   refusesUnknownQuery: true,
   reads: ['accounts'],
-  responses: { 200: { kind: 'json', description: 'A page of accounts.', schema: pageSchema(listedSchema) } },
-  errors: [],
+  responses: { 200: json('A page of accounts.', pageSchema(listedSchema)) },
   handle: async ({ query: { limit, startingAfter: after = null }, services: { platform } }) => {
     if (after !== null && (await platform.findAccount(after)) === null) return NO_CURSOR;
     const found = await platform.listAccounts({ after, limit: limit + 1 });
@@ -143,25 +135,20 @@ const listAccountsRoute = route({
   },
 });
 
-const showAccountRoute = route({
-  method: 'GET',
-  path: '/ops/v1/accounts/{id}',
+const showAccountRoute = route('GET', '/ops/v1/accounts/{id}', {
   operationId: 'showAccount',
   params: accountParam,
   summary: 'Retrieve an account',
   description: 'Returns one account with its settings, fees and limits.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The account.', schema: operatorsAccountSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The account.', operatorsAccountSchema) },
   handle: async ({ params, services }) => {
     const account = await services.platform.findAccount(params.id);
     return account === null ? NO_ACCOUNT : { status: 200, body: shown(account, services.baseUrl) };
   },
 });
 
-const suspendAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/suspend',
+const suspendAccountRoute = route('POST', '/ops/v1/accounts/{id}/suspend', {
   operationId: 'suspendAccount',
   params: accountParam,
   summary: 'Suspend an account',
@@ -169,13 +156,8 @@ const suspendAccountRoute = route({
     'Suspends an account: its keys and logins are rejected and its sessions end. Open payments continue, and cash-outs wait.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The time of the suspension. Every server process rejects the keys of the account.',
-      schema: suspensionSchema,
-    },
+    200: json('The time of the suspension. Every server process rejects the keys of the account.', suspensionSchema),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { id: accountId } = context.params;
     const done = await context.services.platform.suspendAccount(accountId, actorOf(context));
@@ -184,22 +166,15 @@ const suspendAccountRoute = route({
   },
 });
 
-const reopenAccountRoute = route({
-  method: 'POST',
-  path: '/ops/v1/accounts/{id}/reopen',
+const reopenAccountRoute = route('POST', '/ops/v1/accounts/{id}/reopen', {
   operationId: 'reopenAccount',
   params: accountParam,
   summary: 'Reopen a suspended account',
   description: 'Ends a suspension. The keys work again, and users can log in again.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The account is open. Every server process accepts its keys.',
-      schema: suspensionSchema,
-    },
+    200: json('The account is open. Every server process accepts its keys.', suspensionSchema),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { id: accountId } = context.params;
     const done = await context.services.platform.reopenAccount(accountId, actorOf(context));
@@ -207,9 +182,7 @@ const reopenAccountRoute = route({
   },
 });
 
-const operatorsSettingsRoute = route({
-  method: 'PATCH',
-  path: '/ops/v1/accounts/{id}/settings',
+const operatorsSettingsRoute = route('PATCH', '/ops/v1/accounts/{id}/settings', {
   operationId: 'changeSettingsOfAccount',
   params: accountParam,
   summary: 'Change the settings of an account',
@@ -217,7 +190,6 @@ const operatorsSettingsRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: operatorsSettingsBody }),
   responses: { 200: SETTINGS_NOW },
-  errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     const change = operatorsChangeOf(body);
@@ -225,9 +197,7 @@ const operatorsSettingsRoute = route({
   },
 });
 
-const operatorsLogoRoute = route({
-  method: 'PUT',
-  path: '/ops/v1/accounts/{id}/logo',
+const operatorsLogoRoute = route('PUT', '/ops/v1/accounts/{id}/logo', {
   operationId: 'uploadLogoOfAccount',
   params: accountParam,
   summary: 'Upload the logo of an account',
@@ -236,23 +206,20 @@ const operatorsLogoRoute = route({
   ...FOR_OPERATORS,
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
   responses: { 200: SETTINGS_NOW },
-  errors: ['invalid_request', 'not_found'],
+  errors: ['invalid_request'],
   handle: async (context) => {
     const image = await wholeBody(context.body);
     return settingsOrRefusal(await context.services.changeLogo(context.params.id, image, actorOf(context)));
   },
 });
 
-const operatorsLogoRemovalRoute = route({
-  method: 'DELETE',
-  path: '/ops/v1/accounts/{id}/logo',
+const operatorsLogoRemovalRoute = route('DELETE', '/ops/v1/accounts/{id}/logo', {
   operationId: 'removeLogoOfAccount',
   params: accountParam,
   summary: 'Remove the logo of an account',
   description: 'Removes the logo of an account, which is no longer served.',
   ...FOR_OPERATORS,
   responses: { 200: SETTINGS_NOW },
-  errors: ['not_found'],
   handle: async (context) =>
     settingsOrRefusal(await context.services.changeLogo(context.params.id, null, actorOf(context))),
 });

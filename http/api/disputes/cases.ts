@@ -8,19 +8,15 @@ import { type MedCaseId, type PaymentId, PREFIX, parseId, parsePrefixedId } from
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantAfter, instantBefore, matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
-import { DISPUTES } from './tags.ts';
+import { ON_DISPUTES } from './tags.ts';
 
 /** The path parameter of a case. */
 export const caseParam = {
-  id: {
-    description: 'The `med_` id of the case.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? NO_CASE,
-  },
-} as const;
+  id: pathParam('The `med_` id of the case.', (text) => parsePrefixedId<MedCaseId>(text, MED_CASE.idPrefix) ?? NO_CASE),
+};
 
 /** Both paths serve the same routes, each as an operation of its own. */
 const CANONICAL = {
@@ -44,16 +40,13 @@ const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one 
 });
 
 const listRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'GET',
-    path,
+  route('GET', path, {
     ...named(
       'listMedCases',
       'List dispute cases',
       'Returns dispute cases, newest first. To read the next page, pass `next_cursor` as `starting_after`. Both date bounds are exclusive.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     reads: ['disputes'],
     query: {
       limit: wholeNumber('The maximum number of cases to return.', 1, 100, 25),
@@ -74,8 +67,7 @@ const listRoute = ({ path, named }: CasePaths): Route =>
       created_before: instantBefore('Only cases created before this time.'),
     },
     refusesUnknownQuery: true,
-    responses: { 200: { kind: 'json', description: 'A page of cases.', schema: medCaseListSchema } },
-    errors: [],
+    responses: { 200: json('A page of cases.', medCaseListSchema) },
     handle: async ({ caller, query, services }) => {
       const { limit, starting_after: after = null, status, type, charge_id: chargeId } = query;
       const { created_after: createdAfter, created_before: createdBefore } = query;
@@ -95,20 +87,16 @@ const listRoute = ({ path, named }: CasePaths): Route =>
   });
 
 const getRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'GET',
-    path: `${path}/{id}`,
+  route('GET', `${path}/{id}`, {
     ...named(
       'getMedCase',
       'Retrieve a dispute case',
       'Returns one dispute case with its status, its deadline and what happened to the money.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     reads: ['disputes'],
-    responses: { 200: { kind: 'json', description: 'The case.', schema: medCaseSchema } },
-    errors: ['not_found'],
+    responses: { 200: json('The case.', medCaseSchema) },
     handle: async ({ caller, params: { id }, services }) => {
       assertShownCase({ services, caller }, id);
       const found = await services.views.cases.find(caller.tenant, id);
@@ -127,37 +115,31 @@ export const answer = async (context: KeyContext<typeof caseParam>, what: CaseAn
 };
 
 const appealRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/appeal`,
+  route('POST', `${path}/{id}/appeal`, {
     ...named(
       'appealMedCase',
       'Appeal a dispute',
       'Appeals an open case. The payer’s bank then decides. You can upload evidence before or after the appeal. The disputed amount stays retained.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
-    responses: { 200: { kind: 'json', description: 'The appealed case.', schema: medCaseSchema } },
-    errors: ['not_found', 'case_not_open'],
+    responses: { 200: json('The appealed case.', medCaseSchema) },
+    errors: ['case_not_open'],
     handle: (context) => answer(context, { kind: 'appeal', reason: context.body.reason }),
   });
 
 const acceptRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/accept`,
+  route('POST', `${path}/{id}/accept`, {
     ...named(
       'acceptMedCase',
       'Accept a dispute',
       'Accepts an open case. The retained amount is lost. This can’t be undone.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
-    responses: { 200: { kind: 'json', description: 'The accepted case. Its amount is lost.', schema: medCaseSchema } },
-    errors: ['not_found', 'case_not_open', 'case_under_review'],
+    responses: { 200: json('The accepted case. Its amount is lost.', medCaseSchema) },
+    errors: ['case_not_open', 'case_under_review'],
     handle: (context) => answer(context, { kind: 'accept' }),
   });
 

@@ -8,37 +8,41 @@ import type { Evidence } from '../../../domain/dispute/medCase.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';
-import { actorOf, type Frozen, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import {
+  actorOf,
+  type Frozen,
+  json,
+  jsonBody,
+  type KeyContext,
+  pathParam,
+  type Route,
+  route,
+} from '../../kernel/route.ts';
 import { assertShownCase } from '../../kernel/upToDate.ts';
 import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
-import { DISPUTES } from './tags.ts';
+import { ON_DISPUTES } from './tags.ts';
 
 /** The path parameter of an evidence file. */
-export const evidenceParam = {
-  description: 'The `mev_` id of the evidence.',
-  schema: { type: 'string' },
-  parse: (text: string) => parsePrefixedId<EvidenceId>(text, PREFIX.evidence) ?? NO_EVIDENCE,
-} as const;
+export const evidenceParam = pathParam(
+  'The `mev_` id of the evidence.',
+  (text) => parsePrefixedId<EvidenceId>(text, PREFIX.evidence) ?? NO_EVIDENCE,
+);
 
 const shown = async ({ services, caller }: Pick<KeyContext, 'services' | 'caller'>, file: Evidence) =>
   evidenceView(file, await services.evidenceUrl(caller.tenant, file));
 
 const listRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'GET',
-    path: `${path}/{id}/evidence`,
+  route('GET', `${path}/{id}/evidence`, {
     ...named(
       'listMedCaseEvidence',
       'List the evidence of a case',
       'Returns the confirmed files of a case, newest first. Each `view_url` is valid for 5 minutes. Unconfirmed uploads are not listed.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     reads: ['disputes'],
-    responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceListSchema } },
-    errors: ['not_found'],
+    responses: { 200: json('The evidence.', evidenceListSchema) },
     handle: async (context) => {
       const { caller, params, services } = context;
       assertShownCase(context, params.id);
@@ -66,20 +70,17 @@ const fileProblems = ({ file_name: name, mime_type: type }: Partial<Frozen<Stati
 };
 
 const grantRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/evidence`,
+  route('POST', `${path}/{id}/evidence`, {
     ...named(
       'grantMedCaseEvidence',
       'Request an upload of evidence',
       'Returns a signed upload URL for one file. Send the file by PUT with the returned headers within 15 minutes, then call `completeMedCaseEvidence`.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
-    responses: { 201: { kind: 'json', description: 'The upload URL and its required headers.', schema: uploadSchema } },
-    errors: ['not_found', 'case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
+    responses: { 201: json('The upload URL and its required headers.', uploadSchema) },
+    errors: ['case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
     handle: async (context) => {
       const { body, caller, params, services } = context;
       const file = { fileName: body.file_name, fileSize: body.file_size, mimeType: body.mime_type };
@@ -94,20 +95,16 @@ const grantRoute = ({ path, named }: CasePaths): Route =>
   });
 
 const completeRoute = ({ path, named }: CasePaths): Route =>
-  route({
-    method: 'POST',
-    path: `${path}/{id}/evidence/{evidence_id}/complete`,
+  route('POST', `${path}/{id}/evidence/{evidence_id}/complete`, {
     ...named(
       'completeMedCaseEvidence',
       'Confirm an uploaded file',
       'Checks an uploaded file and adds it to the case. A repeat returns the same evidence. If the file is not of its declared type, request a new upload.',
     ),
-    tag: DISPUTES,
-    principal: 'apiKey',
+    ...ON_DISPUTES,
     params: { ...caseParam, evidence_id: evidenceParam },
-    responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceSchema } },
+    responses: { 200: json('The evidence.', evidenceSchema) },
     errors: [
-      'not_found',
       'case_not_open',
       'evidence_limit_reached',
       'EVIDENCE_NOT_UPLOADED',

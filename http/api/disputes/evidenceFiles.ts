@@ -17,9 +17,7 @@ const TOKEN: QueryRule<string, string> = {
   code: 'invalid_signature',
 };
 
-const receiveRoute = route({
-  method: 'PUT',
-  path: '/evidence/{id}',
+const receiveRoute = route('PUT', '/evidence/{id}', {
   operationId: 'receiveEvidence',
   summary: 'Upload an evidence file once, with the granted type and size',
   tag: DISPUTES,
@@ -28,7 +26,7 @@ const receiveRoute = route({
   query: { token: TOKEN },
   body: { kind: 'stream', contentTypes: null, bytesMax: EVIDENCE_BYTES_MAX },
   responses: { 200: { kind: 'empty', description: 'The file is stored. `ETag` is its SHA-256.' } },
-  errors: ['not_found', 'invalid_signature', 'upload_in_progress', 'upload_too_slow'],
+  errors: ['invalid_signature', 'upload_in_progress', 'upload_too_slow'],
   handle: async ({ params: { id: evidenceId }, query: { token }, body, services }) => {
     const { contentType, size } = body;
     const stored = await services.receiveEvidence({ evidenceId, token, contentType, size, body });
@@ -56,9 +54,7 @@ const attachment = (fileName: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 };
 
-const showRoute = route({
-  method: 'GET',
-  path: '/evidence/{id}',
+const showRoute = route('GET', '/evidence/{id}', {
   operationId: 'showEvidence',
   summary: 'Download a confirmed evidence file by its `view_url`',
   tag: DISPUTES,
@@ -66,7 +62,7 @@ const showRoute = route({
   params,
   query: { token: TOKEN },
   responses: { 200: { kind: 'bytes', description: 'The file as a download.', contentTypes: EVIDENCE_TYPES } },
-  errors: ['not_found', 'invalid_signature', 'EVIDENCE_SIZE_MISMATCH'],
+  errors: ['invalid_signature', 'EVIDENCE_SIZE_MISMATCH'],
   handle: async ({ params: { id }, query: { token }, services }) => {
     const shown = await services.showEvidence(id, token);
     if (isRejection(shown))

@@ -23,7 +23,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, pathParam, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -54,9 +54,7 @@ const waitingSchema = exactly({
   since: string(),
 });
 
-const listCaseReviewsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/med/review',
+const listCaseReviewsRoute = route('GET', '/ops/v1/med/review', {
   operationId: 'listCaseReviews',
   summary: 'List dispute cases that wait for an operator',
   description: 'Returns the dispute cases and reports that wait for an operator, oldest first.',
@@ -65,13 +63,8 @@ const listCaseReviewsRoute = route({
   refusesUnknownQuery: true,
   reads: ['disputes'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The cases and their total number.',
-      schema: exactly({ data: listOf(waitingSchema), total }),
-    },
+    200: json('The cases and their total number.', exactly({ data: listOf(waitingSchema), total })),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { waiting, total: all } = await platform.listCaseReviews(query.limit);
     return { status: 200, body: { data: waiting, total: all } };
@@ -79,10 +72,9 @@ const listCaseReviewsRoute = route({
 });
 
 const DECIDED = {
-  200: {
-    kind: 'json',
-    description: 'The case after the decision.',
-    schema: exactly({
+  200: json(
+    'The case after the decision.',
+    exactly({
       caseId: id(MED_CASE.idPrefix),
       status,
       moneyOutcome: described(
@@ -90,20 +82,18 @@ const DECIDED = {
         oneOfTextsOrNull(MONEY_OUTCOMES),
       ),
     }),
-  },
+  ),
 } as const;
 
 const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description: string): Route =>
-  route({
-    method: 'POST',
-    path: `/ops/v1/med/review/{id}/${verdict}`,
+  route('POST', `/ops/v1/med/review/{id}/${verdict}`, {
     operationId: `${verdict}CaseReview`,
     params: caseParam,
     summary,
     description,
     ...FOR_OPERATORS,
     responses: DECIDED,
-    errors: ['not_found', 'case_not_open'],
+    errors: ['case_not_open'],
     handle: async (context) => {
       const { params, services } = context;
       const done = await services.platform.reviewCase(params.id, verdict === 'approve', actorOf(context));
@@ -123,9 +113,7 @@ const amountOf = (what: string) =>
 
 const NOT_ONE = reject('invalid_request', 'Send exactly one of held, lost and nothing.');
 
-const settleRoute = route({
-  method: 'POST',
-  path: '/ops/v1/med/cases/{id}/settle',
+const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
   operationId: 'settleCase',
   params: caseParam,
   summary: 'Settle a dispute case with a mismatched amount',
@@ -142,7 +130,7 @@ const settleRoute = route({
     codes: { held: 'invalid_amount', lost: 'invalid_amount' },
   }),
   responses: DECIDED,
-  errors: ['not_found', 'case_not_open', 'invalid_amount'],
+  errors: ['case_not_open', 'invalid_amount'],
   handle: async (context) => {
     const { params, body, services } = context;
     const { held, lost, nothing } = body;
@@ -154,16 +142,10 @@ const settleRoute = route({
   },
 });
 
-const dismissRoute = route({
-  method: 'POST',
-  path: '/ops/v1/med/cases/{id}/dismiss',
+const dismissRoute = route('POST', '/ops/v1/med/cases/{id}/dismiss', {
   operationId: 'dismissCaseReport',
   params: {
-    id: {
-      description: 'The `med_` id of the case, or the bank’s id.',
-      schema: { type: 'string' },
-      parse: (text: string) => (isBadString(text) ? NO_CASE : text),
-    },
+    id: pathParam('The `med_` id of the case, or the bank’s id.', (text) => (isBadString(text) ? NO_CASE : text)),
   },
   summary: 'Dismiss a dispute report',
   description:
@@ -171,8 +153,8 @@ const dismissRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: exactly({ reason }) }),
   reads: ['disputes'],
-  responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(MED_CASE.idPrefix) }) } },
-  errors: ['not_found', 'case_not_open'],
+  responses: { 200: json('The case.', exactly({ caseId: id(MED_CASE.idPrefix) })) },
+  errors: ['case_not_open'],
   handle: async (context) => {
     const { params, body, services } = context;
     const done = await services.platform.dismissReport(params.id, body.reason, actorOf(context));

@@ -10,7 +10,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { either } from '../../kernel/jsonSchema.ts';
 import { instantOf } from '../../kernel/query.ts';
-import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
 import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
@@ -40,9 +40,7 @@ const isUpToDate = (
   shown: { readonly revision: number; readonly moneyOutcome: MedCase['moneyOutcome'] },
 ): boolean => shown.revision >= 0 && (moneyOutcome === null || shown.moneyOutcome !== null);
 
-const sandboxMedRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/charges/{id}/med',
+const sandboxMedRoute = route('POST', '/v1/sandbox/charges/{id}/med', {
   operationId: 'sandboxOpenMedCase',
   summary: 'Simulate a new dispute',
   description: 'Simulates a dispute by the payer’s bank about a paid charge. It opens a dispute case.',
@@ -57,15 +55,13 @@ const sandboxMedRoute = route({
         : [],
   }),
   responses: {
-    201: { kind: 'json', description: 'The new case.', schema: medCaseSchema },
-    202: {
-      kind: 'json',
-      description:
-        'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
-      schema: either(medCaseSchema, owedSchema),
-    },
+    201: json('The new case.', medCaseSchema),
+    202: json(
+      'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
+      either(medCaseSchema, owedSchema),
+    ),
   },
-  errors: ['not_found', 'charge_not_disputable'],
+  errors: ['charge_not_disputable'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     assertFollowed(context, params.id as PaymentId);
@@ -111,26 +107,20 @@ const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: Booke
 };
 
 const onCase = {
-  method: 'POST',
   ...IN_SANDBOX,
   params: caseParam,
   responses: {
-    200: { kind: 'json', description: 'The case after the change.', schema: medCaseSchema },
-    202: {
-      kind: 'json',
-      description: 'The case, if its effects are not fully visible within 5 seconds.',
-      schema: medCaseSchema,
-    },
+    200: json('The case after the change.', medCaseSchema),
+    202: json('The case, if its effects are not fully visible within 5 seconds.', medCaseSchema),
   },
 } as const;
 
-const sandboxRequestEvidenceRoute = route({
+const sandboxRequestEvidenceRoute = route('POST', '/v1/sandbox/med/cases/{id}/request-evidence', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
   summary: 'Simulate a request for evidence',
   description: 'Simulates a request for evidence by the platform. The case shows the time in `evidence_requested_at`.',
-  errors: ['not_found', 'case_not_open'],
+  errors: ['case_not_open'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
 
@@ -151,21 +141,18 @@ const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling
   return current === null ? NO_CASE : { status: 202 as const, body: medCaseView(current) };
 };
 
-const sandboxDecideRoute = route({
+const sandboxDecideRoute = route('POST', '/v1/sandbox/med/cases/{id}/decide', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
   summary: 'Simulate the bank’s decision on a dispute',
   description:
     'Simulates the decision of the payer’s bank. With `agreed`, the merchant loses the case; with `disagreed`, the merchant wins it. With `review`, the outcome has no effect until it is approved.',
   responses: {
     ...onCase.responses,
-    202: {
-      kind: 'json',
-      description:
-        'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
-      schema: either(medCaseSchema, owedSchema),
-    },
+    202: json(
+      'The case, if its effects are not fully visible within 5 seconds. With `owed`: the bank’s id of the case.',
+      either(medCaseSchema, owedSchema),
+    ),
   },
   body: jsonBody({
     schema: decideCaseBody,
@@ -175,7 +162,7 @@ const sandboxDecideRoute = route({
         ? [{ code: 'invalid_amount', param: 'returned_to_payer', message: 'requires the result agreed' }]
         : [],
   }),
-  errors: ['not_found', 'invalid_amount', 'case_not_open', 'case_under_review'],
+  errors: ['invalid_amount', 'case_not_open', 'case_under_review'],
   handle: async (context) => {
     const { result, returned = true, returned_to_payer: got, review = false, owed = false } = context.body;
     const returnedToPayer = got === undefined ? null : toMinor(got);
@@ -188,24 +175,22 @@ const sandboxDecideRoute = route({
   },
 });
 
-const sandboxWithdrawRoute = route({
+const sandboxWithdrawRoute = route('POST', '/v1/sandbox/med/cases/{id}/withdraw', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
   summary: 'Simulate the withdrawal of a dispute',
   description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
-  errors: ['not_found', 'case_not_open', 'case_under_review'],
+  errors: ['case_not_open', 'case_under_review'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
 
-const sandboxReviewRoute = route({
+const sandboxReviewRoute = route('POST', '/v1/sandbox/med/cases/{id}/review', {
   ...onCase,
-  path: '/v1/sandbox/med/cases/{id}/review',
   operationId: 'sandboxReviewMedCase',
   summary: 'Simulate the review of an outcome',
   description: 'Approves or rejects an outcome under review, as an operator of the platform would.',
   body: jsonBody({ schema: reviewBody }),
-  errors: ['not_found', 'case_not_open'],
+  errors: ['case_not_open'],
   handle: (context) => answer(context, { kind: 'review', approve: context.body.approve }),
 });
 

@@ -13,7 +13,7 @@ import {
   string,
 } from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
-import { jsonBody, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -33,9 +33,7 @@ const jobSchema = exactly({
   nextAttemptAt: orNull(string()),
 });
 
-const listFailedJobsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/jobs',
+const listFailedJobsRoute = route('GET', '/ops/v1/jobs', {
   operationId: 'listFailedJobs',
   summary: 'List failed jobs',
   description:
@@ -47,9 +45,8 @@ const listFailedJobsRoute = route({
   },
   refusesUnknownQuery: true,
   responses: {
-    200: { kind: 'json', description: 'The jobs.', schema: exactly({ data: listOf(jobSchema), total }) },
+    200: json('The jobs.', exactly({ data: listOf(jobSchema), total })),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { jobs, total: all } = await platform.listFailedJobs(query.queue ?? null, query.limit);
     return { status: 200, body: { data: jobs, total: all } };
@@ -59,9 +56,7 @@ const listFailedJobsRoute = route({
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const WHICH = reject('invalid_request', 'Send exactly one of id, queue, and all: true.', { param: 'id' });
 
-const redriveJobsRoute = route({
-  method: 'POST',
-  path: '/ops/v1/jobs/redrive',
+const redriveJobsRoute = route('POST', '/ops/v1/jobs/redrive', {
   operationId: 'redriveJobs',
   summary: 'Restart failed jobs',
   description:
@@ -75,11 +70,10 @@ const redriveJobsRoute = route({
     }),
   }),
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The restarted jobs. `payloads` is the number of work items in a job.',
-      schema: exactly({ data: listOf(exactly({ id: string(), queue: string(), payloads: anyInteger })) }),
-    },
+    200: json(
+      'The restarted jobs. `payloads` is the number of work items in a job.',
+      exactly({ data: listOf(exactly({ id: string(), queue: string(), payloads: anyInteger })) }),
+    ),
   },
   errors: ['not_found'],
   handle: async ({ body, services: { platform } }) => {

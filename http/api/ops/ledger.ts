@@ -16,7 +16,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { route } from '../../kernel/route.ts';
+import { json, route } from '../../kernel/route.ts';
 import { paymentParam } from '../payments/payment.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -49,16 +49,13 @@ const ledgerSchema = exactly({
   ),
 });
 
-const checkLedgerRoute = route({
-  method: 'GET',
-  path: '/ops/v1/ledger/check',
+const checkLedgerRoute = route('GET', '/ops/v1/ledger/check', {
   operationId: 'checkLedger',
   summary: 'Check the ledger',
   description:
     'Checks that every ledger entry and the ledger as a whole sum to zero, and that every balance matches its postings.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The result of the check.', schema: ledgerSchema } },
-  errors: [],
+  responses: { 200: json('The result of the check.', ledgerSchema) },
   handle: async ({ services: { platform } }) => {
     const { isBalanced, sums, entries, balances, disputes } = await platform.checkLedger();
     return {
@@ -113,9 +110,7 @@ const paymentLedgerSchema = exactly({
   ),
 });
 
-const showLedgerRoute = route({
-  method: 'GET',
-  path: '/ops/v1/ledger/payments/{id}',
+const showLedgerRoute = route('GET', '/ops/v1/ledger/payments/{id}', {
   operationId: 'showLedger',
   params: paymentParam,
   summary: 'List the ledger postings of a payment',
@@ -123,13 +118,8 @@ const showLedgerRoute = route({
   ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The postings, and how the stored ones differ from them.',
-      schema: paymentLedgerSchema,
-    },
+    200: json('The postings, and how the stored ones differ from them.', paymentLedgerSchema),
   },
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const ledger = await platform.showLedger(params.id);
     return ledger === null ? NO_PAYMENT : { status: 200, body: ledger };

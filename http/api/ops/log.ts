@@ -22,30 +22,26 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/query.ts';
-import { route } from '../../kernel/route.ts';
+import { json, pathParam, route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
 const position = described('A position in the event log; null until there is one.', orNull(string()));
 
-const listProjectionsRoute = route({
-  method: 'GET',
-  path: '/ops/v1/projections',
+const listProjectionsRoute = route('GET', '/ops/v1/projections', {
   operationId: 'listProjections',
   summary: 'List the positions of read models and processes',
   description: 'Returns the position of each read model and process in the event log.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The newest position in the log, and the position of each consumer.',
-      schema: exactly({
+    200: json(
+      'The newest position in the log, and the position of each consumer.',
+      exactly({
         head: position,
         data: listOf(exactly({ name: string(), position, isCaughtUp: boolean })),
       }),
-    },
+    ),
   },
-  errors: [],
   handle: async ({ services: { platform } }) => {
     const { head, consumers } = await platform.listConsumers();
     return { status: 200, body: { head, data: consumers } };
@@ -87,34 +83,28 @@ const NO_REQUEST = reject('not_found', 'No request of the last 30 days with a va
 /** The longest time to read the log. */
 const READING_MS_MAX = 20_000;
 
-const showRequestRoute = route({
-  method: 'GET',
-  path: '/ops/v1/requests/{id}',
+const showRequestRoute = route('GET', '/ops/v1/requests/{id}', {
   operationId: 'showRequest',
   params: {
-    id: {
-      description: 'A value of `X-Request-Id`: sent by the client, or generated as `req_…`.',
-      schema: { type: 'string' },
-      parse: (text: string) => (/^[\w.-]{1,128}$/.test(text) ? text : NO_REQUEST),
-    },
+    id: pathParam('A value of `X-Request-Id`: sent by the client, or generated as `req_…`.', (text) =>
+      /^[\w.-]{1,128}$/.test(text) ? text : NO_REQUEST,
+    ),
   },
   summary: 'Look up a request id',
   description: 'Returns the requests with this id, newest first, and the events that they caused.',
   ...FOR_OPERATORS,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'At most 20 requests, and their events.',
-      schema: exactly({
+    200: json(
+      'At most 20 requests, and their events.',
+      exactly({
         requests: listOf(requestSchema),
         events: described(
           'The caused events; null if the log was moved or restored since.',
           orNull(listOf(eventSchema)),
         ),
       }),
-    },
+    ),
   },
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const { requests, events } = await platform.findRequest(params.id, AbortSignal.timeout(READING_MS_MAX));
     if (requests.length === 0) return NO_REQUEST;
@@ -128,16 +118,13 @@ const showRequestRoute = route({
 const NO_STREAM = reject('not_found', 'There is no such stream. Use a name like payment-<raw id>, or a ch_ id.');
 
 export const streamParam = {
-  stream: {
-    description: 'The name of a stream, such as `payment-<raw id>`, or a `ch_` id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseStreamName(text) ?? NO_STREAM,
-  },
-} as const;
+  stream: pathParam(
+    'The name of a stream, such as `payment-<raw id>`, or a `ch_` id.',
+    (text) => parseStreamName(text) ?? NO_STREAM,
+  ),
+};
 
-const showStreamRoute = route({
-  method: 'GET',
-  path: '/ops/v1/events/{stream}',
+const showStreamRoute = route('GET', '/ops/v1/events/{stream}', {
   operationId: 'showStream',
   params: streamParam,
   summary: 'Read the events of a stream',
@@ -149,16 +136,14 @@ const showStreamRoute = route({
   },
   refusesUnknownQuery: true,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The events, and the revision at which the next page starts.',
-      schema: exactly({
+    200: json(
+      'The events, and the revision at which the next page starts.',
+      exactly({
         data: listOf(eventSchema),
         nextFrom: described('Pass it as `from` to get the next page; null on the last page.', orNull(anyInteger)),
       }),
-    },
+    ),
   },
-  errors: ['not_found'],
   handle: async ({ params, query: { from, limit }, services: { platform } }) => {
     const found = await platform.readStream(params.stream, from, limit + 1);
     if (found.length === 0 && from === 0) return NO_STREAM;
@@ -202,23 +187,16 @@ const progressTo = (sink: EventSink) => {
 const WORK_EVENTS =
   'Events `progress` ({share, what}), then one event `report`. If the same work is already running, one event `refused` ({message}).';
 
-export const rebuildProjectionRoute = route({
-  method: 'POST',
-  path: '/ops/v1/projections/{name}/rebuild',
+export const rebuildProjectionRoute = route('POST', '/ops/v1/projections/{name}/rebuild', {
   operationId: 'rebuildProjection',
   params: {
-    name: {
-      description: 'The name of a read model, or `all`.',
-      schema: { type: 'string' },
-      parse: (text: string) => text,
-    },
+    name: pathParam('The name of a read model, or `all`.', (text) => text),
   },
   summary: 'Rebuild a read model',
   description:
     'Rebuilds a read model beside the live copy and then swaps them. The next call resumes an interrupted rebuild.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
-  errors: ['not_found'],
   handle: async ({ params: { name }, services: { platform, closing } }) => {
     if (name !== 'all' && !platform.readModels.includes(name))
       return reject('not_found', 'There is no such read model.');
@@ -229,25 +207,20 @@ export const rebuildProjectionRoute = route({
   },
 });
 
-export const verifyProjectionsRoute = route({
-  method: 'POST',
-  path: '/ops/v1/projections/verify',
+export const verifyProjectionsRoute = route('POST', '/ops/v1/projections/verify', {
   operationId: 'verifyProjections',
   summary: 'Verify the read models',
   description:
     'Compares every read model with a replay of the event log, and each row with the fold of its stream. The response streams progress, then a report.',
   ...FOR_OPERATORS,
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
-  errors: [],
   handle: async ({ services: { platform, closing } }) =>
     streaming(closing, async (sink, signal) => sink.send('report', await platform.verify(signal, progressTo(sink)))),
 });
 
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
 
-const readLogRoute = route({
-  method: 'GET',
-  path: '/ops/v1/events',
+const readLogRoute = route('GET', '/ops/v1/events', {
   operationId: 'readLog',
   summary: 'Stream the event log',
   description:
@@ -265,7 +238,6 @@ const readLogRoute = route({
       schema: eventSchema,
     },
   },
-  errors: [],
   handle: async ({ query, services: { platform, closing } }) => {
     const isLive = query.follow === 'true';
     const from = isLive && query.all !== 'true' ? 'end' : 'start';

@@ -16,7 +16,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
@@ -36,9 +36,7 @@ const parkedSchema = exactly({
   parkedAt: timestamp,
 });
 
-const listParkedRoute = route({
-  method: 'GET',
-  path: '/ops/v1/parked',
+const listParkedRoute = route('GET', '/ops/v1/parked', {
   operationId: 'listParked',
   summary: 'List parked streams',
   description:
@@ -47,13 +45,11 @@ const listParkedRoute = route({
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The parked streams. Each has the first event that was not applied, and the error.',
-      schema: exactly({ data: listOf(parkedSchema) }),
-    },
+    200: json(
+      'The parked streams. Each has the first event that was not applied, and the error.',
+      exactly({ data: listOf(parkedSchema) }),
+    ),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => ({
     status: 200,
     body: { data: await platform.listParked(query.consumer ?? null) },
@@ -62,9 +58,7 @@ const listParkedRoute = route({
 
 const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
 
-const showParkedRoute = route({
-  method: 'GET',
-  path: '/ops/v1/parked/{stream}',
+const showParkedRoute = route('GET', '/ops/v1/parked/{stream}', {
   operationId: 'showParked',
   params: streamParam,
   summary: 'Retrieve a parked stream',
@@ -73,13 +67,11 @@ const showParkedRoute = route({
   query: { consumer: consumerQuery },
   refusesUnknownQuery: true,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The consumers that parked the stream, and its waiting events.',
-      schema: exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
-    },
+    200: json(
+      'The consumers that parked the stream, and its waiting events.',
+      exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
+    ),
   },
-  errors: ['not_found'],
   handle: async ({ params: { stream }, query, services: { platform } }) => {
     const found = await platform.showParked(stream, query.consumer ?? null);
     if (found === null) return notParked(stream);
@@ -93,10 +85,9 @@ const waitLimit = (closing: AbortSignal): AbortSignal =>
   AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
 
 const RESUMED = {
-  200: {
-    kind: 'json',
-    description: 'The outcome of each stream within 20 seconds.',
-    schema: exactly({
+  200: json(
+    'The outcome of each stream within 20 seconds.',
+    exactly({
       data: listOf(
         exactly({
           consumer: string(),
@@ -110,28 +101,23 @@ const RESUMED = {
         }),
       ),
     }),
-  },
+  ),
 } as const;
 
-const retryAllParkedRoute = route({
-  method: 'POST',
-  path: '/ops/v1/parked/retry',
+const retryAllParkedRoute = route('POST', '/ops/v1/parked/retry', {
   operationId: 'retryAllParked',
   summary: 'Retry all parked streams',
   description: 'Retries all parked streams after a fix. The waiting events of each stream are applied in order.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: RESUMED,
-  errors: [],
   handle: async ({ body, services: { platform, closing } }) => {
     const which = { stream: null, consumer: body.consumer ?? null };
     return { status: 200, body: { data: await platform.retryParked(which, waitLimit(closing)) } };
   },
 });
 
-const retryParkedRoute = route({
-  method: 'POST',
-  path: '/ops/v1/parked/{stream}/retry',
+const retryParkedRoute = route('POST', '/ops/v1/parked/{stream}/retry', {
   operationId: 'retryParked',
   params: streamParam,
   summary: 'Retry a parked stream',
@@ -139,7 +125,6 @@ const retryParkedRoute = route({
   ...FOR_OPERATORS,
   body: jsonBody({ schema: accepting({ consumer }) }),
   responses: RESUMED,
-  errors: ['not_found'],
   handle: async ({ params: { stream }, body, services: { platform, closing } }) => {
     const data = await platform.retryParked({ stream, consumer: body.consumer ?? null }, waitLimit(closing));
     return data.length === 0 ? notParked(stream) : { status: 200, body: { data } };
@@ -150,9 +135,7 @@ const REASON_LENGTH_MAX = 500;
 /** More than the number of existing read models and processes. */
 const CONSUMERS_MAX = 64;
 
-const skipParkedRoute = route({
-  method: 'POST',
-  path: '/ops/v1/parked/{stream}/skip',
+const skipParkedRoute = route('POST', '/ops/v1/parked/{stream}/skip', {
   operationId: 'skipParked',
   params: streamParam,
   summary: 'Skip the event that blocks a parked stream',
@@ -179,7 +162,6 @@ const skipParkedRoute = route({
         : [],
   }),
   responses: RESUMED,
-  errors: ['not_found'],
   handle: async (context) => {
     const { params, body, services } = context;
     const which = { stream: params.stream, consumer: body.consumer ?? null };

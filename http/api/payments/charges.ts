@@ -8,7 +8,7 @@ import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { created, json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 import { CHARGES } from './tags.ts';
@@ -16,12 +16,11 @@ import { CHARGES } from './tags.ts';
 const NO_CHARGE = reject('not_found', 'There is no such charge.');
 /** The path parameter of a charge. */
 export const chargeParam = {
-  id: {
-    description: 'The `ch_` id of the charge, or its raw id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge) ?? NO_CHARGE,
-  },
-} as const;
+  id: pathParam(
+    'The `ch_` id of the charge, or its raw id.',
+    (text) => parseId<PaymentId>(text, PREFIX.charge) ?? NO_CHARGE,
+  ),
+};
 
 const bodyRules = {
   codes: {
@@ -58,11 +57,10 @@ const create = async (context: KeyContext, body: ChargeBody) => {
 };
 
 const creating = {
-  method: 'POST',
   tag: CHARGES,
   principal: 'apiKey',
   needsIdempotencyKey: true,
-  responses: { 201: { kind: 'json', description: 'The charge, with its Pix code.', schema: chargeSchema } },
+  responses: { 201: json('The charge, with its Pix code.', chargeSchema) },
   errors: [
     'invalid_url',
     'payer_tax_id_mismatch',
@@ -76,9 +74,8 @@ const creating = {
   ],
 } as const;
 
-export const createChargeRoute = route({
+export const createChargeRoute = route('POST', '/v1/charges', {
   ...creating,
-  path: '/v1/charges',
   operationId: 'createCharge',
   summary: 'Create a Pix charge',
   description:
@@ -87,9 +84,8 @@ export const createChargeRoute = route({
   handle: (context) => create(context, context.body),
 });
 
-export const createPixChargeRoute = route({
+export const createPixChargeRoute = route('POST', '/v1/pix/charges', {
   ...creating,
-  path: '/v1/pix/charges',
   operationId: 'createPixCharge',
   summary: 'Create a Pix charge without payment_method',
   description:
@@ -98,9 +94,7 @@ export const createPixChargeRoute = route({
   handle: (context) => create(context, { ...context.body, payment_method: 'pix' }),
 });
 
-export const getChargeRoute = route({
-  method: 'GET',
-  path: '/v1/charges/{id}',
+export const getChargeRoute = route('GET', '/v1/charges/{id}', {
   operationId: 'getCharge',
   summary: 'Retrieve a charge',
   description:
@@ -108,8 +102,7 @@ export const getChargeRoute = route({
   tag: CHARGES,
   principal: 'apiKey',
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The charge.', schema: chargeSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The charge.', chargeSchema) },
   params: chargeParam,
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);
@@ -127,9 +120,7 @@ const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promis
 
 const cursorsOnly = neverAccepted('starting_after');
 
-export const listChargesRoute = route({
-  method: 'GET',
-  path: '/v1/charges',
+export const listChargesRoute = route('GET', '/v1/charges', {
   operationId: 'listCharges',
   summary: 'List charges',
   description:
@@ -157,8 +148,7 @@ export const listChargesRoute = route({
     offset: cursorsOnly,
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of charges.', schema: chargeListSchema } },
-  errors: [],
+  responses: { 200: json('A page of charges.', chargeListSchema) },
   handle: async (context) => {
     const { caller, query, services } = context;
     const after = query.starting_after === undefined ? null : await cursorOf(context, query.starting_after);

@@ -17,7 +17,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { paymentParam } from './payment.ts';
@@ -45,9 +45,7 @@ const heldSchema = exactly({
   heldSince: string(),
 });
 
-const listHeldRoute = route({
-  method: 'GET',
-  path: '/ops/v1/held',
+const listHeldRoute = route('GET', '/ops/v1/held', {
   operationId: 'listHeld',
   summary: 'List held money',
   description:
@@ -57,13 +55,11 @@ const listHeldRoute = route({
   refusesUnknownQuery: true,
   reads: ['payments'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The held amounts, and the total number of payments concerned.',
-      schema: exactly({ data: listOf(heldSchema), total }),
-    },
+    200: json(
+      'The held amounts, and the total number of payments concerned.',
+      exactly({ data: listOf(heldSchema), total }),
+    ),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { held, total: all } = await platform.listHeld(query.limit);
     return { status: 200, body: { data: held, total: all } };
@@ -72,32 +68,24 @@ const listHeldRoute = route({
 
 const reviewedSchema = exactly({ paymentId: id(PAYMENT.idPrefix), status: string(), isNew: boolean });
 const REVIEWED = {
-  200: {
-    kind: 'json',
-    description: 'The status of the payment. `isNew` is false if the same decision was made before.',
-    schema: reviewedSchema,
-  },
+  200: json('The status of the payment. `isNew` is false if the same decision was made before.', reviewedSchema),
 } as const;
 
-const releaseHeldRoute = route({
-  method: 'POST',
-  path: '/ops/v1/held/{id}/release',
+const releaseHeldRoute = route('POST', '/ops/v1/held/{id}/release', {
   operationId: 'releaseHeld',
   params: paymentParam,
   summary: 'Release a held Pix',
   description: 'Credits a held Pix to the merchant. The payment becomes paid.',
   ...FOR_OPERATORS,
   responses: REVIEWED,
-  errors: ['not_found', 'held_already_settled'],
+  errors: ['held_already_settled'],
   handle: async (context) => {
     const done = await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null);
     return isRejection(done) ? done : { status: 200, body: done };
   },
 });
 
-const returnHeldRoute = route({
-  method: 'POST',
-  path: '/ops/v1/held/{id}/return',
+const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
   operationId: 'returnHeld',
   params: paymentParam,
   summary: 'Return a held Pix to its payer',
@@ -110,7 +98,7 @@ const returnHeldRoute = route({
     }),
   }),
   responses: REVIEWED,
-  errors: ['not_found', 'held_already_settled'],
+  errors: ['held_already_settled'],
   handle: async (context) => {
     const { params, body, services } = context;
     const pix = body.providerPaymentId ?? null;
@@ -119,9 +107,7 @@ const returnHeldRoute = route({
   },
 });
 
-const settleHeldRoute = route({
-  method: 'POST',
-  path: '/ops/v1/held/{id}/settle',
+const settleHeldRoute = route('POST', '/ops/v1/held/{id}/settle', {
   operationId: 'settleHeld',
   params: paymentParam,
   summary: 'Settle a permanently refused return',
@@ -137,7 +123,7 @@ const settleHeldRoute = route({
     }),
   }),
   responses: REVIEWED,
-  errors: ['not_found', 'held_already_settled'],
+  errors: ['held_already_settled'],
   handle: async (context) => {
     const { params, body, services } = context;
     const settlement = heldSettlementOf(body);

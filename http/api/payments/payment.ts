@@ -18,22 +18,21 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, type KeyContext, route } from '../../kernel/route.ts';
+import { actorOf, json, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
 import { renderReceipt } from '../../site/receiptPdf.ts';
-import { PAYMENTS } from './tags.ts';
+import { ON_PAYMENTS } from './tags.ts';
 import { transactionSchema } from './transactionSchema.ts';
 
 /** The path parameter of a payment. */
 export const paymentParam = {
-  id: {
-    description: 'The raw id of the payment, or its `tx_` or `ch_` form.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PaymentId>(text, PAYMENT.idPrefix, PREFIX.charge) ?? NO_PAYMENT,
-  },
-} as const;
+  id: pathParam(
+    'The raw id of the payment, or its `tx_` or `ch_` form.',
+    (text) => parseId<PaymentId>(text, PAYMENT.idPrefix, PREFIX.charge) ?? NO_PAYMENT,
+  ),
+};
 
 /** Returns the payment in the path, or null if the caller has no such payment. Throws StreamParked when reads don't follow the payment. */
 export const paymentAsked = async (context: KeyContext<typeof paymentParam>): Promise<ExistingPayment | null> => {
@@ -48,19 +47,15 @@ export const transactionBody = async (payment: ExistingPayment): Promise<Transac
   return view.pixCopyPaste === null ? view : { ...view, pixQrCode: await qrPngDataUrl(view.pixCopyPaste) };
 };
 
-export const getPaymentRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}',
+export const getPaymentRoute = route('GET', '/v1/payments/{id}', {
   operationId: 'getPayment',
   summary: 'Retrieve a payment',
   description:
     'Returns one payment by its raw, `tx_` or `ch_` id. Fields of methods that the payment does not offer are null.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The payment.', schema: transactionSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The payment.', transactionSchema) },
   handle: async (context) => {
     const payment = await paymentAsked(context);
     return payment ? { status: 200, body: await transactionBody(payment) } : NO_PAYMENT;
@@ -69,18 +64,15 @@ export const getPaymentRoute = route({
 
 const statusSchema = described('The status of the payment.', oneOfTexts(TRANSACTION_STATUSES));
 
-export const cancelPaymentRoute = route({
-  method: 'POST',
-  path: '/v1/payments/{id}/cancel',
+export const cancelPaymentRoute = route('POST', '/v1/payments/{id}/cancel', {
   operationId: 'cancelPayment',
   summary: 'Cancel a payment',
   description:
     'Cancels a payment whose status is PENDING, WAITING_PAYMENT or PROCESSING. Refund a settled payment instead.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
-  responses: { 200: { kind: 'json', description: 'The cancelled payment.', schema: transactionSchema } },
-  errors: ['not_found', 'transaction_not_cancellable', 'service_unavailable'],
+  responses: { 200: json('The cancelled payment.', transactionSchema) },
+  errors: ['transaction_not_cancellable', 'service_unavailable'],
   handle: async (context) => {
     const { caller, params, services } = context;
     assertFollowed(context, params.id);
@@ -94,25 +86,18 @@ const resendSchema = exactly({
   status: statusSchema,
 });
 
-export const resendWebhookRoute = route({
-  method: 'POST',
-  path: '/v1/payments/{id}/resend-webhook',
+export const resendWebhookRoute = route('POST', '/v1/payments/{id}/resend-webhook', {
   operationId: 'resendWebhook',
   summary: 'Resend the webhooks of a payment',
   description:
     'Sends the webhooks of the payment’s current status again, as new deliveries with the same event ids. A payment allows 100 resends.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['webhookEndpoints'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'Whether webhooks are resent, and the status of the payment.',
-      schema: resendSchema,
-    },
+    200: json('Whether webhooks are resent, and the status of the payment.', resendSchema),
   },
-  errors: ['not_found', 'resend_limit_reached'],
+  errors: ['resend_limit_reached'],
   handle: async (context) => {
     const { caller, params, services } = context;
     assertFollowed(context, params.id);
@@ -144,21 +129,18 @@ const NOT_AT_PROVIDER = {
   error: 'TRANSACTION_HAS_NO_PROVIDER_REFERENCE',
 } as const;
 
-export const providerStatusRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}/provider-status',
+export const providerStatusRoute = route('GET', '/v1/payments/{id}/provider-status', {
   operationId: 'getProviderStatus',
   summary: 'Retrieve the provider’s status of a payment',
   description:
     'Requests the status of the payment from its provider. Use it when the status in Quita seems to differ from the provider’s.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['payments'],
   responses: {
-    200: { kind: 'json', description: 'The status in Quita and at the provider.', schema: providerStatusSchema },
+    200: json('The status in Quita and at the provider.', providerStatusSchema),
   },
-  errors: ['not_found', 'service_unavailable'],
+  errors: ['service_unavailable'],
   handle: async (context) => {
     const payment = await paymentAsked(context);
     if (!payment) return NO_PAYMENT;
@@ -177,19 +159,15 @@ const NO_RECEIPT = reject(
   'There is no receipt: the payment is not settled, or its provider issues no receipts.',
 );
 
-export const getReceiptRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}/receipt',
+export const getReceiptRoute = route('GET', '/v1/payments/{id}/receipt', {
   operationId: 'getReceipt',
   summary: 'Retrieve the receipt of a payment',
   description:
     'Returns the receipt of a settled payment as a PDF in base64. It stays available after a refund and shows it. Some providers issue no receipts.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   params: paymentParam,
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The receipt.', schema: receiptSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The receipt.', receiptSchema) },
   handle: async (context) => {
     const { caller, services } = context;
     const { settings } = caller.account;

@@ -7,8 +7,8 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
-import { PAYMENTS } from './tags.ts';
+import { created, json, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
+import { ON_PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
 
 /** The webhook URL of a payment follows the same rules as the URL of an endpoint (W5, W7). */
@@ -21,15 +21,12 @@ const webhookUrlProblems = (
   return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];
 };
 
-export const createPaymentRoute = route({
-  method: 'POST',
-  path: '/v1/payments',
+export const createPaymentRoute = route('POST', '/v1/payments', {
   operationId: 'createPayment',
   summary: 'Create a payment',
   description:
     'Creates a payment that the payer can settle with any of the named methods. The response has the status PENDING; a background job then requests an instrument for each method. Webhooks and `getPayment` report the result.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   body: jsonBody({
     schema: createPaymentBody,
     codes: {
@@ -49,11 +46,7 @@ export const createPaymentRoute = route({
     refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
   }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The payment. It is PENDING until the acquirers have issued its instruments.',
-      schema: createdPaymentSchema,
-    },
+    201: json('The payment. It is PENDING until the acquirers have issued its instruments.', createdPaymentSchema),
   },
   errors: [
     'idempotency_key_reused',
@@ -81,15 +74,12 @@ export const createPaymentRoute = route({
 /** Pages beyond this number start after more payments than can exist. */
 const PAGE_MAX = 1_000_000_000;
 
-export const listPaymentsRoute = route({
-  method: 'GET',
-  path: '/v1/payments',
+export const listPaymentsRoute = route('GET', '/v1/payments', {
   operationId: 'listPayments',
   summary: 'List payments',
   description:
     'Returns payments by page number, with the total count. Use `sortBy` and `sortOrder` to change the order. Unknown parameters are rejected.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   reads: ['payments'],
   query: {
     page: wholeNumber('The page number, from 1.', 1, PAGE_MAX, 1),
@@ -102,9 +92,8 @@ export const listPaymentsRoute = route({
   },
   refusesUnknownQuery: true,
   responses: {
-    200: { kind: 'json', description: 'A page of payments, and their total number.', schema: paymentListSchema },
+    200: json('A page of payments, and their total number.', paymentListSchema),
   },
-  errors: [],
   handle: async ({ caller, query, services: { views } }) => {
     const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query;
     const filter = {

@@ -3,7 +3,7 @@
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { paymentParam, transactionBody } from './payment.ts';
@@ -31,32 +31,21 @@ const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct
   return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? done.payment) };
 };
 
-const acting = (name: string, summary: string, description: string) =>
-  ({
-    method: 'POST',
-    path: `/v1/sandbox/payments/{id}/${name}`,
-    operationId: `sandbox${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    summary,
-    description,
-    ...IN_SANDBOX,
-    params: paymentParam,
-    responses: {
-      200: { kind: 'json', description: 'The payment after the change.', schema: transactionSchema },
-      202: {
-        kind: 'json',
-        description: 'The payment, if the change is not visible within 5 seconds.',
-        schema: transactionSchema,
-      },
-    },
-    errors: ['not_found', 'invalid_payment_method', 'invalid_request'],
-  }) as const;
+const ACTING = {
+  ...IN_SANDBOX,
+  params: paymentParam,
+  responses: {
+    200: json('The payment after the change.', transactionSchema),
+    202: json('The payment, if the change is not visible within 5 seconds.', transactionSchema),
+  },
+  errors: ['invalid_payment_method', 'invalid_request'],
+} as const;
 
-const sandboxAuthorizeRoute = route({
-  ...acting(
-    'authorize',
-    'Simulate a payment by a method other than Pix',
-    'Simulates a successful payment by card, boleto, MB WAY, Multibanco or crypto.',
-  ),
+const sandboxAuthorizeRoute = route('POST', '/v1/sandbox/payments/{id}/authorize', {
+  ...ACTING,
+  operationId: 'sandboxAuthorize',
+  summary: 'Simulate a payment by a method other than Pix',
+  description: 'Simulates a successful payment by card, boleto, MB WAY, Multibanco or crypto.',
   body: jsonBody({
     schema: authorizeBody,
     codes: { method: 'invalid_payment_method' },
@@ -64,38 +53,37 @@ const sandboxAuthorizeRoute = route({
   handle: (context) => perform(context, { kind: 'authorize', method: context.body.method ?? null }),
 });
 
-const sandboxRefuseRoute = route({
-  ...acting(
-    'refuse',
-    'Simulate a decline by the acquirer',
+const sandboxRefuseRoute = route('POST', '/v1/sandbox/payments/{id}/refuse', {
+  ...ACTING,
+  operationId: 'sandboxRefuse',
+  summary: 'Simulate a decline by the acquirer',
+  description:
     'Simulates a decline of the method in progress, or of the first remaining method. If the payment offers other methods, the payer can still use them.',
-  ),
   body: jsonBody({ schema: refuseBody }),
   handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
 });
 
-const sandboxProcessingRoute = route({
-  ...acting(
-    'processing',
-    'Simulate a payment in progress',
-    'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
-  ),
+const sandboxProcessingRoute = route('POST', '/v1/sandbox/payments/{id}/processing', {
+  ...ACTING,
+  operationId: 'sandboxProcessing',
+  summary: 'Simulate a payment in progress',
+  description: 'Simulates a payer who has started to pay. The payment becomes PROCESSING.',
   handle: (context) => perform(context, { kind: 'processing' }),
 });
-const sandboxChargebackRoute = route({
-  ...acting(
-    'chargeback',
-    'Simulate a chargeback',
-    'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
-  ),
+
+const sandboxChargebackRoute = route('POST', '/v1/sandbox/payments/{id}/chargeback', {
+  ...ACTING,
+  operationId: 'sandboxChargeback',
+  summary: 'Simulate a chargeback',
+  description: 'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
   handle: (context) => perform(context, { kind: 'chargeback' }),
 });
-const sandboxDisputeRoute = route({
-  ...acting(
-    'dispute',
-    'Simulate a cardholder dispute',
-    'Simulates a dispute by the cardholder. The disputed amount is retained.',
-  ),
+
+const sandboxDisputeRoute = route('POST', '/v1/sandbox/payments/{id}/dispute', {
+  ...ACTING,
+  operationId: 'sandboxDispute',
+  summary: 'Simulate a cardholder dispute',
+  description: 'Simulates a dispute by the cardholder. The disputed amount is retained.',
   handle: (context) => perform(context, { kind: 'dispute' }),
 });
 

@@ -8,7 +8,7 @@ import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../../domain/pix/ids.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
 import { chargeParam } from './charges.ts';
@@ -79,9 +79,7 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
   return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
 };
 
-export const sandboxPayRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/charges/{id}/pay',
+export const sandboxPayRoute = route('POST', '/v1/sandbox/charges/{id}/pay', {
   operationId: 'sandboxPay',
   summary: 'Simulate a Pix payment',
   description:
@@ -94,17 +92,8 @@ export const sandboxPayRoute = route({
     refine: payProblems,
   }),
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The outcome of the Pix, which is visible in reads.',
-      schema: paidSchema,
-    },
-    202: {
-      kind: 'json',
-      description: 'The expected outcome, if it is not visible in reads within 5 seconds.',
-      schema: paidSchema,
-    },
+    200: json('The outcome of the Pix, which is visible in reads.', paidSchema),
+    202: json('The expected outcome, if it is not visible in reads within 5 seconds.', paidSchema),
   },
-  errors: ['not_found'],
   handle: (context) => pay(context, context.body),
 });

@@ -10,3 +10,6 @@ export const PAYMENTS: Tag = {
   name: 'Payments',
   description: 'Payments in the transaction format: several methods, cancellation, receipts and statistics.',
 };
+
+/** The common properties of routes about payments. */
+export const ON_PAYMENTS = { tag: PAYMENTS, principal: 'apiKey' } as const;

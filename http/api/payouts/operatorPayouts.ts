@@ -3,7 +3,7 @@ import type { ListedPayout } from '../../../application/ports/readModels/payouts
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { described, exactly, id, listOf, mode } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
@@ -20,9 +20,7 @@ const shown = ({ tenant, payout }: ListedPayout) => ({
   payout,
 });
 
-const listRoute = route({
-  method: 'GET',
-  path: '/ops/v1/payouts',
+const listRoute = route('GET', '/ops/v1/payouts', {
   operationId: 'listPayoutReviews',
   summary: 'List payouts that await approval',
   description: 'Returns the payouts that await approval, oldest first, of all accounts or of one.',
@@ -30,8 +28,7 @@ const listRoute = route({
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['payouts'],
-  responses: { 200: { kind: 'json', description: 'The payouts.', schema: exactly({ data: listOf(schema), total }) } },
-  errors: [],
+  responses: { 200: json('The payouts.', exactly({ data: listOf(schema), total })) },
   handle: async ({ query, services: { platform } }) => {
     const { payouts, total: all } = await platform.listPayouts(query.accountId ?? null, query.limit);
     return { status: 200, body: { data: payouts.map(shown), total: all } };
@@ -41,18 +38,15 @@ const listRoute = route({
 const ONE = {
   params: payoutParam,
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'json', description: 'The payout.', schema } },
+  responses: { 200: json('The payout.', schema) },
 } as const;
 
-const showRoute = route({
+const showRoute = route('GET', '/ops/v1/payouts/{id}', {
   ...ONE,
-  method: 'GET',
-  path: '/ops/v1/payouts/{id}',
   operationId: 'showPayout',
   summary: 'Retrieve a payout of any account',
   description:
     'Returns a requested payout of any account in any status. The Pix transfers of cash-out refunds are not included.',
-  errors: ['not_found'],
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showPayout(params.id);
     return isRejection(found) ? found : { status: 200, body: shown(found) };
@@ -61,13 +55,11 @@ const showRoute = route({
 
 const REVIEW = {
   ...ONE,
-  method: 'POST',
-  errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
+  errors: ['role_required', 'payout_not_awaiting_approval'],
 } as const;
 
-const approveRoute = route({
+const approveRoute = route('POST', '/ops/v1/payouts/{id}/approve', {
   ...REVIEW,
-  path: '/ops/v1/payouts/{id}/approve',
   operationId: 'approvePayoutReview',
   summary: 'Approve a payout of any account',
   description:
@@ -80,9 +72,8 @@ const approveRoute = route({
   },
 });
 
-const rejectRoute = route({
+const rejectRoute = route('POST', '/ops/v1/payouts/{id}/reject', {
   ...REVIEW,
-  path: '/ops/v1/payouts/{id}/reject',
   operationId: 'rejectPayoutReview',
   summary: 'Reject a payout of any account',
   description:

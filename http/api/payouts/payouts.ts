@@ -14,7 +14,7 @@ import { PAYOUT_STATUSES, type PayoutView } from '../../../domain/presentation/p
 import type { Caller, SessionCaller } from '../../kernel/callers.ts';
 import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, created, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { actorOf, created, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertCaughtUp } from '../../kernel/upToDate.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
 import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
@@ -22,12 +22,11 @@ import { PAYOUTS } from './tags.ts';
 
 /** The path parameter of a payout. */
 export const payoutParam = {
-  id: {
-    description: 'The `po_` id of the payout, or its raw id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<PayoutId>(text, PAYOUT.idPrefix) ?? NO_PAYOUT,
-  },
-} as const;
+  id: pathParam(
+    'The `po_` id of the payout, or its raw id.',
+    (text) => parseId<PayoutId>(text, PAYOUT.idPrefix) ?? NO_PAYOUT,
+  ),
+};
 
 /** Returns the payout, or null if the caller has none with this id. Throws StreamParked when reads don't follow it or its payment. */
 const findShown = async (
@@ -46,11 +45,9 @@ const findShown = async (
   return found;
 };
 
-const ONE = { kind: 'json', description: 'The payout.', schema: payoutSchema } as const;
+const ONE = json('The payout.', payoutSchema);
 
-const requestPayoutRoute = route({
-  method: 'POST',
-  path: '/v1/payouts',
+const requestPayoutRoute = route('POST', '/v1/payouts', {
   operationId: 'requestPayout',
   summary: 'Request a payout from the wallet to a Pix key',
   description:
@@ -69,7 +66,7 @@ const requestPayoutRoute = route({
     },
     refine: payoutProblems,
   }),
-  responses: { 201: { kind: 'json', description: 'The requested payout.', schema: payoutSchema } },
+  responses: { 201: json('The requested payout.', payoutSchema) },
   errors: [
     'idempotency_key_reused',
     'idempotency_request_in_progress',
@@ -93,9 +90,7 @@ const requestPayoutRoute = route({
   },
 });
 
-const getPayoutRoute = route({
-  method: 'GET',
-  path: '/v1/payouts/{id}',
+const getPayoutRoute = route('GET', '/v1/payouts/{id}', {
   operationId: 'getPayout',
   summary: 'Retrieve a payout',
   description: 'Returns a payout, or the Pix transfer of a cash-out refund. The destination is masked.',
@@ -104,7 +99,6 @@ const getPayoutRoute = route({
   params: payoutParam,
   reads: ['payouts'],
   responses: { 200: ONE },
-  errors: ['not_found'],
   handle: async (context) => {
     const found = await findShown(context, context.params.id);
     return found === null ? NO_PAYOUT : { status: 200, body: found };
@@ -116,9 +110,7 @@ const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one 
 });
 const cursorsOnly = neverAccepted('starting_after');
 
-const listPayoutsRoute = route({
-  method: 'GET',
-  path: '/v1/payouts',
+const listPayoutsRoute = route('GET', '/v1/payouts', {
   operationId: 'listPayouts',
   summary: 'List payouts',
   description:
@@ -141,8 +133,7 @@ const listPayoutsRoute = route({
     offset: cursorsOnly,
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of payouts.', schema: payoutListSchema } },
-  errors: [],
+  responses: { 200: json('A page of payouts.', payoutListSchema) },
   handle: async ({ caller, query, services }) => {
     const { limit, starting_after: after = null } = query;
     const filter = {
@@ -170,9 +161,7 @@ const unlessPixOut = async (
   return found.some((payout) => payout?.refund_id) ? refusal : NO_PAYOUT;
 };
 
-const cancelPayoutRoute = route({
-  method: 'POST',
-  path: '/v1/payouts/{id}/cancel',
+const cancelPayoutRoute = route('POST', '/v1/payouts/{id}/cancel', {
   operationId: 'cancelPayout',
   summary: 'Cancel a pending payout',
   description:
@@ -181,7 +170,7 @@ const cancelPayoutRoute = route({
   principal: 'apiKey',
   params: payoutParam,
   responses: { 200: ONE },
-  errors: ['not_found', 'payout_not_cancellable'],
+  errors: ['payout_not_cancellable'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const done = await services.cancelPayout(caller.tenant, params.id, actorOf(context));
@@ -192,9 +181,7 @@ const cancelPayoutRoute = route({
 
 const NO_RECEIPT = reject('not_found', 'There is no receipt: the payout is not paid.');
 
-const receiptRoute = route({
-  method: 'GET',
-  path: '/v1/payouts/{id}/receipt',
+const receiptRoute = route('GET', '/v1/payouts/{id}/receipt', {
   operationId: 'getPayoutReceipt',
   summary: 'Retrieve the receipt of a payout',
   description: 'Returns the receipt of a paid payout as a PDF in base64.',
@@ -203,16 +190,14 @@ const receiptRoute = route({
   params: payoutParam,
   reads: ['payouts'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The receipt.',
-      schema: exactly({
+    200: json(
+      'The receipt.',
+      exactly({
         contentType: constant('application/pdf'),
         base64: described('The PDF file, in base64.', string()),
       }),
-    },
+    ),
   },
-  errors: ['not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const payout = await findShown(context, params.id);
@@ -230,13 +215,12 @@ const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN can review pay
 const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
 const reviewing = {
-  method: 'POST',
   tag: PAYOUTS,
   principal: 'session',
   refusalOf: unlessManager,
   params: payoutParam,
   responses: { 200: ONE },
-  errors: ['not_found', 'role_required', 'payout_not_awaiting_approval'],
+  errors: ['role_required', 'payout_not_awaiting_approval'],
 } as const;
 
 const reviewOf = async (
@@ -259,9 +243,8 @@ const reviewOf = async (
   return isRejection(done) ? done : { status: 200 as const, body: requestedPayoutView(done) };
 };
 
-const approvePayoutRoute = route({
+const approvePayoutRoute = route('POST', '/v1/payouts/{id}/approve', {
   ...reviewing,
-  path: '/v1/payouts/{id}/approve',
   operationId: 'approvePayout',
   summary: 'Approve a payout',
   description:
@@ -269,9 +252,8 @@ const approvePayoutRoute = route({
   handle: (context) => reviewOf(context, { verdict: 'approved' }),
 });
 
-const rejectPayoutRoute = route({
+const rejectPayoutRoute = route('POST', '/v1/payouts/{id}/reject', {
   ...reviewing,
-  path: '/v1/payouts/{id}/reject',
   operationId: 'rejectPayout',
   summary: 'Reject a payout',
   description:

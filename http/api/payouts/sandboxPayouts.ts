@@ -1,7 +1,7 @@
 // Sandbox routes that simulate the bank's decision on a payout (rule Y6).
 
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
-import { jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
 import { IN_SANDBOX } from '../sandbox/tags.ts';
@@ -25,33 +25,26 @@ const decide = (context: KeyContext<typeof payoutParam>, failure: string | null,
 };
 
 const deciding = {
-  method: 'POST',
   ...IN_SANDBOX,
   params: payoutParam,
   responses: {
-    200: { kind: 'json', description: 'The paid or failed payout.', schema: payoutSchema },
-    202: {
-      kind: 'json',
-      description: 'The payout as reads show it after 5 seconds. Processing continues.',
-      schema: payoutSchema,
-    },
+    200: json('The paid or failed payout.', payoutSchema),
+    202: json('The payout as reads show it after 5 seconds. Processing continues.', payoutSchema),
   },
-  errors: ['not_found', 'invalid_request'],
+  errors: ['invalid_request'],
 } as const;
 
 export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
-  route({
+  route('POST', '/v1/sandbox/payouts/{id}/confirm', {
     ...deciding,
-    path: '/v1/sandbox/payouts/{id}/confirm',
     operationId: 'sandboxConfirmPayout',
     summary: 'Simulate the payment of a payout',
     description: 'Simulates the bank’s payment of a payout. Use it when `auto_confirm_payouts` is switched off.',
     body: jsonBody({ schema: bankPaysBody }),
     handle: (context) => decide(context, null, context.body.late),
   }),
-  route({
+  route('POST', '/v1/sandbox/payouts/{id}/fail', {
     ...deciding,
-    path: '/v1/sandbox/payouts/{id}/fail',
     operationId: 'sandboxFailPayout',
     summary: 'Simulate the failure of a payout',
     description: 'Simulates a bank that rejects a payout. The amount and the fee return to the wallet.',

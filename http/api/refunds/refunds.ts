@@ -4,15 +4,13 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
 import { refundProblems } from '../../../domain/refund/request.ts';
-import { created, jsonBody, route } from '../../kernel/route.ts';
+import { created, json, jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { paymentParam } from '../payments/payment.ts';
 import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
 import { REFUNDS } from './tags.ts';
 
-export const refundPaymentRoute = route({
-  method: 'POST',
-  path: '/v1/payments/{id}/refund',
+export const refundPaymentRoute = route('POST', '/v1/payments/{id}/refund', {
   operationId: 'refundPayment',
   summary: 'Refund a payment',
   description:
@@ -27,14 +25,9 @@ export const refundPaymentRoute = route({
     refine: refundProblems,
   }),
   responses: {
-    201: {
-      kind: 'json',
-      description: 'The requested refund. It is processed asynchronously.',
-      schema: refundSchema,
-    },
+    201: json('The requested refund. It is processed asynchronously.', refundSchema),
   },
   errors: [
-    'not_found',
     'idempotency_key_reused',
     'transaction_not_refundable',
     'charge_disputed',
@@ -54,9 +47,7 @@ export const refundPaymentRoute = route({
   },
 });
 
-export const listRefundsRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}/refunds',
+export const listRefundsRoute = route('GET', '/v1/payments/{id}/refunds', {
   operationId: 'listRefunds',
   summary: 'List the refunds of a payment',
   description:
@@ -65,8 +56,7 @@ export const listRefundsRoute = route({
   principal: 'apiKey',
   params: paymentParam,
   reads: ['payments', 'refunds'],
-  responses: { 200: { kind: 'json', description: 'The refunds.', schema: refundsSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The refunds.', refundsSchema) },
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);
     const data = await services.views.refunds.list(caller.tenant, params.id);

@@ -4,7 +4,7 @@ import type { RefundView } from '../../../application/ports/readModels/views.ts'
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
-import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
 import { IN_SANDBOX } from '../sandbox/tags.ts';
@@ -16,12 +16,11 @@ const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || st
 
 /** The path parameter of a refund. */
 const refundParam = {
-  id: {
-    description: 'The `rf_` id of the refund, or its raw id.',
-    schema: { type: 'string' },
-    parse: (text: string) => parseId<RefundId>(text, REFUND.idPrefix) ?? NO_REFUND,
-  },
-} as const;
+  id: pathParam(
+    'The `rf_` id of the refund, or its raw id.',
+    (text) => parseId<RefundId>(text, REFUND.idPrefix) ?? NO_REFUND,
+  ),
+};
 
 /** Confirms the refund if `failure` is null. Waits until a refund just requested has reached the bank. */
 const decide = (context: KeyContext<typeof refundParam>, failure: string | null, late = false) => {
@@ -39,23 +38,16 @@ const decide = (context: KeyContext<typeof refundParam>, failure: string | null,
 };
 
 const deciding = {
-  method: 'POST',
   ...IN_SANDBOX,
   params: refundParam,
   responses: {
-    200: { kind: 'json', description: 'The completed or failed refund.', schema: refundSchema },
-    202: {
-      kind: 'json',
-      description: 'The refund as reads show it after 5 seconds. Processing continues.',
-      schema: refundSchema,
-    },
+    200: json('The completed or failed refund.', refundSchema),
+    202: json('The refund as reads show it after 5 seconds. Processing continues.', refundSchema),
   },
-  errors: ['not_found'],
 } as const;
 
-export const confirmRefundRoute = route({
+export const confirmRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/confirm', {
   ...deciding,
-  path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'Simulate the payment of a refund',
   description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
@@ -63,9 +55,8 @@ export const confirmRefundRoute = route({
   handle: (context) => decide(context, null, context.body.late),
 });
 
-export const failRefundRoute = route({
+export const failRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/fail', {
   ...deciding,
-  path: '/v1/sandbox/refunds/{id}/fail',
   operationId: 'sandboxFailRefund',
   summary: 'Simulate the failure of a refund',
   description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',

@@ -18,7 +18,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
-import { route } from '../../kernel/route.ts';
+import { json, route } from '../../kernel/route.ts';
 import { DASHBOARD } from '../access/tags.ts';
 
 const loggedRequestSchema = exactly({
@@ -63,9 +63,7 @@ const NO_CURSOR = reject('invalid_cursor', 'starting_after is not the id of one 
   param: 'starting_after',
 });
 
-const listRequestLogsRoute = route({
-  method: 'GET',
-  path: '/v1/request-logs',
+const listRequestLogsRoute = route('GET', '/v1/request-logs', {
   operationId: 'listRequestLogs',
   summary: 'List API requests',
   description:
@@ -90,8 +88,7 @@ const listRequestLogsRoute = route({
     ),
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of requests.', schema: requestLogsSchema } },
-  errors: [],
+  responses: { 200: json('A page of requests.', requestLogsSchema) },
   handle: async ({ caller, query, services: { requestLog } }) => {
     const { accountId } = caller.tenant;
     const cursor = query.starting_after;

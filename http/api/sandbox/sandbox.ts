@@ -1,6 +1,6 @@
 // Sandbox routes for the test clock and webhook deliveries (rules X). They respond when their effect is visible in reads.
 
-import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { advanceBody, clockSchema, flushSchema } from './sandboxSchema.ts';
 import { IN_SANDBOX, VISIBLE_MS } from './tags.ts';
 
@@ -13,23 +13,18 @@ const clockView = async ({ caller, services }: KeyContext) => {
   return { now, offset_seconds: account.testClock.offsetSeconds };
 };
 
-export const getClockRoute = route({
-  method: 'GET',
-  path: '/v1/sandbox/clock',
+export const getClockRoute = route('GET', '/v1/sandbox/clock', {
   operationId: 'getSandboxClock',
   summary: 'Retrieve the test clock',
   description: 'Returns account time in test mode. It equals real time until you advance the test clock.',
   ...IN_SANDBOX,
   responses: {
-    200: { kind: 'json', description: 'Account time and how far it is ahead of real time.', schema: clockSchema },
+    200: json('Account time and how far it is ahead of real time.', clockSchema),
   },
-  errors: [],
   handle: async (context) => ({ status: 200, body: await clockView(context) }),
 });
 
-export const advanceClockRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/clock/advance',
+export const advanceClockRoute = route('POST', '/v1/sandbox/clock/advance', {
   operationId: 'advanceSandboxClock',
   summary: 'Advance the test clock',
   description:
@@ -37,10 +32,9 @@ export const advanceClockRoute = route({
   ...IN_SANDBOX,
   body: jsonBody({ schema: advanceBody }),
   responses: {
-    200: { kind: 'json', description: 'The new time. Everything due has happened.', schema: clockSchema },
-    202: { kind: 'json', description: 'The new time. Due work is still being processed.', schema: clockSchema },
+    200: json('The new time. Everything due has happened.', clockSchema),
+    202: json('The new time. Due work is still being processed.', clockSchema),
   },
-  errors: [],
   handle: async (context) => {
     const { caller, services } = context;
     const { seconds } = context.body;
@@ -57,27 +51,16 @@ export const advanceClockRoute = route({
   },
 });
 
-export const flushDeliveriesRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/deliveries/flush',
+export const flushDeliveriesRoute = route('POST', '/v1/sandbox/deliveries/flush', {
   operationId: 'flushSandboxDeliveries',
   summary: 'Flush webhook deliveries',
   description:
     'Attempts pending webhook deliveries and waits up to 5 seconds until none is due. Use it in tests before you check your receiver.',
   ...IN_SANDBOX,
   responses: {
-    200: {
-      kind: 'json',
-      description: 'No delivery is due. `pending` counts those held back for failing endpoints.',
-      schema: flushSchema,
-    },
-    202: {
-      kind: 'json',
-      description: 'Deliveries are still due after 5 seconds. `pending` counts those due or held back.',
-      schema: flushSchema,
-    },
+    200: json('No delivery is due. `pending` counts those held back for failing endpoints.', flushSchema),
+    202: json('Deliveries are still due after 5 seconds. `pending` counts those due or held back.', flushSchema),
   },
-  errors: [],
   handle: async ({ caller, services }) => {
     const { due, held } = await services.whenDelivered(caller.tenant, VISIBLE_MS);
     return { status: due === 0 ? 200 : 202, body: { pending: due + held } };

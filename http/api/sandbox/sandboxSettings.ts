@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
 import { IN_SANDBOX } from './tags.ts';
 
@@ -20,9 +20,7 @@ const wishOf = (body: SettingsBody): SandboxSettings =>
 const settingsView = (settings: SandboxSettings) =>
   Object.fromEntries(switches.map(({ apiName, shown }) => [apiName, shown(settings)]));
 
-export const sandboxSettingsRoute = route({
-  method: 'POST',
-  path: '/v1/sandbox/settings',
+export const sandboxSettingsRoute = route('POST', '/v1/sandbox/settings', {
   operationId: 'changeSandboxSettings',
   summary: 'Change the sandbox settings',
   description:
@@ -31,9 +29,8 @@ export const sandboxSettingsRoute = route({
   limit: 'keyApartFromSandbox',
   body: jsonBody({ schema: sandboxSettingsBody }),
   responses: {
-    200: { kind: 'json', description: 'All sandbox settings after the change.', schema: sandboxSettingsSchema },
+    200: json('All sandbox settings after the change.', sandboxSettingsSchema),
   },
-  errors: [],
   handle: async (context) => {
     const { accountId } = context.caller.tenant;
     const wish = wishOf(context.body);

@@ -5,8 +5,8 @@ import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, wholeNumber } from '../../kernel/query.ts';
-import { type KeyContext, route } from '../../kernel/route.ts';
-import { PAYMENTS } from '../payments/tags.ts';
+import { json, type KeyContext, route } from '../../kernel/route.ts';
+import { ON_PAYMENTS } from '../payments/tags.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
 
 /** Ten years (T1). */
@@ -19,20 +19,16 @@ const daysOf = async ({ caller: { tenant }, services }: KeyContext, count: numbe
   return lastBusinessDays(saoPauloDay(now), count);
 };
 
-const paymentStatsRoute = route({
-  method: 'GET',
-  path: '/v1/payments/stats',
+const paymentStatsRoute = route('GET', '/v1/payments/stats', {
   operationId: 'getPaymentStats',
   summary: 'Retrieve payment statistics',
   description:
     'Returns the number of payments and their volume for the last `days` business days in São Paulo, including today.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   reads: ['payments'],
   query: { days },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'The statistics of the window.', schema: statsSchema } },
-  errors: [],
+  responses: { 200: json('The statistics of the window.', statsSchema) },
   handle: async (context) => {
     const window = await daysOf(context, context.query.days);
     const rows = await context.services.views.stats.dayRows(context.caller.tenant, { days: window, currency: null });
@@ -40,20 +36,16 @@ const paymentStatsRoute = route({
   },
 });
 
-const paymentMetricsRoute = route({
-  method: 'GET',
-  path: '/v1/payments/metrics',
+const paymentMetricsRoute = route('GET', '/v1/payments/metrics', {
   operationId: 'getPaymentMetrics',
   summary: 'Retrieve payment metrics',
   description:
     'Returns the conversion funnel, volumes by currency and method, fees, and the time to payment. The window is the last `days` business days in São Paulo, including today.',
-  tag: PAYMENTS,
-  principal: 'apiKey',
+  ...ON_PAYMENTS,
   reads: ['payments'],
   query: { days, currency: currencyCode('Only payments in this currency.') },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'The metrics of the window.', schema: metricsSchema } },
-  errors: [],
+  responses: { 200: json('The metrics of the window.', metricsSchema) },
   handle: async (context) => {
     const { caller, query, services } = context;
     const window = { days: await daysOf(context, context.query.days), currency: query.currency ?? null };

@@ -4,7 +4,7 @@ import { StreamParked } from '../../../application/ports/readModels/progress.ts'
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode } from '../../kernel/query.ts';
-import { type KeyContext, route } from '../../kernel/route.ts';
+import { json, type KeyContext, route } from '../../kernel/route.ts';
 import { WALLETS } from './tags.ts';
 import { balanceSchema, walletsSchema } from './walletSchema.ts';
 
@@ -36,9 +36,7 @@ const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-const getBalanceRoute = route({
-  method: 'GET',
-  path: '/v1/wallets/balance',
+const getBalanceRoute = route('GET', '/v1/wallets/balance', {
   operationId: 'getBalance',
   summary: 'Retrieve the balance',
   description:
@@ -48,14 +46,11 @@ const getBalanceRoute = route({
   reads: ['wallet'],
   query: { currency: currencyCode('Only the balance in this currency.') },
   responses: {
-    200: {
-      kind: 'json',
-      description:
-        'The balances of all currencies, with the primary one at the top level. With `currency`, only the balance in that currency.',
-      schema: balanceSchema,
-    },
+    200: json(
+      'The balances of all currencies, with the primary one at the top level. With `currency`, only the balance in that currency.',
+      balanceSchema,
+    ),
   },
-  errors: [],
   handle: async (context) => {
     const balances = await balancesOf(context);
     const asked = context.query.currency;
@@ -73,17 +68,14 @@ const getBalanceRoute = route({
   },
 });
 
-const listWalletsRoute = route({
-  method: 'GET',
-  path: '/v1/wallets',
+const listWalletsRoute = route('GET', '/v1/wallets', {
   operationId: 'listWallets',
   summary: 'List wallets',
   description: 'Returns the wallets as an array, one entry per currency, in the older format.',
   tag: WALLETS,
   principal: 'apiKey',
   reads: ['wallet'],
-  responses: { 200: { kind: 'json', description: 'The wallets.', schema: walletsSchema } },
-  errors: [],
+  responses: { 200: json('The wallets.', walletsSchema) },
   handle: async (context) => {
     const wallets = (await balancesOf(context)).map(({ currency, available, pending }) => ({
       currency,

@@ -9,10 +9,10 @@ import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/de
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { route } from '../../kernel/route.ts';
+import { json, pathParam, route } from '../../kernel/route.ts';
 import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS } from './tags.ts';
 
 export const shown = async (
   { accounts, bodiesOf }: Pick<GatewayServices, 'accounts' | 'bodiesOf'>,
@@ -24,14 +24,11 @@ export const shown = async (
   return deliveries.map((listed, n) => deliveryView(listed.id, listed.state, listed.now, bodies[n] as string, now));
 };
 
-export const listDeliveriesRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/deliveries',
+export const listDeliveriesRoute = route('GET', '/v1/webhooks/deliveries', {
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries',
   description: 'Returns deliveries of this mode, newest first. Filter them by status, event type or endpoint.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   query: {
     status: oneOf('Only deliveries in this status.', DELIVERY_STATUSES),
@@ -47,8 +44,7 @@ export const listDeliveriesRoute = route({
     offset: wholeNumber('The number of newer deliveries to skip.', 0, 1_000_000_000, 0),
   },
   refusesUnknownQuery: true,
-  responses: { 200: { kind: 'json', description: 'A page of deliveries.', schema: deliveriesSchema } },
-  errors: [],
+  responses: { 200: json('A page of deliveries.', deliveriesSchema) },
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
     const running = await services.deliveriesRunning();
@@ -62,26 +58,21 @@ const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 
 /** The path parameter of a delivery. */
 export const deliveryParam = {
-  id: {
-    description: 'The `wd_` id of the delivery.',
-    schema: { type: 'string' },
-    parse: (text: string) => parsePrefixedId<DeliveryId>(text, WEBHOOK_DELIVERY.idPrefix) ?? NO_DELIVERY,
-  },
-} as const;
+  id: pathParam(
+    'The `wd_` id of the delivery.',
+    (text) => parsePrefixedId<DeliveryId>(text, WEBHOOK_DELIVERY.idPrefix) ?? NO_DELIVERY,
+  ),
+};
 
-export const getDeliveryRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/deliveries/{id}',
+export const getDeliveryRoute = route('GET', '/v1/webhooks/deliveries/{id}', {
   operationId: 'getWebhookDelivery',
   params: deliveryParam,
   summary: 'Retrieve a delivery',
   description:
     'Returns one delivery with its payload and the log of its attempts: time, status code, duration and error.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookDeliveries', 'webhookEndpoints'],
-  responses: { 200: { kind: 'json', description: 'The delivery.', schema: deliveryWithAttemptsSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The delivery.', deliveryWithAttemptsSchema) },
   handle: async ({ caller, params, services }) => {
     const running = await services.deliveriesRunning();
     const found = await services.views.deliveries.find(caller.tenant, params.id, running);
@@ -94,19 +85,15 @@ export const getDeliveryRoute = route({
   },
 });
 
-export const deliveryStatsRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/stats',
+export const deliveryStatsRoute = route('GET', '/v1/webhooks/stats', {
   operationId: 'getWebhookStats',
   summary: 'Count deliveries',
   description: 'Returns the number of deliveries of this mode, in total and by status.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookDeliveries'],
   responses: {
-    200: { kind: 'json', description: 'The number of deliveries in each status.', schema: deliveryStatsSchema },
+    200: json('The number of deliveries in each status.', deliveryStatsSchema),
   },
-  errors: [],
   handle: async ({ caller, services }) => {
     const counts = await services.views.deliveries.stats(caller.tenant, await services.deliveriesRunning());
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -4,7 +4,7 @@ import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts'
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import {
   changedEndpointSchema,
   changeEndpointBody,
@@ -16,21 +16,18 @@ import {
   rotatedSecretSchema,
   rotateSecretBody,
 } from './endpointSchema.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS } from './tags.ts';
 
 const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
 
-export const registerEndpointRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/endpoints',
+export const registerEndpointRoute = route('POST', '/v1/webhooks/endpoints', {
   operationId: 'registerWebhookEndpoint',
   summary: 'Register an endpoint',
   description:
     'Registers a URL for the given events. Store the `secret`: later responses don’t contain it. An account has at most 16 endpoints in each mode.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
-  responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
+  responses: { 201: json('The endpoint, with its secret.', createdEndpointSchema) },
   errors: ['endpoint_limit_reached'],
   handle: async (context) => {
     const done = await context.services.registerWebhookEndpoint(context.caller.tenant, context.body, actorOf(context));
@@ -40,18 +37,14 @@ export const registerEndpointRoute = route({
   },
 });
 
-export const listEndpointsRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/endpoints',
+export const listEndpointsRoute = route('GET', '/v1/webhooks/endpoints', {
   operationId: 'listWebhookEndpoints',
   summary: 'List endpoints',
   description:
     'Returns all endpoints of this mode, oldest first, without their secrets. `health` shows whether deliveries to an endpoint succeed and how many wait.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   reads: ['webhookEndpoints'],
-  responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
-  errors: [],
+  responses: { 200: json('The endpoints.', endpointsSchema) },
   handle: async ({ caller, services }) => {
     const endpoints = await services.views.endpoints.list(caller.tenant);
     const failing = await services.failingTargets(endpoints.map(({ endpointId }) => endpointId));
@@ -67,28 +60,23 @@ export const listEndpointsRoute = route({
 
 /** The path parameter of an endpoint. */
 const endpointParam = {
-  id: {
-    description: 'The `we_` id of the endpoint.',
-    schema: { type: 'string' },
-    parse: (text: string) =>
+  id: pathParam(
+    'The `we_` id of the endpoint.',
+    (text) =>
       parsePrefixedId<EndpointId>(text, WEBHOOK_ENDPOINT.idPrefix) ??
       reject('not_found', 'There is no such webhook endpoint.'),
-  },
-} as const;
+  ),
+};
 
-export const changeEndpointRoute = route({
-  method: 'PATCH',
-  path: '/v1/webhooks/endpoints/{id}',
+export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}', {
   operationId: 'changeWebhookEndpoint',
   params: endpointParam,
   summary: 'Change an endpoint',
   description:
     'Changes the URL, the events or the status of an endpoint. Fields that you omit keep their values. An INACTIVE endpoint gets no new deliveries.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
-  responses: { 200: { kind: 'json', description: 'The endpoint after the change.', schema: changedEndpointSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The endpoint after the change.', changedEndpointSchema) },
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const { url = null, events = null, status } = body;
@@ -98,19 +86,15 @@ export const changeEndpointRoute = route({
   },
 });
 
-export const rotateSecretRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/endpoints/{id}/rotate-secret',
+export const rotateSecretRoute = route('POST', '/v1/webhooks/endpoints/{id}/rotate-secret', {
   operationId: 'rotateWebhookSecret',
   params: endpointParam,
   summary: 'Rotate the secret of an endpoint',
   description:
     'Replaces the signing secret. The old secret stops working immediately, so update your receiver when the response arrives. Store the `secret`: later responses don’t contain it.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: rotateSecretBody }),
-  responses: { 200: { kind: 'json', description: 'The new secret.', schema: rotatedSecretSchema } },
-  errors: ['not_found'],
+  responses: { 200: json('The new secret.', rotatedSecretSchema) },
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const id = WEBHOOK_ENDPOINT.idPrefix + params.id;
@@ -122,20 +106,16 @@ export const rotateSecretRoute = route({
   },
 });
 
-export const pingEndpointRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/endpoints/{id}/ping',
+export const pingEndpointRoute = route('POST', '/v1/webhooks/endpoints/{id}/ping', {
   operationId: 'pingWebhookEndpoint',
   params: endpointParam,
   summary: 'Ping an endpoint',
   description:
     'Sends a signed `ping` to the endpoint and waits at most 30 seconds for its response. A ping is neither an event nor a delivery, so no list contains it.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   responses: {
-    200: { kind: 'json', description: 'The result of the ping.', schema: pingSchema },
+    200: json('The result of the ping.', pingSchema),
   },
-  errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     const outcome = await services.pingEndpoint(caller.tenant, params.id);
     if (isRejection(outcome)) return outcome;
@@ -144,17 +124,13 @@ export const pingEndpointRoute = route({
   },
 });
 
-export const deleteEndpointRoute = route({
-  method: 'DELETE',
-  path: '/v1/webhooks/endpoints/{id}',
+export const deleteEndpointRoute = route('DELETE', '/v1/webhooks/endpoints/{id}', {
   operationId: 'deleteWebhookEndpoint',
   params: endpointParam,
   summary: 'Delete an endpoint',
   description: 'Deletes an endpoint. Its pending deliveries are cancelled.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The endpoint is deleted.', schema: deletedSchema } },
-  errors: ['not_found'],
+  ...ON_WEBHOOKS,
+  responses: { 200: json('The endpoint is deleted.', deletedSchema) },
   handle: async (context) => {
     const { caller, params, services } = context;
     const refused = await services.deleteWebhookEndpoint(caller.tenant, params.id, actorOf(context));

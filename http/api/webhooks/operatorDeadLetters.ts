@@ -19,7 +19,7 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -39,9 +39,7 @@ const deadLetterSchema = exactly({
   createdAt: string(),
 });
 
-const listDeadLettersRoute = route({
-  method: 'GET',
-  path: '/ops/v1/dlq',
+const listDeadLettersRoute = route('GET', '/ops/v1/dlq', {
   operationId: 'listDeadLetters',
   summary: 'List failed deliveries',
   description: 'Returns webhook deliveries that failed after all attempts, by account and mode, oldest first.',
@@ -50,13 +48,8 @@ const listDeadLettersRoute = route({
   refusesUnknownQuery: true,
   reads: ['webhookDeliveries'],
   responses: {
-    200: {
-      kind: 'json',
-      description: 'The deliveries.',
-      schema: exactly({ data: listOf(deadLetterSchema), total }),
-    },
+    200: json('The deliveries.', exactly({ data: listOf(deadLetterSchema), total })),
   },
-  errors: [],
   handle: async ({ query, services: { platform } }) => {
     const { deliveries, total: all } = await platform.listDeadLetters(query.accountId ?? null, query.limit);
     return { status: 200, body: { data: deliveries, total: all } };
@@ -72,9 +65,7 @@ const redriveAllBody = accepting({
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
-const redriveDeadLettersRoute = route({
-  method: 'POST',
-  path: '/ops/v1/dlq/redrive',
+const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   operationId: 'redriveDeadLetters',
   summary: 'Send failed deliveries again',
   description:
@@ -86,12 +77,10 @@ const redriveDeadLettersRoute = route({
     refine: (body): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' }),
   }),
   responses: {
-    202: {
-      kind: 'json',
-      description:
-        'The number of matching deliveries, and how many are sent. Deliveries to inactive or deleted endpoints are not sent.',
-      schema: exactly({ matched: anyInteger, queued: anyInteger }),
-    },
+    202: json(
+      'The number of matching deliveries, and how many are sent. Deliveries to inactive or deleted endpoints are not sent.',
+      exactly({ matched: anyInteger, queued: anyInteger }),
+    ),
   },
   errors: ['not_found'],
   handle: async (context) => {

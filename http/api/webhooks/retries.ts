@@ -8,23 +8,20 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { EXPECTED, lowerBound, upperBound } from '../../kernel/query.ts';
-import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { deliveryParam, shown } from './deliveries.ts';
 import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';
-import { WEBHOOKS } from './tags.ts';
+import { ON_WEBHOOKS } from './tags.ts';
 
-export const retryDeliveryRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/deliveries/{id}/retry',
+export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/retry', {
   operationId: 'retryWebhookDelivery',
   params: deliveryParam,
   summary: 'Retry a delivery',
   description:
     'Starts an attempt immediately, whatever the status of the delivery. A delivery that has ended starts a new series of attempts.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The delivery after the call.', schema: deliveryWithAttemptsSchema } },
-  errors: ['not_found', 'endpoint_not_active'],
+  ...ON_WEBHOOKS,
+  responses: { 200: json('The delivery after the call.', deliveryWithAttemptsSchema) },
+  errors: ['endpoint_not_active'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const state = await services.retryDelivery(caller.tenant, params.id, actorOf(context));
@@ -80,24 +77,16 @@ export const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
   return { endpointId, eventType, createdFrom: createdAfter, createdTo: createdBefore };
 };
 
-export const redriveDeliveriesRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/deliveries/redrive',
+export const redriveDeliveriesRoute = route('POST', '/v1/webhooks/deliveries/redrive', {
   operationId: 'redriveWebhookDeliveries',
   summary: 'Send failed deliveries again',
   description:
     'Sends failed deliveries again: all of them, or those that match the filters. One delivery per endpoint is sent first. The others follow when it succeeds. With `dryRun`, it only counts them.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
+  ...ON_WEBHOOKS,
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
   responses: {
-    202: {
-      kind: 'json',
-      description: 'The number of matching deliveries, and how many are sent.',
-      schema: redriveSchema,
-    },
+    202: json('The number of matching deliveries, and how many are sent.', redriveSchema),
   },
-  errors: [],
   handle: async (context) => {
     const { caller, body, services } = context;
     const wanted = {

@@ -2,13 +2,11 @@
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
-import { actorOf, route } from '../../kernel/route.ts';
-import { WEBHOOKS } from './tags.ts';
+import { actorOf, json, route } from '../../kernel/route.ts';
+import { ON_WEBHOOKS, WEBHOOKS } from './tags.ts';
 import { catalogueSchema, overrideSecretSchema } from './webhookSchema.ts';
 
-export const eventCatalogueRoute = route({
-  method: 'GET',
-  path: '/v1/webhooks/event-catalog',
+export const eventCatalogueRoute = route('GET', '/v1/webhooks/event-catalog', {
   operationId: 'listEventCatalogue',
   summary: 'List the event catalogue',
   description:
@@ -16,22 +14,17 @@ export const eventCatalogueRoute = route({
   tag: WEBHOOKS,
   principal: 'public',
   limit: 'catalogue',
-  responses: { 200: { kind: 'json', description: 'The catalogue.', schema: catalogueSchema } },
-  errors: [],
+  responses: { 200: json('The catalogue.', catalogueSchema) },
   handle: async () => ({ status: 200, body: EVENT_CATALOGUE }),
 });
 
-export const rotateOverrideSecretRoute = route({
-  method: 'POST',
-  path: '/v1/webhooks/override-secret/rotate',
+export const rotateOverrideSecretRoute = route('POST', '/v1/webhooks/override-secret/rotate', {
   operationId: 'rotateOverrideSecret',
   summary: 'Rotate the secret for webhookUrl',
   description:
     'Replaces the secret that signs deliveries to the `webhookUrl` of payments. The old secret stops working immediately. Store the `secret`: later responses don’t contain it.',
-  tag: WEBHOOKS,
-  principal: 'apiKey',
-  responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },
-  errors: [],
+  ...ON_WEBHOOKS,
+  responses: { 200: json('The new secret.', overrideSecretSchema) },
   handle: async (context) => {
     const secret = await context.services.rotateOverrideSecret(context.caller.tenant, actorOf(context));
     return isRejection(secret) ? secret : { status: 200, body: { secret } };

@@ -108,9 +108,7 @@ const withoutCertificate: Provoke = async () => {
   return reply;
 };
 
-const FOR_OPERATORS = route({
-  method: 'GET',
-  path: '/ops',
+const FOR_OPERATORS = route('GET', '/ops', {
   operationId: 'operate',
   summary: 'Operate the platform',
   tag: OPERATIONS,

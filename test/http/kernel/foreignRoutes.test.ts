@@ -5,26 +5,20 @@ import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { described, exactly, integer, string } from '../../../http/kernel/jsonSchema.ts';
-import { jsonBody, route } from '../../../http/kernel/route.ts';
+import { jsonBody, pathParam, route } from '../../../http/kernel/route.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, rawCall } from '../../world/http.ts';
 
 const BYTES_MAX = 100_000;
 
-const uploadRoute = route({
-  method: 'PUT',
-  path: '/uploads/{name}',
+const uploadRoute = route('PUT', '/uploads/{name}', {
   operationId: 'upload',
   summary: 'Take a file',
   tag: OPERATIONS,
   principal: 'public',
   limit: 'unlimited',
   params: {
-    name: {
-      description: 'Its name.',
-      schema: { type: 'string' },
-      parse: (text: string) => (text === 'none' ? reject('not_found', 'There is no such file.') : text),
-    },
+    name: pathParam('Its name.', (text) => (text === 'none' ? reject('not_found', 'There is no such file.') : text)),
   },
   body: { kind: 'stream', contentTypes: ['image/png', 'application/pdf'], bytesMax: BYTES_MAX },
   responses: {
@@ -42,9 +36,7 @@ const uploadRoute = route({
   },
 });
 
-const callbackRoute = route({
-  method: 'POST',
-  path: '/callbacks',
+const callbackRoute = route('POST', '/callbacks', {
   operationId: 'callback',
   summary: 'Hear of a provider',
   tag: OPERATIONS,
@@ -61,9 +53,7 @@ const callbackRoute = route({
 });
 
 /** Tells in which mode its body is judged. */
-const sessionRoute = route({
-  method: 'POST',
-  path: '/sessions',
+const sessionRoute = route('POST', '/sessions', {
   operationId: 'judge',
   summary: 'Judge a body',
   tag: OPERATIONS,
@@ -79,9 +69,7 @@ const sessionRoute = route({
 });
 
 const BROKEN = new Error('broken in the middle');
-const newsRoute = route({
-  method: 'GET',
-  path: '/news',
+const newsRoute = route('GET', '/news', {
   operationId: 'news',
   summary: 'Tell of one thing, and break',
   tag: OPERATIONS,

@@ -114,9 +114,7 @@ describe('a request that is slowed down', () => {
     const seen: number[] = [];
     const windows = new MinuteWindows({ remembered: 100, takeShares: null });
     const overload = new Overload(OVERLOAD, () => 0);
-    const slowed = route({
-      method: 'GET',
-      path: '/slowed',
+    const slowed = route('GET', '/slowed', {
       operationId: 'slowed',
       summary: 'Waits',
       tag: OPERATIONS,

@@ -1,9 +1,9 @@
 // A command that is stopped by a signal, and one that fails by itself.
 import { expect } from 'chai';
-import type { CliCommand } from '../../../infrastructure/cli/command.ts';
+import type { CompleteCommand } from '../../../infrastructure/cli/command.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 
-const working = (work: (signal: AbortSignal) => Promise<never>): CliCommand => ({
+const working = (work: (signal: AbortSignal) => Promise<never>): CompleteCommand => ({
   name: 'work',
   summary: 'Work',
   args: [],
@@ -12,7 +12,7 @@ const working = (work: (signal: AbortSignal) => Promise<never>): CliCommand => (
   run: ({ signal }) => work(signal),
 });
 
-const said = async (command: CliCommand): Promise<{ readonly code: number; readonly err: string }> => {
+const said = async (command: CompleteCommand): Promise<{ readonly code: number; readonly err: string }> => {
   const written: string[] = [];
   const out = { write: (text: string) => void written.push(text) };
   const code = await runCli([command], ['work'], {}, out, out);

@@ -179,8 +179,8 @@ describe('what is asked of dispute cases', () => {
       await db.query('UPDATE rm_disputes.cases SET owed_since = $2 WHERE id = $1', [id, at]);
     const found: unknown[] = [];
     for await (const page of caseReads(db).owedReports(NOW, 1)) found.push(page);
-    const owed = [{ tenant: TENANT, paymentId: 'p1' }];
-    expect(found).to.deep.equal([owed, owed, []]);
+    const owed = (caseId: string) => [{ tenant: TENANT, caseId, paymentId: 'p1' }];
+    expect(found).to.deep.equal([owed('b'), owed('c'), []]);
     expect(await caseReads(db).countOwedReports()).to.equal(3);
   });
   it('a report is found by the bank’s id while it waits, whoever’s it is', async () => {
@@ -234,9 +234,9 @@ describe('what is asked of dispute cases', () => {
     await setClock(early.accountId, DAY_MS / 1_000);
     await setClock(drained.accountId, 0, true);
     const expected = [
-      { tenant: TENANT, caseId: 'a' },
-      { tenant: early, caseId: 'c' },
-      { tenant: { ...drained, mode: 'live' }, caseId: 'g' },
+      { tenant: TENANT, caseId: 'a', paymentId: 'p1' },
+      { tenant: early, caseId: 'c', paymentId: 'p1' },
+      { tenant: { ...drained, mode: 'live' }, caseId: 'g', paymentId: 'p1' },
     ];
     for (const page of [1, 2, 3, 4]) {
       const found = [];

@@ -10,9 +10,7 @@ import type { Reply, TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 
 const empty = { 204: { kind: 'empty', description: 'Let in.' } } as const;
-const FOR_MEMBERS = route({
-  method: 'GET',
-  path: '/members',
+const FOR_MEMBERS = route('GET', '/members', {
   operationId: 'forMembers',
   summary: 'For members of an account',
   tag: OPERATIONS,
@@ -21,9 +19,7 @@ const FOR_MEMBERS = route({
   errors: [],
   handle: async () => ({ status: 204 }),
 });
-const FOR_OPERATORS = route({
-  method: 'GET',
-  path: '/operators',
+const FOR_OPERATORS = route('GET', '/operators', {
   operationId: 'forOperators',
   summary: 'For operators of the platform',
   tag: OPERATIONS,

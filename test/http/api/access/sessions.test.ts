@@ -11,9 +11,7 @@ import { TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
 
-const WHO = route({
-  method: 'GET',
-  path: '/who',
+const WHO = route('GET', '/who', {
   operationId: 'who',
   summary: 'Who is logged in',
   tag: OPERATIONS,

@@ -1,0 +1,154 @@
+// `demo --live`: live mode against the simulated institution, so that a newcomer sees it work without a bank. It connects the simulator for
+// the demo account alone, and disconnects it at the end.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { formatAmount } from '../../domain/presentation/amount.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { systemStopwatch } from '../system/system.ts';
+import { demoAccountOf, Merchant } from './merchant.ts';
+
+type Say = (text: string) => void;
+
+/** Centavos. */
+const AMOUNT = 5_000;
+const RETURNED = 1_500;
+const PAID_OUT = 1_000;
+/** How long the tour waits for each step. */
+const STEP_MS_MAX = 30_000;
+const LOOK_MS = 200;
+
+const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const CLI = pathOf('../boot/cli.ts');
+const SIMULATOR = pathOf('../../test/simulators/pixApi/simulator.ts');
+
+const reais = (centavos: number): string => formatAmount(centavos, 'BRL', 'en');
+const run = promisify(execFile);
+
+/** Runs a command of the command line and returns what it prints with `--json`. */
+const quita = async <T>(...words: readonly string[]): Promise<T> => {
+  const { stdout } = await run(process.execPath, [CLI, ...words, '--json']);
+  return JSON.parse(stdout) as T;
+};
+
+interface Institution {
+  readonly process: ChildProcess;
+  /** The options of `provider add`. */
+  readonly connect: readonly string[];
+  readonly controlUrl: string;
+}
+
+/** Starts the simulated institution and returns what it prints. */
+const startInstitution = async (dataDir: string): Promise<Institution> => {
+  const folder = join(dataDir, 'simulator');
+  const options = ['--data-dir', folder, '--dialect', 'efi', '--port', '0', '--control-port', '0'];
+  const process_ = spawn(process.execPath, [SIMULATOR, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let connect: readonly string[] | null = null;
+  let controlUrl: string | null = null;
+  for await (const line of createInterface({ input: process_.stdout })) {
+    controlUrl ??= /^\s+control API\s+(\S+)$/.exec(line)?.[1] ?? null;
+    connect ??= /provider add (.+)$/.exec(line)?.[1]?.split(' ') ?? null;
+    if (connect !== null && controlUrl !== null) return { process: process_, connect, controlUrl };
+  }
+  throw new ConfigError('the simulated institution did not start');
+};
+
+const stop = async ({ process: child }: Institution): Promise<void> => {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+};
+
+/** Asks until the answer is as wanted. Throws if it takes longer than STEP_MS_MAX. */
+const until = async <T>(what: string, ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> => {
+  const giveUpAt = performance.now() + STEP_MS_MAX;
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    if (performance.now() > giveUpAt) throw new Error(`${what} took longer than ${STEP_MS_MAX / 1_000} s`);
+    await systemStopwatch.pause(LOOK_MS);
+  }
+};
+
+interface Charge {
+  readonly id: string;
+  readonly status: string;
+  readonly pix: { readonly txid: string; readonly br_code: string };
+}
+interface Movement {
+  readonly id: string;
+  readonly status: string;
+}
+interface Report {
+  readonly received: number;
+  readonly returned: number;
+  readonly paidOut: number;
+  readonly difference: number;
+  readonly findings: readonly unknown[];
+}
+
+const control = async (url: string): Promise<void> => {
+  const response = await fetch(url, { method: 'POST', body: '{}' });
+  if (!response.ok) throw new Error(`the simulated institution answered ${response.status}: ${await response.text()}`);
+};
+
+const moveMoney = async (merchant: Merchant, { controlUrl }: Institution, say: Say): Promise<void> => {
+  const charge = await merchant.call<Charge>('POST', '/v1/charges', { amount: AMOUNT, payment_method: 'pix' });
+  say(`\n2. Created a charge of ${reais(AMOUNT)} with the live key: ${charge.id}\n   ${charge.pix.br_code}`);
+  await control(`${controlUrl}/charges/${charge.pix.txid}/pay`);
+  const read = () => merchant.call<Charge>('GET', `/v1/charges/${charge.id}`);
+  const paid = await until('the payment', read, ({ status }) => status === 'paid');
+  say(`\n3. The payer paid at the institution, which called Quita back: the charge is ${paid.status}`);
+  const payment = `/v1/payments/${PAYMENT.idPrefix}${charge.id.slice(PREFIX.charge.length)}`;
+  const back = { amount: RETURNED, strategy: 'devolution', idempotencyKey: randomUUID() };
+  const refund = await merchant.call<Movement>('POST', `${payment}/refund`, back);
+  const refunds = () => merchant.call<{ data: readonly Movement[] }>('GET', `${payment}/refunds`);
+  await until('the refund', refunds, ({ data }) => data[0]?.status === 'REFUNDED');
+  say(`\n4. Returned ${reais(RETURNED)} to the payer: ${refund.id}`);
+  const out = { amount: PAID_OUT, destination: { pix_key: 'ana@example.com' } };
+  const payout = await merchant.call<Movement>('POST', '/v1/payouts', out);
+  const readPayout = () => merchant.call<Movement>('GET', `/v1/payouts/${payout.id}`);
+  await until('the payout', readPayout, ({ status }) => status === 'paid');
+  say(`\n5. Paid out ${reais(PAID_OUT)}: ${payout.id}`);
+};
+
+/** Takes the tour. Returns the connection and the day's reconciliation. */
+export const liveTour = async (
+  config: Config,
+  say: Say,
+): Promise<{ readonly connection: string; readonly report: Report }> => {
+  const { baseUrl, liveApiKey, accountId } = await demoAccountOf(config);
+  const merchant = new Merchant(baseUrl, liveApiKey);
+  const institution = await startInstitution(config.dataDir);
+  try {
+    const only = ['--account', accountId, '--order', '0'];
+    const { id } = await quita<{ id: string; callbackUrl: string }>('provider', 'add', ...institution.connect, ...only);
+    say(`\n1. Connected the simulated institution for the demo account: ${id}`);
+    await quita('provider', 'webhook', 'register', id);
+    await quita('account', 'settings', accountId, '--cashout-destinations', 'any');
+    await moveMoney(merchant, institution, say);
+    await quita('reconcile', 'run', '--connection', id);
+    const day = saoPauloDay(fromMillis(Date.now()));
+    const report = await quita<Report>('reconcile', 'report', '--connection', id, '--day', day);
+    say(
+      `\n6. Compared the day with the institution's records: received ${reais(report.received)}, returned ${reais(report.returned)},`,
+    );
+    say(
+      `   paid out ${reais(report.paidOut)}, difference ${reais(report.difference)}, ${report.findings.length} findings`,
+    );
+    await quita('provider', 'disable', id);
+    say('\n7. Disabled the connection again, because the simulated institution stops now\n');
+    return { connection: id, report };
+  } finally {
+    await stop(institution);
+  }
+};

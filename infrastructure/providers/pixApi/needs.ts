@@ -1,0 +1,23 @@
+// What the adapter needs from the program.
+import type { Clock, Stopwatch } from '../../../application/ports/clock.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+
+export interface Timeouts {
+  readonly connectMs: number;
+  /** For one request, from its start to the end of the answer. */
+  readonly totalMs: number;
+  /** The circuit breaker lets one call through after this pause. */
+  readonly breakerPauseMs: number;
+}
+
+export interface PixApiNeeds {
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Binds an end-to-end id of the connection to a payment. Returns false if it is bound to another one. */
+  readonly claims: (endToEndId: string, paymentId: PaymentId) => Promise<boolean>;
+  /** Tests shorten these. */
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+export const TIMEOUTS: Timeouts = { connectMs: 5_000, totalMs: 30_000, breakerPauseMs: 10_000 };

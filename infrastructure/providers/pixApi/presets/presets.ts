@@ -1,0 +1,12 @@
+// The known presets.
+import { efi } from './efi.ts';
+import { generic } from './generic.ts';
+import type { Preset } from './preset.ts';
+
+const ALL: readonly Preset[] = [generic, efi];
+
+/** Returns the preset, or null if the name is unknown. */
+export const presetNamed = (name: string): Preset | null => ALL.find((preset) => preset.name === name) ?? null;
+
+/** Names for `--preset`. */
+export const PRESETS: readonly string[] = ALL.map(({ name }) => name);

@@ -1,0 +1,53 @@
+// Reads answers of institutions without trusting their types. A value of the wrong type reads as absent.
+import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
+import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+
+export type Obj = { readonly [key: string]: unknown };
+
+export const isObject = (value: unknown): value is Obj =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the value at a path of object keys, or undefined. */
+export const at = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined), value);
+
+export const textAt = (value: unknown, ...path: readonly string[]): string | null => {
+  const found = at(value, ...path);
+  return typeof found === 'string' && found !== '' ? found : null;
+};
+
+const AMOUNT = /^\d{1,10}\.\d{2}$/;
+
+/** Reads `"37.00"` as 3700 without a float, or returns null. */
+export const amountOf = (value: unknown): Minor | null =>
+  typeof value === 'string' && AMOUNT.test(value) ? toMinor(Number(value.replace('.', ''))) : null;
+
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** Reads a time of RFC 3339, which always names its zone, or returns null. */
+export const timeOf = (value: unknown): Timestamp | null => {
+  if (typeof value !== 'string' || !DATE_TIME.test(value)) return null;
+  const millis = Date.parse(value);
+  return Number.isNaN(millis) ? null : fromMillis(millis);
+};
+
+/** Reads a count that some institutions send as text, or returns null. */
+export const countOf = (value: unknown): number | null => {
+  const count = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
+};
+
+/** Returns a list as it is, one object as a list of it, null for an absent value, and undefined for anything else. */
+export const listOf = (value: unknown): readonly unknown[] | null | undefined => {
+  if (value === undefined || value === null) return null;
+  if (Array.isArray(value)) return value;
+  return isObject(value) ? [value] : undefined;
+};
+
+export const parseJson = (text: string | null): unknown => {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,42 @@
+// Reads why an institution refused a request: a problem of RFC 7807, an OAuth error, Efí's form, or nothing readable at all.
+import { isObject, textAt } from './reading.ts';
+
+export interface ProviderRefusal {
+  readonly status: number;
+  /** One line that contains no secrets and no document of a payer. */
+  readonly reason: string;
+  /** A stable word, such as `CobOperacaoInvalida`, `txid_duplicado` or `http_400`. */
+  readonly code: string;
+}
+
+const REASON_MAX = 300;
+const CODE = /^[\w.-]{1,64}$/;
+
+/** Digits of a CPF, CNPJ or phone, with or without punctuation. */
+const LONG_NUMBER = /\d(?:[\s./-]?\d){7,}/g;
+
+const oneLine = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ')
+    .trim();
+
+/** Returns the refusal. The values of `violacoes` are left out, because they repeat the request, and long numbers are masked. */
+export const refusalOf = ({ status }: { readonly status: number }, body: unknown): ProviderRefusal => {
+  const type = textAt(body, 'type')?.split('/').at(-1);
+  const code = [type, textAt(body, 'nome'), textAt(body, 'error')].find((text) => text && CODE.test(text));
+  const parts = ['title', 'detail', 'mensagem', 'message', 'error_description'].flatMap(
+    (name) => textAt(body, name) ?? [],
+  );
+  const text = [...new Set(parts.map(oneLine))].join(' ').replaceAll(LONG_NUMBER, '***');
+  const reason = text.length > REASON_MAX ? `${text.slice(0, REASON_MAX - 1)}…`.toWellFormed() : text;
+  return {
+    status,
+    reason: reason === '' ? `The institution answered with HTTP ${status}.` : reason,
+    code: code ?? `http_${status}`,
+  };
+};
+
+/** Returns whether the body is a readable error of the API, and not of a proxy on the way. */
+export const isApiError = (body: unknown): boolean =>
+  isObject(body) && ['title', 'detail', 'type', 'nome', 'mensagem', 'status'].some((name) => name in body);
