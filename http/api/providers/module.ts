@@ -1,5 +1,9 @@
 // The HTTP module for provider connections.
 import { httpModule } from '../../kernel/httpModule.ts';
+import { RECONCILIATION_ROUTES } from '../reconciliation/reconciliation.ts';
 import { OPERATOR_CONNECTION_ROUTES } from './operatorConnections.ts';
 
-export const providers = httpModule({ name: 'providers', routes: OPERATOR_CONNECTION_ROUTES });
+export const providers = httpModule({
+  name: 'providers',
+  routes: [...OPERATOR_CONNECTION_ROUTES, ...RECONCILIATION_ROUTES],
+});
