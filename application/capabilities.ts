@@ -18,6 +18,7 @@ import { operations } from './operations/capability.ts';
 import { payments } from './payments/capability.ts';
 import { settle, settlementOf } from './payments/settle.ts';
 import { payouts } from './payouts/capability.ts';
+import { providers } from './providers/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
@@ -34,6 +35,7 @@ export const CAPABILITIES = [
   sandbox,
   requests,
   operations,
+  providers,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

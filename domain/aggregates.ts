@@ -10,6 +10,7 @@ import { KEYRING } from './keyring/keyring.ts';
 import { LOG_CONSUMER } from './logConsumer/logConsumer.ts';
 import { PAYMENT } from './payment/aggregate.ts';
 import { PAYOUT } from './payout/aggregate.ts';
+import { PROVIDER_CONNECTION } from './providerConnection/aggregate.ts';
 import { REFUND } from './refund/refund.ts';
 import { USER } from './user/user.ts';
 import { WEBHOOK_DELIVERY } from './webhookDelivery/webhookDelivery.ts';
@@ -26,6 +27,7 @@ export const AGGREGATES = [
   ACCOUNT,
   USER,
   LOG_CONSUMER,
+  PROVIDER_CONNECTION,
 ] as const;
 type Listed = (typeof AGGREGATES)[number];
 

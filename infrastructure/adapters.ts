@@ -5,12 +5,23 @@ import { disputes } from './disputes/adapters.ts';
 import { operations } from './operations/adapters.ts';
 import { payments } from './payments/adapters.ts';
 import { payouts } from './payouts/adapters.ts';
+import { providers } from './providers/adapters.ts';
 import { refunds } from './refunds/adapters.ts';
 import { requests } from './requests/adapters.ts';
 import { webhooks } from './webhooks/adapters.ts';
 
 /** In the order in which `--help` lists their commands. */
-export const ADAPTERS = [accounts, payments, disputes, refunds, payouts, operations, requests, webhooks] as const;
+export const ADAPTERS = [
+  accounts,
+  payments,
+  disputes,
+  refunds,
+  payouts,
+  providers,
+  operations,
+  requests,
+  webhooks,
+] as const;
 type One = (typeof ADAPTERS)[number];
 type ParameterOf<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;
 

@@ -162,6 +162,7 @@ export const payments = capability({
   notifications: {
     payment: { handle: takePayment },
     fact: { handle: takeFact },
+    return: { job: returnPayment },
   },
   useCases: (parts: Parts) => ({
     createCharge: new CreateChargeHandler(parts),

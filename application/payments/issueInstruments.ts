@@ -89,31 +89,16 @@ export const instrumentRequest = (
   method: PaymentMethod,
   { idSeed, settings: { receiverName, receiverCity } }: Pick<OpenAccount, 'idSeed' | 'settings'>,
   from: Timestamp,
-): InstrumentRequest => ({
-  paymentId: terms.paymentId,
-  accountId: terms.accountId,
-  mode: terms.mode,
-  txid: terms.txid,
-  method,
-  amount: terms.amount,
-  currency: terms.currency,
-  createdAt: terms.createdAt,
-  ...lifetimeOf(method, terms, from),
+): InstrumentRequest => {
+  const { paymentId, accountId, mode, txid, amount, currency, createdAt, baseUrl, metadata } = terms;
+  const { expiresAt, lifetimeSeconds } = lifetimeOf(method, terms, from);
+  const common = { paymentId, accountId, mode, txid, method, amount, currency, createdAt, expiresAt, lifetimeSeconds };
   // A bank learns who the debtor is and what the payment is for; the sandbox bank needs other things.
-  ...(terms.mode === 'live'
-    ? { debtor: debtorOf(terms.customer), note: noteOf(terms.metadata), sandbox: null }
-    : {
-        debtor: null,
-        note: null,
-        sandbox: {
-          baseUrl: terms.baseUrl,
-          metadata: terms.metadata,
-          receiverName,
-          receiverCity,
-          documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
-        },
-      }),
-});
+  if (mode === 'live') return { ...common, debtor: debtorOf(terms.customer), note: noteOf(metadata), sandbox: null };
+  const documentToken = method === 'BOLETO' ? documentTokenOf(idSeed, paymentId) : null;
+  const sandbox = { baseUrl, metadata, receiverName, receiverCity, documentToken };
+  return { ...common, debtor: null, note: null, sandbox };
+};
 
 const lifetimeOf = (method: PaymentMethod, terms: ChargeTerms, from: Timestamp) => {
   const expiresAt = expiryOf(method, terms, from);

@@ -31,9 +31,10 @@ export interface ProviderNotifications {
    */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
   /**
-   * Enqueues the job for a notification of a kind that is not stored; the job asks the provider. Runs in `tx`; call `wake` after commit.
+   * Enqueues the job for a notification of a kind that is not stored; the job asks the provider. With `tx`, runs in it; call `wake` after
+   * the commit.
    */
-  moved(tenant: Tenant, kind: string, what: JobPayload, tx: Sql): Promise<void>;
+  moved(tenant: Tenant, kind: string, what: JobPayload, tx?: Sql): Promise<void>;
   /** Tells this process's workers that there is such work. */
   wake(tenant: Tenant, kind: string): void;
   /** Returns those of `references` without a stored notification, or with one that the provider did not confirm. */

@@ -32,6 +32,8 @@ export const GENERAL_ERRORS = {
   }),
   ...codes(403, {
     mode_not_allowed: 'The key’s mode doesn’t fit the route: sandbox routes accept test keys only.',
+    client_certificate_required:
+      'The institution called back without a client certificate that the proxy in front of Quita verified.',
     role_required: 'The role of the user does not allow this operation.',
   }),
   ...codes(404, { not_found: 'The resource or the route does not exist, or belongs to another account or mode.' }),

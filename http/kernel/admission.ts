@@ -8,7 +8,14 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { addressOf, networkOf } from './address.ts';
 import type { Refusal } from './answers.ts';
 import { authenticate, authenticateSession, failureOf, tokenFailureOf } from './authentication.ts';
-import { type Caller, type Callers, isOfSession, type KnownCaller, type Principal } from './callers.ts';
+import {
+  type Caller,
+  type Callers,
+  isOfSession,
+  type KnownCaller,
+  type Principal,
+  type ProviderCaller,
+} from './callers.ts';
 import { isMonitor } from './health.ts';
 import type { Judged, MinuteLimit, MinuteWindows } from './minuteWindows.ts';
 import type { LimitClass, Route } from './route.ts';
@@ -23,6 +30,8 @@ export interface Admission {
   };
   readonly rateLimit: RateLimit;
   readonly addressLimit: AddressLimit;
+  /** For routes of providers. */
+  readonly connectionLimit?: ConnectionLimit;
   readonly overload: Overload;
   readonly onSecurityEvent: ReportSecurityEvent;
 }
@@ -76,8 +85,24 @@ export const admit = async (
   if ((limit === 'pages' || limit === 'login') && !passage.place.claim(limit)) return OVERLOADED;
   if (principal === 'public') return null;
   if (principal === 'monitor') return isMonitor(req, options.services.operations) ? null : NO_ROUTE;
-  const identify = options.authenticators?.[principal];
-  return identify === undefined ? NO_ROUTE : identify(req);
+  return admitProvider(route, req, res, passage, options);
+};
+
+/** Counts only failed attempts against the address, so that a guesser behind the same proxy never blocks an institution. */
+const admitProvider = async (
+  { limit }: Route,
+  req: Request,
+  res: Response,
+  passage: Passage,
+  options: Admission,
+): Promise<ProviderCaller | Refusal> => {
+  const caller = (await options.authenticators?.provider?.(req)) ?? NO_ROUTE;
+  if (limit !== 'callbacks') return caller;
+  if (isRejection(caller)) return (await beyondAddressLimit('callbacks', req, res, options)) ?? caller;
+  const { connectionId } = caller;
+  const limited = await options.connectionLimit?.(connectionId, res);
+  if (limited) return limited;
+  return passage.place.claim(`connection ${connectionId}`) ? caller : OVERLOADED;
 };
 
 const reportFailure = (reason: 'missing' | 'malformed' | 'unknown', req: Request, { onSecurityEvent }: Admission) =>
@@ -221,7 +246,7 @@ export const rateLimit =
   };
 
 /** Each kind is counted separately, so that failed authentication from an address doesn't block its health checks. */
-type WithoutKey = 'keys' | 'pages' | 'readiness' | 'catalogue' | 'login';
+type WithoutKey = 'keys' | 'callbacks' | 'pages' | 'readiness' | 'catalogue' | 'login';
 
 /** Requests per minute of an address (rule E8): `perMinute` of each kind except logins. 0 means unlimited. */
 export interface AddressLimits {
@@ -251,6 +276,31 @@ export const addressLimit = (windows: MinuteWindows, limits: Partial<AddressLimi
     if (judged.isIn) return null;
     const limited = limitedBy(res, judged, limit.perMinute, ' from this address');
     return limited && { ...limited, network: networkOf(address) };
+  };
+};
+
+// --- Callbacks of a connection ---
+
+export interface ConnectionLimits {
+  readonly perMinute: number;
+  /** Callbacks whose answers have not ended. */
+  readonly inFlightMax: number;
+}
+const CONNECTION_LIMITS: ConnectionLimits = { perMinute: 12_000, inFlightMax: 64 };
+
+/** Returns null if the callback is within the limits. It then counts as in flight until its response ends. */
+type ConnectionLimit = (connectionId: string, res: Response) => Promise<Rejection | null>;
+
+export const connectionLimit = (windows: MinuteWindows, limits: Partial<ConnectionLimits> = {}): ConnectionLimit => {
+  const { perMinute, inFlightMax } = { ...CONNECTION_LIMITS, ...limits };
+  const inFlight = new KeyedCount();
+  return async (connectionId, res) => {
+    if (inFlight.of(connectionId) >= inFlightMax) return OVERLOADED;
+    res.once('close', inFlight.add(connectionId));
+    const judged = await windows.count(`connection ${connectionId}`, limitOf(perMinute, CREDIT_OF_KEY));
+    if (judged.isIn) return null;
+    res.setHeader('Retry-After', String(judged.secondsLeft));
+    return reject('rate_limited', `More than ${perMinute} callbacks per minute.`);
   };
 };
 

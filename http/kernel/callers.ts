@@ -1,6 +1,6 @@
 // The callers of routes, by the principal that a route requires.
 import type { OpenAccount } from '../../domain/account/account.ts';
-import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
+import type { ConnectionId, Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
 
 /** A caller with an API key. */
@@ -32,6 +32,11 @@ export interface OperatorCaller extends LoggedInCaller {
   readonly hasSecondFactor: boolean;
 }
 
+/** An institution that calls back, by its connection. */
+export interface ProviderCaller {
+  readonly connectionId: ConnectionId;
+}
+
 /** The caller's data by the principal that a route requires. With `testKey`, a live key gets 403 `mode_not_allowed` (decisions X). */
 export interface Callers {
   public: null;
@@ -43,7 +48,7 @@ export interface Callers {
   operator: OperatorCaller;
   /** A reader of the metrics (http/kernel/health.ts). */
   monitor: null;
-  provider: unknown;
+  provider: ProviderCaller;
 }
 export type Principal = keyof Callers;
 /** A caller with a valid key or token. */

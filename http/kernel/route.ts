@@ -31,6 +31,8 @@ export type LimitClass =
   | 'catalogue'
   /** The address's logins per minute. All logins together share the places of one account. */
   | 'login'
+  /** The connection's requests per minute and its places. Failed attempts count by address. */
+  | 'callbacks'
   /** The address's requests per minute. Answered however busy the process is. */
   | 'readiness'
   | 'unlimited';

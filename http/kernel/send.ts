@@ -162,8 +162,8 @@ export type ErrorPage = (error: ShownError) => {
   readonly headers: { readonly [name: string]: string };
 };
 
-/** Paths of the API, which always answers in JSON. */
-const OF_PROGRAMS = /^\/(?:v1|ops)(?:\/|$)/;
+/** Paths for programs, which always get JSON. */
+const OF_PROGRAMS = /^\/(?:v1|ops|providers)(?:\/|$)/;
 
 const isForBrowser = (req: Request): boolean =>
   (req.method === 'GET' || req.method === 'HEAD') &&

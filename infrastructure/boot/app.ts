@@ -5,6 +5,8 @@ import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import {
   type AddressLimits,
   addressLimit,
+  type ConnectionLimits,
+  connectionLimit,
   OVERLOAD,
   Overload,
   type OverloadOptions,
@@ -36,6 +38,7 @@ type SetHere =
   | 'errorPage'
   | 'rateLimit'
   | 'addressLimit'
+  | 'connectionLimit'
   | 'beginRequest';
 
 interface GatewayAppOptions extends Omit<AppOptions, SetHere> {
@@ -47,6 +50,7 @@ interface GatewayAppOptions extends Omit<AppOptions, SetHere> {
   readonly limits: {
     readonly perMinute: number;
     readonly ofAddress?: Partial<AddressLimits>;
+    readonly ofConnection?: Partial<ConnectionLimits>;
     /** Clock that measures minutes, in milliseconds; default: this process's own clock. */
     readonly now?: () => number;
   };
@@ -125,6 +129,7 @@ export const openApp = (
   const shared = { takeShares, ...(limits.now && { now: limits.now }) };
   const ofKeys = new MinuteWindows({ remembered: KEYS_REMEMBERED, ...shared });
   const ofAddresses = new MinuteWindows({ remembered: ADDRESSES_REMEMBERED, ...shared });
+  const ofConnections = connectionLimit(ofKeys, limits.ofConnection);
   // The same object, so that changes to the gateway's services also apply to the routes.
   const all = Object.assign(services, {
     operations,
@@ -148,6 +153,7 @@ export const openApp = (
       errorPage: routes.some(({ path }) => path.startsWith('/docs/')) ? errorPage : null,
       rateLimit: rateLimit(ofKeys, limits.perMinute),
       addressLimit: addressLimit(ofAddresses, limits.ofAddress),
+      connectionLimit: ofConnections,
       newRequestId: () => newRequestId(needs.clock, systemRandomness),
       beginRequest: () => requestLog.begin(),
       onOperatorRequest: operatorLog(log),

@@ -79,6 +79,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       isAlone: database.isEmbedded,
       roles,
       liveProvider: null,
+      isProduction: config.isProduction,
       onMismatch: breakProgram,
     });
     resources.defer(() => gateway.stop(JOBS_GRACE_MS));

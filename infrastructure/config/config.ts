@@ -18,6 +18,12 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** The name of a header, and the value that says that the certificate is valid. */
+interface CertificateHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
 export interface Listener {
   readonly host: string;
   readonly port: number;
@@ -47,6 +53,8 @@ export interface Config {
   /** Whether webhooks in test mode may be sent to loopback and private addresses. */
   readonly webhookAllowPrivate: boolean;
   readonly trustProxy: boolean | number | string;
+  /** The header by which a trusted proxy says that it verified a client certificate; null: no proxy does. */
+  readonly clientCertificateHeader: CertificateHeader | null;
   /** null: /metrics is served to loopback only, and not at all if PUBLIC_URL isn't loopback. */
   readonly metricsToken: string | null;
   /** Storage for files of dispute cases; null: the data directory. */
@@ -172,6 +180,18 @@ const trustProxy = (env: Env): boolean | number | string => {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   const problem = proxyListProblem(text);
   return problem === null ? text : invalid('TRUST_PROXY', problem);
+};
+
+/** `name=value`. Without a trusted proxy every client could send the header itself. */
+const clientCertificateHeader = (env: Env): CertificateHeader | null => {
+  const variable = 'CLIENT_CERTIFICATE_HEADER';
+  const text = read(env, variable);
+  if (text === null) return null;
+  const [, name = '', value = ''] = /^([A-Za-z0-9-]{1,64})=([\x21-\x7e]{1,256})$/.exec(text) ?? [];
+  if (name === '') return invalid(variable, `must be like X-Client-Verify=SUCCESS, not "${text}"`);
+  return trustProxy(env) === false
+    ? invalid(variable, 'must be empty unless TRUST_PROXY names the proxy that sends the header')
+    : { name, value };
 };
 
 const secretsKeyFrom = (name: string, text: string): Buffer => {
@@ -322,6 +342,7 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
+    clientCertificateHeader: clientCertificateHeader(env),
     metricsToken: metricsToken(env, isProduction),
     evidenceStorage: evidenceStorage(env, { isProduction, allowPlainConnections }),
     evidenceGrantSeconds: wholeNumber(env, 'EVIDENCE_GRANT_SECONDS', 1, 43_200, 900),

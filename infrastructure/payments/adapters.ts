@@ -11,7 +11,7 @@ interface OperatorsWorld {
   readonly log: Log;
 }
 interface World extends OperatorsWorld, ProviderWorld {
-  readonly readModels: { readonly payments: Pick<PaymentReads, 'endedAmong'> };
+  readonly readModels: ProviderWorld['readModels'] & { readonly payments: Pick<PaymentReads, 'endedAmong'> };
 }
 
 /** The command line calls no provider; the running program does. */

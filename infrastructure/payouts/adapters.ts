@@ -10,17 +10,19 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import type { Log } from '../log/log.ts';
+import { liveRails } from '../providers/connections.ts';
+import { type RegistryWorld, registryOf } from '../providers/registry.ts';
 import { systemStopwatch } from '../system/system.ts';
 import { keyIssuers } from './keyIssuers.ts';
 import { payoutAlerts } from './payoutAlerts.ts';
 import { payoutFunds } from './payoutFunds.ts';
 import { sandboxPayoutBank, sandboxPayoutRail } from './sandboxBank.ts';
 
-interface World {
+interface World extends RegistryWorld {
   readonly storage: EventLog & { readonly operations: SqlPool };
   readonly jobs: JobQueue;
   readonly log: Log;
-  /** The bank for live payouts. Default: none. */
+  /** Takes the place of all connections, for tests. Default: live payouts go to the connections (V7). */
   readonly livePayoutRail?: PayoutRail | null;
   readonly notifiedWork: Pick<NotifiedWork, 'queueOf'>;
   readonly accounts: {
@@ -29,7 +31,8 @@ interface World {
   };
 }
 
-const payoutAdapters = ({ storage, jobs, log, livePayoutRail = null, accounts, notifiedWork }: World) => {
+const payoutAdapters = (world: World) => {
+  const { storage, jobs, log, livePayoutRail = null, accounts, notifiedWork } = world;
   const { operations: db } = storage;
   const queue = notifiedWork.queueOf('payout');
   const sandbox = sandboxPayoutRail({
@@ -39,12 +42,13 @@ const payoutAdapters = ({ storage, jobs, log, livePayoutRail = null, accounts, n
     now: (id) => accounts.now(id, 'test'),
   });
   const railOf = (mode: Mode) => (mode === 'test' ? sandbox : livePayoutRail);
+  const live = liveRails(registryOf(world));
   const payoutRails: PayoutRails = {
-    route: async ({ mode }) => {
-      const rail = railOf(mode);
-      return rail && { connectionId: null, rail };
+    route: async (tenant) => {
+      const rail = railOf(tenant.mode);
+      return rail === null ? live.route(tenant) : { connectionId: null, rail };
     },
-    of: async ({ mode }) => railOf(mode),
+    of: async (payout) => railOf(payout.mode) ?? live.of(payout),
   };
   return {
     payoutRails,

@@ -8,15 +8,17 @@ import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { systemStopwatch } from '../system/system.ts';
+import { liveProviders } from './connections.ts';
 import { providerNotifications } from './providerNotifications.ts';
 import { reconciliations } from './reconciliations.ts';
+import { type RegistryWorld, registryOf } from './registry.ts';
 import { SandboxBank } from './sandbox/bank.ts';
 import { sandboxPayer } from './sandbox/payer.ts';
 
-export interface World {
+export interface World extends RegistryWorld {
   readonly storage: { readonly operations: SqlPool };
   readonly jobs: JobQueue;
-  /** The bank of live mode; null if none is configured (E5). */
+  /** Takes the place of all connections, for tests; null: live payments go to the connections (V7). */
   readonly liveProvider: PaymentProvider | null;
   readonly notifiedWork: NotifiedWork;
   readonly accounts: {
@@ -25,7 +27,14 @@ export interface World {
   };
 }
 
-export const providerAdapters = ({ storage: { operations }, jobs, liveProvider, accounts, notifiedWork }: World) => {
+export const providerAdapters = (world: World) => {
+  const {
+    storage: { operations },
+    jobs,
+    liveProvider,
+    accounts,
+    notifiedWork,
+  } = world;
   const sandbox = new SandboxBank({
     db: operations,
     wait: (ms) => systemStopwatch.pause(ms),
@@ -33,9 +42,13 @@ export const providerAdapters = ({ storage: { operations }, jobs, liveProvider, 
     now: (id) => accounts.now(id, 'test'),
   });
   const ofMode = (mode: Mode) => (mode === 'test' ? sandbox : liveProvider);
+  const live = liveProviders(registryOf(world));
   const providers: PaymentProviders = {
-    route: async ({ mode }) => [ofMode(mode)].filter((one) => one !== null),
-    of: async ({ mode }) => ofMode(mode),
+    route: async (tenant, methods) => {
+      const only = ofMode(tenant.mode);
+      return only === null ? live.route(tenant, methods) : [only];
+    },
+    of: async (payment) => ofMode(payment.mode) ?? live.of(payment),
   };
   const notifications = providerNotifications(operations, jobs, notifiedWork);
   return {

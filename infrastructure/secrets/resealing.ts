@@ -1,6 +1,7 @@
 // Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { connectionSecretContext } from './connectionSecrets.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
 import { secondFactorContext } from './secondFactors.ts';
 import { CHECK_CONTEXT } from './secretsKey.ts';
@@ -28,6 +29,13 @@ const TABLES: readonly SealedTable[] = [
     purpose: 'webhook secrets',
     key: { endpoint_id: ['', 'text'], version: [0, 'int'] },
     contextOf: ({ endpoint_id: endpointId, version }) => webhookSecretContext(String(endpointId), Number(version)),
+  },
+  {
+    name: 'operations.connection_secrets',
+    purpose: 'connection secrets',
+    key: { connection_id: ['', 'text'], kind: ['', 'text'], version: [0, 'int'] },
+    contextOf: ({ connection_id: connectionId, kind, version }) =>
+      connectionSecretContext(String(connectionId), String(kind), Number(version)),
   },
   {
     name: 'operations.second_factors',

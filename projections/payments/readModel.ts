@@ -1,6 +1,7 @@
 import { readModel } from '../engine/readModel.ts';
 import { statsViews } from '../stats/queries.ts';
 import { heldPayments } from './held.ts';
+import { connectionPayments } from './ofConnection.ts';
 import { paymentsProjection } from './projection.ts';
 import { paymentReads, paymentViews } from './queries.ts';
 
@@ -8,5 +9,8 @@ export const payments = readModel({
   projection: paymentsProjection,
   views: (db) => ({ payments: paymentViews(db), stats: statsViews(db) }),
   operatorsReads: (db) => ({ held: heldPayments(db) }),
-  reads: ({ reads }, caughtUp) => ({ payments: paymentReads(reads, caughtUp) }),
+  reads: ({ reads }, caughtUp) => ({
+    payments: paymentReads(reads, caughtUp),
+    connectionPayments: connectionPayments(reads, caughtUp),
+  }),
 });

@@ -17,7 +17,7 @@ import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
-import type { Admission, OverloadOptions } from '../../http/kernel/admission.ts';
+import type { Admission, ConnectionLimits, OverloadOptions } from '../../http/kernel/admission.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
 import { allRoutes, openApp, routesByListener } from '../../infrastructure/boot/app.ts';
@@ -26,6 +26,7 @@ import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/g
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
+import type { OpenAdapter } from '../../infrastructure/providers/connectionKinds.ts';
 import type { RequestLog } from '../../infrastructure/requests/requestLog.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
@@ -117,12 +118,17 @@ interface TestGatewayOptions {
   liveProvider?: PaymentProvider;
   /** The bank that pays live payouts; none by default. */
   livePayoutRail?: PayoutRail;
+  /** Opens provider connections. Default: the product's adapters. */
+  openAdapter?: OpenAdapter;
+  isProduction?: boolean;
   extension?: GatewayOptions['extension'];
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
   /** Routes in addition to the product's. */
   moreRoutes?: readonly Route[];
   authenticators?: Admission['authenticators'];
+  /** Limits of callbacks. */
+  ofConnection?: Partial<ConnectionLimits>;
   /** Default: false; operators use the main listener. */
   hasOpsListener?: boolean;
   /** True in production; false by default. */
@@ -214,6 +220,7 @@ export class TestGateway {
       limits: {
         perMinute: options.perMinute ?? 0,
         ofAddress: { perMinute: options.addressPerMinute ?? 0, loginsPerMinute: options.loginsPerMinute ?? 0 },
+        ...(options.ofConnection && { ofConnection: options.ofConnection }),
         ...(options.limitsNow && { now: options.limitsNow }),
       },
       // The test runs in the same event loop and the machine may be slow, so by default lag doesn't count as overload.
@@ -360,6 +367,8 @@ const gatewayOn = (
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
     livePayoutRail: options.livePayoutRail ?? null,
+    isProduction: options.isProduction ?? false,
+    ...(options.openAdapter && { openAdapter: options.openAdapter }),
     ...(options.extension && { extension: options.extension }),
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,

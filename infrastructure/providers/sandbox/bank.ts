@@ -32,13 +32,12 @@ const troubleOf = ({ sandbox }: InstrumentRequest): Trouble => {
   return asked === 'timeout' || asked === 'unavailable' || asked === 'rejected' || asked === 'slow' ? asked : null;
 };
 
-const issuedOf = ({ sandbox, ...rest }: InstrumentRequest): Issued => {
+const issuedOf = (request: InstrumentRequest): Issued => {
+  const { method, sandbox } = request;
   if (sandbox === null) throw new Error('a live request reached the sandbox bank');
-  const request = { ...rest, ...sandbox };
-  const { method } = request;
   return method === 'PIX'
-    ? { method, instrument: sandboxInstrument(request) }
-    : { method, instrument: sandboxAcquirerInstrument({ ...request, method }) };
+    ? { method, instrument: sandboxInstrument(request, sandbox) }
+    : { method, instrument: sandboxAcquirerInstrument({ ...request, ...sandbox, method }) };
 };
 
 interface SandboxBankNeeds {

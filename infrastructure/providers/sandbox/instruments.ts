@@ -14,13 +14,13 @@ import { isE164 } from '../../../domain/methods/phone.ts';
 import { buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
 import { cryptoAddress } from './cryptoAddress.ts';
 
-export type SandboxRequest = Omit<InstrumentRequest, 'sandbox'> & SandboxTerms;
 export type AcquirerInstrumentRequest = Pick<
-  SandboxRequest,
-  'txid' | 'paymentId' | 'amount' | 'currency' | 'expiresAt' | 'baseUrl' | 'documentToken' | 'metadata'
-> & {
-  readonly method: AcquirerInstrument['method'];
-};
+  InstrumentRequest,
+  'txid' | 'paymentId' | 'amount' | 'currency' | 'expiresAt'
+> &
+  Pick<SandboxTerms, 'baseUrl' | 'documentToken' | 'metadata'> & {
+    readonly method: AcquirerInstrument['method'];
+  };
 
 /** The last codes of their ranges, which no real bank or collector uses. */
 const SANDBOX_BANK = '999';
@@ -89,20 +89,20 @@ const cryptoOf = ({ amount, currency }: AcquirerInstrumentRequest, bytes: Uint8A
 /** Longest dynamic URL, in characters. */
 const LOCATION_MAX = 77;
 
-export const sandboxInstrument = (request: SandboxRequest): PixInstrument => ({
+export const sandboxInstrument = (request: InstrumentRequest, sandbox: SandboxTerms): PixInstrument => ({
   provider: 'sandbox',
   txid: request.txid,
   brCode: buildDynamicBrCode({
-    url: locationOf(request),
-    merchantName: request.receiverName,
-    merchantCity: request.receiverCity,
+    url: locationOf(sandbox.baseUrl, request.txid),
+    merchantName: sandbox.receiverName,
+    merchantCity: sandbox.receiverCity,
     amount: request.amount,
   }),
   expiresAt: request.expiresAt,
 });
 
 /** Returns `host/pix/<txid>`. Banks' apps reject hosts without a dot and long ones; then the sandbox's own host name is used. */
-const locationOf = ({ baseUrl, txid }: SandboxRequest): string => {
+const locationOf = (baseUrl: string, txid: string): string => {
   const host = new URL(baseUrl).host;
   const location = `${host}/pix/${txid}`;
   return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX

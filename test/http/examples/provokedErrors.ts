@@ -14,7 +14,9 @@ import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { enrol } from '../../support/totp.ts';
+import { CallbackDesk, newConnectionId, SECRET } from '../../world/callbackDesk.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from '../../world/evidenceDesk.ts';
+import { FakeConnection } from '../../world/fakeConnections.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
 import { newKey, type Reply, type TestGateway } from '../../world/gateway.ts';
@@ -97,6 +99,14 @@ const payout = (gateway: TestGateway, body: object = {}, key?: string): Promise<
     { amount: 1, destination: { pix_key: 'ana@example.com' }, ...body },
     { idempotencyKey: newKey(), ...(key !== undefined && { key }) },
   );
+
+const withoutCertificate: Provoke = async () => {
+  const connection = new FakeConnection(newConnectionId(), { requireClientCertificate: true }, SECRET);
+  const desk = await CallbackDesk.open(connection);
+  const reply = await desk.call({});
+  await desk.close();
+  return reply;
+};
 
 const FOR_OPERATORS = route('GET', '/ops', {
   operationId: 'operate',
@@ -329,6 +339,7 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       return reply;
     },
   ],
+  client_certificate_required: [403, withoutCertificate],
   role_required: [
     403,
     async () => {

@@ -1,6 +1,7 @@
 // A route that is not of the product's table, with the kinds of body and principal that no route of the product has yet.
 
 import { expect } from 'chai';
+import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { described, exactly, integer, string } from '../../../http/kernel/jsonSchema.ts';
@@ -46,9 +47,9 @@ const callbackRoute = route('POST', '/callbacks', {
   },
   errors: ['unauthorized'],
   handle: async ({ caller }) =>
-    caller === 'tired bank'
+    caller.connectionId === 'tired bank'
       ? { ...reject('service_unavailable', 'Ask in half a minute.'), headers: { 'Retry-After': '30' } }
-      : { status: 200, body: { of: String(caller) } },
+      : { status: 200, body: { of: caller.connectionId } },
 });
 
 /** Tells in which mode its body is judged. */
@@ -93,7 +94,7 @@ describe('a route beside those of the product', () => {
       authenticators: {
         provider: async ({ headers }) =>
           /^(tired )?bank$/.test(String(headers['x-provider']))
-            ? headers['x-provider']
+            ? { connectionId: String(headers['x-provider']) as ConnectionId }
             : reject('unauthorized', 'No provider that is known.'),
       },
     });

@@ -22,6 +22,7 @@ const DEFAULTS: Config = {
   webhookRetentionDays: 90,
   webhookAllowPrivate: true,
   trustProxy: false,
+  clientCertificateHeader: null,
   metricsToken: null,
   evidenceStorage: null,
   evidenceGrantSeconds: 900,
@@ -92,6 +93,10 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   [{ WEBHOOK_ALLOW_PRIVATE: 'false' }, { webhookAllowPrivate: false }],
   [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
   [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
+  [
+    { TRUST_PROXY: '1', CLIENT_CERTIFICATE_HEADER: 'X-Client-Verify=SUCCESS' },
+    { trustProxy: 1, clientCertificateHeader: { name: 'X-Client-Verify', value: 'SUCCESS' } },
+  ],
   [{ TRUST_PROXY: '99' }, { trustProxy: 99 }],
   [{ TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8' }, { trustProxy: 'loopback, 10.0.0.0/8,fd00::/8' }],
   ...['172.64.0.0/13, 2a06:98c0::/29', '64.0.0.0/6', '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16', '10.0.0.7', '::1'].map(
@@ -129,6 +134,13 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   EVIDENCE_VIEW_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
   EVIDENCE_FREE_SPACE: ['-1', '1.5', '1GB', '9007199254740992', '99999999999999999'],
   WEBHOOK_ALLOW_PRIVATE: ['yes', '1', 'TRUE', '0'],
+  CLIENT_CERTIFICATE_HEADER: [
+    'X-Client-Verify',
+    'X Y=SUCCESS',
+    '=SUCCESS',
+    'X-Client-Verify=',
+    'X-Client-Verify=SUCCESS',
+  ],
   TRUST_PROXY: [
     'true',
     '0',

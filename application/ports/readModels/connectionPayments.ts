@@ -1,0 +1,15 @@
+// Queries on the payments of a connection, over all its accounts.
+import type { ConnectionId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { Tenant } from '../paymentProvider.ts';
+
+export interface ConnectionPayment {
+  readonly tenant: Tenant;
+  readonly paymentId: PaymentId;
+}
+
+export interface ConnectionPayments {
+  /**
+   * Returns the live payments that the connection issued with these txids, including all created before the call. Throws ReadModelsBehind.
+   */
+  byTxid(connectionId: ConnectionId, txids: readonly string[]): Promise<ReadonlyMap<string, ConnectionPayment>>;
+}

@@ -1,0 +1,16 @@
+// Queries on provider connections, for operators and the registry of each process.
+import type { ConnectionId } from '../../../domain/kernel/ids.ts';
+import type { Connection } from '../../../domain/providerConnection/aggregate.ts';
+
+/** Payments and payouts of a connection that are not final. */
+export interface OpenWork {
+  readonly payments: number;
+  readonly payouts: number;
+}
+
+export interface ConnectionReads {
+  /** Returns all connections, removed ones included, oldest first. */
+  all(): Promise<readonly Connection[]>;
+  /** Returns what is not final, by connection. Connections without such work are absent. */
+  openWork(): Promise<ReadonlyMap<ConnectionId, OpenWork>>;
+}

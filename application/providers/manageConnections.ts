@@ -1,0 +1,264 @@
+// Operators add, change, switch and remove provider connections, and rotate their secrets (rules V1, V5).
+
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { Decision } from '../../domain/kernel/decider.ts';
+import { type ConnectionId, idIn, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import {
+  type Connection,
+  type ConnectionState,
+  PROVIDER_CONNECTION,
+  type ProviderConnectionEvent,
+} from '../../domain/providerConnection/aggregate.ts';
+import type { ConnectionSettings, ConnectionTerms } from '../../domain/providerConnection/connection.ts';
+import {
+  addConnection,
+  changeConnection,
+  knownConnection,
+  removeConnection,
+  rotateCallbackSecret,
+  rotateClientSecret,
+  switchConnection,
+} from '../../domain/providerConnection/decisions.ts';
+import type { SettingProblem } from '../../domain/providerConnection/settingProblems.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { ConnectionRules, ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
+import type { Consumers } from '../ports/consumers.ts';
+import type { EventStore } from '../ports/eventStore.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { ReadModelsBehind } from '../ports/readModels/progress.ts';
+import type { ConnectionReads } from '../ports/readModels/providers.ts';
+
+export interface ManageConnectionsNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly randomness: Randomness;
+  readonly stopwatch: Stopwatch;
+  readonly store: Pick<EventStore, 'head'>;
+  readonly consumers: Pick<Consumers, 'positions'>;
+  readonly connections: ConnectionReads;
+  readonly connectionVault: ConnectionVault;
+  readonly connectionRules: ConnectionRules;
+  readonly connectionTool: ConnectionTool;
+}
+
+/** The secrets that an operator enters. `privateKey`: null without mTLS. */
+export interface EnteredSecrets {
+  readonly clientSecret: string;
+  readonly privateKey: string | null;
+}
+
+/** A change of settings. A certificate changes together with its private key. */
+export interface ConnectionChange extends Partial<ConnectionSettings> {
+  /** A new private key in PEM. Absent: it stays, unless the certificate is removed. */
+  readonly privateKey?: string;
+}
+
+const CLIENT_SECRET_LENGTH_MAX = 4_096;
+/** 128 bits, 32 hex characters. */
+const CALLBACK_SECRET_BYTES = 16;
+/** Rotations that lose against another one are repeated this often. */
+const ROTATIONS_MAX = 5;
+/** Requests that chose the connection before it was drained have written their charge after this time. */
+const UNDER_WAY_MS = 2_000;
+const CAUGHT_UP_MS = 10_000;
+const LOOK_MS = 50;
+/** The read models that know which payments and payouts are final. */
+const COUNTED_IN = ['providers', 'payments', 'payouts'];
+
+const refused = ({ param, message }: SettingProblem): Rejection =>
+  reject('invalid_connection', `${param} ${message}.`, { param });
+
+const metadata = (by: Changer, id: ConnectionId) => metadataForChange(by, null, id);
+
+const withoutSlash = <T extends Partial<ConnectionSettings>>(settings: T): T =>
+  settings.baseUrl === undefined ? settings : { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, '') };
+
+const clientSecretProblem = (secret: string): Rejection | null =>
+  secret === '' || secret.length > CLIENT_SECRET_LENGTH_MAX
+    ? refused({ param: 'clientSecret', message: `must have 1 to ${CLIENT_SECRET_LENGTH_MAX} characters` })
+    : null;
+
+const accountProblem = async (
+  { commands }: Pick<ManageConnectionsNeeds, 'commands'>,
+  { accountId }: Partial<ConnectionSettings>,
+): Promise<Rejection | null> => {
+  if (accountId === null || accountId === undefined) return null;
+  const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
+  return state.status === 'open' ? null : refused({ param: 'accountId', message: 'is not an account' });
+};
+
+const newCallbackSecret = ({ randomness }: Pick<ManageConnectionsNeeds, 'randomness'>): string =>
+  Buffer.from(randomness.bytes(CALLBACK_SECRET_BYTES)).toString('hex');
+
+/** Returns the connection, read from its stream. Rejects a missing or removed one with `not_found`. */
+export const loadConnection = async (
+  { commands }: Pick<ManageConnectionsNeeds, 'commands'>,
+  id: ConnectionId,
+): Promise<Connection | Rejection> =>
+  knownConnection((await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id))).state);
+
+const decide = async <Reply>(
+  { commands }: Pick<ManageConnectionsNeeds, 'commands'>,
+  id: ConnectionId,
+  decision: Decision<ConnectionState, ProviderConnectionEvent, Reply>,
+  by: Changer,
+): Promise<{ readonly connection: Connection; readonly reply: Reply } | Rejection> => {
+  const done = await commands.execute(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id), decision, metadata(by, id));
+  return isRejection(done) ? done : { connection: done.state as Connection, reply: done.reply };
+};
+
+/**
+ * Adds an enabled connection and returns its id and callback URL. Rejects a wrong setting, the first in the order of the checks, with
+ * `invalid_connection`.
+ */
+export const addProviderConnection =
+  (needs: ManageConnectionsNeeds) =>
+  async (
+    wanted: Omit<ConnectionTerms, 'connectionId'>,
+    { clientSecret, privateKey }: EnteredSecrets,
+    by: Changer,
+  ): Promise<{ readonly connectionId: ConnectionId; readonly callbackUrl: string } | Rejection> => {
+    const { connectionVault: vault, randomness } = needs;
+    const connectionId = idIn<ConnectionId>(PLATFORM_ACCOUNT, randomness.bytes(16));
+    const terms: ConnectionTerms = { ...withoutSlash(wanted), connectionId };
+    const problem = needs.connectionRules.judge(terms, privateKey);
+    if (problem !== null) return refused(problem);
+    const problemToo = clientSecretProblem(clientSecret) ?? (await accountProblem(needs, terms));
+    if (problemToo !== null) return problemToo;
+    const callbackSecret = newCallbackSecret(needs);
+    // Stored before the event that names the versions: a connection without its secrets would be useless.
+    const clientSecretVersion = await vault.keep(connectionId, 'client', clientSecret);
+    const callbackSecretVersion = await vault.keep(connectionId, 'callback', callbackSecret);
+    const privateKeyVersion = privateKey === null ? 0 : await vault.keep(connectionId, 'privateKey', privateKey);
+    const versions = { clientSecretVersion, privateKeyVersion, callbackSecretVersion };
+    const done = await decide(needs, connectionId, addConnection(terms, versions, needs.accounts.realNow()), by);
+    if (isRejection(done)) return done;
+    return { connectionId, callbackUrl: needs.connectionTool.callbackUrl(connectionId, callbackSecret) };
+  };
+
+/** Changes settings and returns the connection. Rejects, in this order, with `not_found` and `invalid_connection`. */
+export const changeProviderConnection =
+  (needs: ManageConnectionsNeeds) =>
+  async (
+    id: ConnectionId,
+    { privateKey, ...entered }: ConnectionChange,
+    by: Changer,
+  ): Promise<Connection | Rejection> => {
+    const connection = await loadConnection(needs, id);
+    if (isRejection(connection)) return connection;
+    const change = withoutSlash(entered);
+    const terms = { ...connection.terms, ...change };
+    const stored = connection.privateKeyVersion;
+    const isRemoved = terms.certificate === null && privateKey === undefined;
+    const kept = stored === 0 || isRemoved ? null : await needs.connectionVault.find(id, 'privateKey', stored);
+    const problem = needs.connectionRules.judge(terms, privateKey ?? kept);
+    if (problem !== null) return refused(problem);
+    const ofAccount = await accountProblem(needs, change);
+    if (ofAccount !== null) return ofAccount;
+    const isNew = privateKey !== undefined && privateKey !== kept;
+    const newVersion = isNew ? await needs.connectionVault.keep(id, 'privateKey', privateKey) : null;
+    const version = isRemoved ? 0 : newVersion;
+    const done = await decide(needs, id, changeConnection(change, version, needs.accounts.realNow()), by);
+    return isRejection(done) ? done : done.connection;
+  };
+
+/** Enables, drains or disables a connection and returns it (V5). Rejects with `not_found`. */
+export const switchProviderConnection =
+  (needs: Pick<ManageConnectionsNeeds, 'commands' | 'accounts'>) =>
+  async (id: ConnectionId, to: 'enabled' | 'draining' | 'disabled', by: Changer): Promise<Connection | Rejection> => {
+    const done = await decide(needs, id, switchConnection(to, needs.accounts.realNow()), by);
+    return isRejection(done) ? done : done.connection;
+  };
+
+/** Waits until the read models have processed the log up to this call. Throws ReadModelsBehind after 10 s. */
+const untilCounted = async ({ store, consumers, stopwatch }: ManageConnectionsNeeds): Promise<void> => {
+  const head = await store.head();
+  const started = stopwatch.elapsedMs();
+  for (;;) {
+    const positions = await consumers.positions();
+    if (head === null || COUNTED_IN.every((name) => (positions.get(name) ?? '') >= head)) return;
+    if (stopwatch.elapsedMs() - started > CAUGHT_UP_MS)
+      throw new ReadModelsBehind('the payments of a connection could not be counted');
+    await stopwatch.pause(LOOK_MS);
+  }
+};
+
+/**
+ * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. Rejects, in this order,
+ * with `not_found` and `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
+ */
+export const removeProviderConnection =
+  (needs: ManageConnectionsNeeds) =>
+  async (id: ConnectionId, by: Changer): Promise<'removed' | Rejection> => {
+    const { commands, accounts, connections, stopwatch } = needs;
+    const { state } = await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id));
+    if (state.status === 'enabled') {
+      const drained = await decide(needs, id, switchConnection('draining', accounts.realNow()), by);
+      if (isRejection(drained)) return drained;
+      await stopwatch.pause(UNDER_WAY_MS);
+    }
+    if (state.status !== 'removed' && state.status !== 'absent') await untilCounted(needs);
+    const { payments = 0, payouts = 0 } = (await connections.openWork()).get(id) ?? {};
+    const done = await decide(needs, id, removeConnection(payments + payouts, accounts.realNow()), by);
+    if (isRejection(done)) return done;
+    await needs.connectionVault.forget(id);
+    return 'removed';
+  };
+
+/** Stores a secret and makes it the current one. Repeats if another rotation was faster. Rejects with `not_found`. */
+const rotate = async (
+  needs: ManageConnectionsNeeds,
+  id: ConnectionId,
+  kind: 'client' | 'callback',
+  secret: string,
+  by: Changer,
+): Promise<Connection | Rejection> => {
+  const known = await loadConnection(needs, id);
+  if (isRejection(known)) return known;
+  const decision = kind === 'client' ? rotateClientSecret : rotateCallbackSecret;
+  for (let n = 0; n < ROTATIONS_MAX; n++) {
+    const version = await needs.connectionVault.keep(id, kind, secret);
+    const done = await decide(needs, id, decision(version, needs.accounts.realNow()), by);
+    if (isRejection(done)) return done;
+    if (done.reply === 'rotated') return done.connection;
+  }
+  throw new Error(`the ${kind} secret of connection ${id} could not be rotated: other rotations were faster`);
+};
+
+/**
+ * Replaces the client secret. The one before it stays stored for processes that have not seen the change yet. Rejects, in this order, with
+ * `invalid_connection` and `not_found`.
+ */
+export const rotateProviderClientSecret =
+  (needs: ManageConnectionsNeeds) =>
+  async (id: ConnectionId, clientSecret: string, by: Changer): Promise<Connection | Rejection> => {
+    const problem = clientSecretProblem(clientSecret);
+    if (problem !== null) return problem;
+    const done = await rotate(needs, id, 'client', clientSecret, by);
+    if (!isRejection(done)) await needs.connectionVault.forgetBefore(id, 'client', done.clientSecretVersion - 1);
+    return done;
+  };
+
+/**
+ * Makes a new callback secret and returns the new callback URL. The previous URL works for 24 hours, or until the next rotation. Rejects
+ * with `not_found`.
+ */
+export const rotateProviderCallbackSecret =
+  (needs: ManageConnectionsNeeds) =>
+  async (
+    id: ConnectionId,
+    by: Changer,
+  ): Promise<{ readonly callbackUrl: string; readonly previousUntil: Timestamp } | Rejection> => {
+    const secret = newCallbackSecret(needs);
+    const connection = await rotate(needs, id, 'callback', secret, by);
+    if (isRejection(connection)) return connection;
+    // A rotation always leaves a previous secret.
+    const { version, until } = connection.previousCallback as NonNullable<Connection['previousCallback']>;
+    await needs.connectionVault.forgetBefore(id, 'callback', version);
+    return { callbackUrl: needs.connectionTool.callbackUrl(id, secret), previousUntil: until };
+  };

@@ -1,0 +1,61 @@
+// What operators see of provider connections.
+import type { ConnectionId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { type ConnectionView, connectionView, connectionWarnings } from '../../domain/presentation/connection.ts';
+import type { Connection } from '../../domain/providerConnection/aggregate.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Circuits, ConnectionRules } from '../ports/connectionWork.ts';
+import type { ConnectionReads } from '../ports/readModels/providers.ts';
+import { loadConnection } from './manageConnections.ts';
+
+export interface ViewConnectionsNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly connections: ConnectionReads;
+  readonly connectionRules: Pick<ConnectionRules, 'expiryOf'>;
+  readonly circuits: Circuits;
+}
+
+/** Returns the view of one or more connections, from one look at what surrounds them. */
+const viewsOf = async (
+  { accounts, connections, connectionRules, circuits }: ViewConnectionsNeeds,
+  of: readonly Connection[],
+): Promise<readonly ConnectionView[]> => {
+  const [open, states] = await Promise.all([connections.openWork(), circuits.states()]);
+  return of.map((connection) => {
+    const { connectionId, certificate } = connection.terms;
+    const { payments: openPayments, payouts: openPayouts } = open.get(connectionId) ?? { payments: 0, payouts: 0 };
+    const around = {
+      circuit: states.get(connectionId) ?? 'closed',
+      certificateExpiresAt: certificate === null ? null : connectionRules.expiryOf(certificate),
+      ...{ openPayments, openPayouts },
+    };
+    return connectionView(connection, around, accounts.realNow());
+  });
+};
+
+/** Returns all connections that are not removed, oldest first. */
+export const listConnections = (needs: ViewConnectionsNeeds) => async (): Promise<readonly ConnectionView[]> =>
+  viewsOf(
+    needs,
+    (await needs.connections.all()).filter(({ status }) => status !== 'removed'),
+  );
+
+/** Returns what operators should do about the connections, one sentence each. Empty: all is well. */
+export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> =>
+  connectionWarnings(await listConnections(needs)());
+
+type Known = (...args: never[]) => Promise<Connection | Rejection>;
+
+/** Returns the use case with the view of the connection as its reply. */
+export const showing =
+  <Change extends Known>(needs: ViewConnectionsNeeds, change: Change) =>
+  async (...args: Parameters<Change>): Promise<ConnectionView | Rejection> => {
+    const done = await change(...args);
+    return isRejection(done) ? done : ((await viewsOf(needs, [done]))[0] as ConnectionView);
+  };
+
+/** Returns a connection, read from its stream. Rejects with `not_found`. */
+export const showConnection = (needs: ViewConnectionsNeeds) =>
+  showing(needs, (id: ConnectionId) => loadConnection(needs, id));

@@ -1,0 +1,118 @@
+// Routes by which operators see the callbacks of a connection, and resolve those that wait for them.
+import {
+  CALLBACK_OUTCOMES,
+  isCallbackId,
+  type ListedCallback,
+  OPEN_OUTCOMES,
+} from '../../../application/ports/providerCallbacks.ts';
+import type { CallbackOperators } from '../../../application/providers/callbacks.ts';
+import { type ConnectionId, parseId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import {
+  anyInteger,
+  described,
+  exactly,
+  id,
+  listOf,
+  oneOfTexts,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { oneOf } from '../../kernel/query.ts';
+import { actorOf, json, jsonBody, type Route, routeCalling } from '../../kernel/route.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
+import { total, upToThousand } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+import { CONNECTION_PREFIX } from './callbackCaller.ts';
+
+const callbackRoute = routeCalling<AppServices & { readonly platform: CallbackOperators }>();
+
+const connectionParam = {
+  description: 'The `pc_` id of the connection, or its raw id.',
+  schema: { type: 'string' },
+  parse: (text: string) =>
+    parseId<ConnectionId>(text, CONNECTION_PREFIX) ?? reject('not_found', 'There is no such connection.'),
+} as const;
+const callbackParam = {
+  description: 'The number of the callback.',
+  schema: { type: 'string' },
+  parse: (text: string) => (isCallbackId(text) ? text : reject('not_found', 'There is no such callback.')),
+} as const;
+
+const callbackSchema = exactly({
+  id: string(),
+  connectionId: id(CONNECTION_PREFIX),
+  receivedAt: timestamp,
+  lastReceivedAt: described('When the same body last arrived.', timestamp),
+  times: described('How often the same body arrived.', anyInteger),
+  outcome: described('What came of it; null until it is handled.', orNull(oneOfTexts(CALLBACK_OUTCOMES))),
+  findings: listOf(
+    exactly({
+      outcome: oneOfTexts(OPEN_OUTCOMES),
+      reference: described('The end-to-end id, or the id of a sent payment.', string()),
+      txid: orNull(string()),
+      because: described(
+        'The reason, such as `no_txid`, `unknown_txid`, `other_key`, `other_txid` or `not_found`.',
+        string(),
+      ),
+    }),
+  ),
+  resolvedAt: orNull(timestamp),
+  resolvedBy: orNull(string()),
+  resolvedReason: orNull(string()),
+});
+export const callbackView = ({ connectionId, resolved, ...callback }: ListedCallback) => ({
+  ...callback,
+  connectionId: CONNECTION_PREFIX + connectionId,
+  resolvedAt: resolved?.at ?? null,
+  resolvedBy: resolved?.by ?? null,
+  resolvedReason: resolved?.reason ?? null,
+});
+
+const listRoute = callbackRoute('GET', '/ops/v1/providers/{id}/callbacks', {
+  operationId: 'listProviderCallbacks',
+  summary: 'List callbacks of a provider connection',
+  description:
+    'Returns callbacks of a connection, newest first: those that wait for an operator, or those with one outcome. `unmatched`: the institution’s record belongs to no charge, payout or refund of the connection. `notConfirmed`: the institution knows no such payment. `contradicted`: the institution’s record names another charge, which was credited. `notUnderstood`: the body could not be read.',
+  ...FOR_OPERATORS,
+  params: { id: connectionParam },
+  query: {
+    limit: upToThousand,
+    outcome: oneOf('Only callbacks with this outcome, resolved ones included.', CALLBACK_OUTCOMES),
+  },
+  refusesUnknownQuery: true,
+  responses: { 200: json('The callbacks.', exactly({ data: listOf(callbackSchema), total })) },
+  handle: async ({ params, query, services: { platform } }) => {
+    const filter = { connectionId: params.id, outcome: query.outcome ?? null };
+    const found = await platform.listCallbacks(filter, query.limit);
+    return { status: 200, body: { data: found.callbacks.map(callbackView), total: found.total } };
+  },
+});
+
+const REASON_MAX = 500;
+
+const resolveRoute = callbackRoute('POST', '/ops/v1/providers/{id}/callbacks/{callback}/resolve', {
+  operationId: 'resolveProviderCallback',
+  summary: 'Resolve a callback of a provider connection',
+  description: 'Records that an operator has looked into a callback. It no longer waits, and moves no money.',
+  ...FOR_OPERATORS,
+  params: { id: connectionParam, callback: callbackParam },
+  body: jsonBody({
+    schema: exactly({
+      reason: described(
+        'What the operator found, for the records.',
+        string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
+      ),
+    }),
+  }),
+  responses: { 200: json('The callback.', callbackSchema) },
+  handle: async (context) => {
+    const { params, body, services } = context;
+    const { actor } = actorOf(context);
+    const done = await services.platform.resolveCallback(params.id, params.callback, actor, body.reason);
+    return isRejection(done) ? done : { status: 200, body: callbackView(done) };
+  },
+});
+
+export const OPERATOR_CALLBACK_ROUTES: readonly Route[] = [listRoute, resolveRoute];

@@ -1,0 +1,50 @@
+// Opens the adapter of a connection with its secrets.
+import type { Clock, Stopwatch } from '../../application/ports/clock.ts';
+import type { ConnectionVault } from '../../application/ports/connectionWork.ts';
+import type { OpenConnection } from '../../application/ports/providerConnections.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { Connection } from '../../domain/providerConnection/aggregate.ts';
+import type { Log } from '../log/log.ts';
+import { receivedClaims } from './claims.ts';
+import type { OpenAdapter } from './connectionKinds.ts';
+
+/** A secret that an event names is not in the database, such as after a restore of a part of it. */
+class MissingSecret extends Error {
+  override name = 'MissingSecret';
+}
+
+interface OpeningWorld {
+  readonly vault: Pick<ConnectionVault, 'find'>;
+  readonly operations: Sql;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly log: Log;
+  /** Private addresses and plain http are then refused, whatever the connection says. */
+  readonly isProduction: boolean;
+  readonly openAdapter: OpenAdapter;
+}
+
+/** Throws MissingSecret, UnknownSecretsKey or ConfigError. */
+export const connectionOpener = ({ vault, operations, isProduction, openAdapter, ...needs }: OpeningWorld) => {
+  const claims = receivedClaims(operations, needs.log);
+  return async (connection: Connection): Promise<OpenConnection> => {
+    const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion } = connection;
+    const { connectionId } = terms;
+    const stored = async (kind: 'client' | 'privateKey' | 'callback', version: number): Promise<string> => {
+      const secret = await vault.find(connectionId, kind, version);
+      if (secret === null) throw new MissingSecret(`the ${kind} secret of connection ${connectionId} is missing`);
+      return secret;
+    };
+    const [clientSecret, privateKey, callbackSecret] = await Promise.all([
+      stored('client', clientSecretVersion),
+      privateKeyVersion === 0 ? null : stored('privateKey', privateKeyVersion),
+      stored('callback', callbackSecretVersion),
+    ]);
+    const allowed = { ...terms, allowPrivate: terms.allowPrivate && !isProduction };
+    return openAdapter(
+      allowed,
+      { clientSecret, privateKey, callbackSecret },
+      { ...needs, claims: claims(connectionId) },
+    );
+  };
+};

@@ -1,0 +1,188 @@
+// Callbacks while the institution does not answer, a process is killed, two handle one at once, or a body is poison.
+
+import { expect } from 'chai';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { handleCallback, startOwnReturns, type TakeReturns } from '../../../application/providers/handleCallback.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
+import { CallbackDesk, type LiveCharge, newConnectionId, SECRET } from '../../world/callbackDesk.ts';
+import { FakeConnection } from '../../world/fakeConnections.ts';
+import { FakeRail } from '../../world/fakeRail.ts';
+import { newKey } from '../../world/gateway.ts';
+import { rawIdOf } from '../../world/http.ts';
+import { pollUntil } from '../../world/pollUntil.ts';
+import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
+
+const MINUTE_MS = 60_000;
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+describe('callbacks while things go wrong', () => {
+  let desk: CallbackDesk;
+  let connection: FakeConnection;
+  let rail: FakeRail;
+  before(async () => {
+    connection = new FakeConnection(newConnectionId(), {}, SECRET);
+    rail = new FakeRail();
+    desk = await CallbackDesk.open(connection, { gateway: { startSchedule: NO_SCHEDULES, livePayoutRail: rail } });
+  });
+  after(() => desk.close());
+  beforeEach(async () => {
+    await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
+    connection.provider.forget();
+  });
+
+  /** Stores a callback whose job is lost, as if the process had been killed. Returns its id. */
+  const lost = async (body: object): Promise<string> => {
+    const { operations } = desk.gateway.storage;
+    const { rows } = await operations.query<{ id: number }>(
+      `INSERT INTO operations.provider_callbacks (connection_id, body_hash, raw) VALUES ($1, sha256($2), $2) RETURNING id`,
+      [connection.terms.connectionId, Buffer.from(JSON.stringify(body))],
+    );
+    return String(rows[0]?.id);
+  };
+  const handle = (callbackId: string, returnsOf: readonly TakeReturns[] = []) =>
+    handleCallback(desk.needs, returnsOf)({ connectionId: connection.terms.connectionId, callbackId });
+  const told = (charge: LiveCharge, endToEndId: string) => ({ pix: [{ endToEndId, txid: charge.txid }] });
+
+  it('are found by the watchdog if the process was killed before their job', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    await lost(told(charge, endToEndId));
+    expect(await desk.watch()).to.not.include('providerCallback');
+    await desk.age(2 * MINUTE_MS);
+    expect(await desk.watch()).to.include('providerCallback');
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+  });
+
+  it('wait while the institution does not answer, and credit once it does', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    const id = await lost(told(charge, endToEndId));
+    connection.provider.next('findPayment', 'unknown');
+    expect(await thrown(handle(id))).to.be.instanceOf(UnknownAtProvider);
+    expect([await desk.outcomes(), await desk.received(charge)]).to.deep.equal([[[null]], []]);
+    await handle(id);
+    expect(await desk.outcomes()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    await handle(id);
+    expect(await desk.received(charge)).to.deep.equal([`${endToEndId} settled`]);
+  });
+
+  it('of a batch are not asked for again after those that are done', async () => {
+    const charges = await Promise.all(Array.from({ length: 11 }, () => desk.charge()));
+    const pix = charges.map((charge) => ({ endToEndId: desk.paid(charge), txid: charge.txid }));
+    const id = await lost({ pix });
+    const last = pix.at(-1)?.endToEndId;
+    const find = connection.provider.findPayment.bind(connection.provider);
+    connection.provider.findPayment = async (tenant, one) => (one === last ? { kind: 'unknown' } : find(tenant, one));
+    expect(await thrown(handle(id))).to.be.instanceOf(UnknownAtProvider);
+    connection.provider.findPayment = find;
+    // Settling asks, too.
+    for (const [n, charge] of charges.slice(0, 10).entries())
+      await desk.untilReceived(charge, `${pix[n]?.endToEndId} settled`);
+    connection.provider.calls.length = 0;
+    await handle(id);
+    await desk.untilReceived(charges[10] as LiveCharge, `${last} settled`);
+    expect(new Set(connection.provider.calls)).to.deep.equal(new Set([`findPayment ${last}`]));
+  });
+
+  it('are credited once if two processes handle them at once', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    const id = await lost(told(charge, endToEndId));
+    await Promise.all(Array.from({ length: 4 }, () => handle(id)));
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    expect(await desk.outcomes()).to.deep.equal([['handled']]);
+  });
+
+  it('that the adapter fails on are kept, and delay no others', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    expect((await desk.call('poison')).status).to.equal(200);
+    await desk.told({ endToEndId });
+    expect(await desk.untilHandled()).to.deep.equal([['notUnderstood'], ['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+  });
+
+  it('with ids that no institution makes ask nobody', async () => {
+    const bad = ['', 'E1', `E${'\0'.repeat(31)}`, 'x'.repeat(100_000)];
+    await lost({ pix: bad.map((endToEndId) => ({ endToEndId })), sent: ['none', '\0'] });
+    await handle((await desk.ids())[0] ?? '');
+    const invalid = bad.map(() => 'invalid_id');
+    expect(await desk.outcomes()).to.deep.equal([['notConfirmed', ...invalid, 'unknown_id', 'unknown_id']]);
+    expect(connection.provider.calls).to.deep.equal([]);
+    expect((await desk.listed())[0]?.findings.map(({ reference }) => reference.length)).to.deep.equal([
+      0, 2, 32, 64, 4, 1,
+    ]);
+  });
+
+  it('may arrive after the charge ended: the payment is returned as any late one', async () => {
+    const charge = await desk.charge();
+    const cancelled = await desk.gateway.post(
+      `/v1/payments/${charge.paymentId}/cancel`,
+      {},
+      { key: desk.gateway.tenant.liveKey },
+    );
+    expect(cancelled.status, cancelled.text).to.equal(200);
+    const endToEndId = desk.paid(charge);
+    await desk.told({ endToEndId, txid: charge.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} returned`);
+  });
+
+  it('about returns start the refunds that Quita requested, and hand every return on', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    await desk.told({ endToEndId });
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    const { tenant } = desk.gateway;
+    const path = `/v1/payments/${charge.paymentId}/refund`;
+    const reply = await desk.gateway.post<{ id: string; status: string }>(
+      path,
+      { amount: 100, strategy: 'devolution', idempotencyKey: newKey() },
+      { key: tenant.liveKey },
+    );
+    expect(reply.status, reply.text).to.equal(201);
+    const refundId = rawIdOf(reply.body.id);
+    const { provider } = connection;
+    expect(
+      await pollUntil(desk.gateway.gateway.projected, 20_000, async () => provider.refunds.get(refundId) ?? null),
+    ).to.not.equal(null);
+    const at = parseTimestamp('2026-11-24T12:00:00.000Z');
+    const order = provider.refunds.get(refundId)?.order;
+    if (order === undefined) throw new Error('no order');
+    provider.refunds.set(refundId, { order, outcome: { kind: 'confirmed', endToEndId: `D${endToEndId.slice(1)}` } });
+    const own = { id: refundId, returnId: null, nature: 'ordinary' as const, status: 'done' as const };
+    const returned = { ...own, amount: toMinor(100), requestedAt: at, settledAt: at, reason: null };
+    const foreign = { ...returned, id: 'of-somebody-else', nature: 'medFraud' as const };
+    const find = provider.findPayment.bind(provider);
+    provider.findPayment = async (of, id) => {
+      const found = await find(of, id);
+      return found.kind === 'known' && found.value !== null
+        ? { kind: 'known', value: { ...found.value, returns: [returned, foreign] } }
+        : found;
+    };
+    const handed: [PaymentId, readonly string[]][] = [];
+    const take: TakeReturns = async ({ paymentId }, { returns }) =>
+      void handed.push([paymentId, returns.map((one) => one.id)]);
+    await handle(await lost({ pix: [{ endToEndId, txid: charge.txid }], again: true }), [
+      startOwnReturns(desk.needs),
+      take,
+    ]);
+    provider.findPayment = find;
+    expect(handed).to.deep.equal([[charge.paymentId, [refundId, 'of-somebody-else']]]);
+    const look = async () => {
+      const list = await desk.gateway.get<{ data: { status: string }[] }>(`/v1/payments/${charge.paymentId}/refunds`, {
+        key: tenant.liveKey,
+      });
+      return list.body.data[0]?.status === 'REFUNDED' ? true : null;
+    };
+    expect(await pollUntil(desk.gateway.gateway.projected, 20_000, look)).to.equal(true);
+  });
+});

@@ -1,0 +1,153 @@
+// Callbacks of institutions, from the request to the credited charge. Nothing in a callback is believed.
+
+import { expect } from 'chai';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { handleCallback, startOwnReturns } from '../../../application/providers/handleCallback.ts';
+import { onBothStores } from '../../world/bothStores.ts';
+import { CallbackDesk, newConnectionId, newEndToEndId, SECRET } from '../../world/callbackDesk.ts';
+import { FakeConnection } from '../../world/fakeConnections.ts';
+import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
+
+const MINUTE_MS = 60_000;
+
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+onBothStores('a callback of an institution', (log) => {
+  let desk: CallbackDesk;
+  let connection: FakeConnection;
+  let other: FakeConnection;
+  before(async () => {
+    connection = new FakeConnection(newConnectionId(), {}, SECRET);
+    other = new FakeConnection(newConnectionId(), {}, 'o-outro-segredo-9a8b7c');
+    desk = await CallbackDesk.open(connection, {
+      others: [other],
+      gateway: { ...log(), startSchedule: NO_SCHEDULES },
+    });
+  });
+  after(() => desk.close());
+  const handling = (job: Parameters<ReturnType<typeof handleCallback>>[0]) =>
+    handleCallback(desk.needs, [startOwnReturns(desk.needs)])(job);
+  beforeEach(async () => {
+    await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
+    connection.provider.forget();
+    connection.status = 'enabled';
+  });
+
+  it('credits the charge that the institution names, once, however often it arrives', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    await desk.told({ endToEndId, txid: charge.txid });
+    await desk.told({ endToEndId, txid: charge.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    expect((await desk.listed('handled')).map(({ times }) => times)).to.deep.equal([2]);
+    // The same Pix in another body.
+    expect((await desk.call({ pix: [{ endToEndId }] })).status).to.equal(200);
+    expect(await desk.untilHandled()).to.deep.equal([['handled'], ['handled']]);
+    expect(await desk.received(charge)).to.deep.equal([`${endToEndId} settled`]);
+  });
+
+  it('names charge A, and the institution B: B alone is credited, once', async () => {
+    const [a, b] = [await desk.charge(), await desk.charge()];
+    const endToEndId = desk.paid(b);
+    await desk.told({ endToEndId, txid: a.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['contradicted', 'other_txid']]);
+    await desk.untilReceived(b, `${endToEndId} settled`);
+    await desk.told({ endToEndId, txid: b.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['contradicted', 'other_txid'], ['handled']]);
+    expect([await desk.received(a), await desk.received(b)]).to.deep.equal([[], [`${endToEndId} settled`]]);
+    const [kept] = await desk.listed();
+    expect(kept?.findings).to.deep.equal([
+      { outcome: 'contradicted', reference: endToEndId, txid: b.txid, because: 'other_txid' },
+    ]);
+  });
+
+  it('may name one charge in each of two entries for one Pix', async () => {
+    const [a, b] = [await desk.charge(), await desk.charge()];
+    const endToEndId = desk.paid(b);
+    await desk.told({ endToEndId, txid: a.txid }, { endToEndId, txid: b.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['contradicted', 'other_txid']]);
+    await desk.untilReceived(b, `${endToEndId} settled`);
+    expect(await desk.received(a)).to.deep.equal([]);
+  });
+
+  it('with a hundred payments credits each', async () => {
+    const charges = await Promise.all(Array.from({ length: 100 }, () => desk.charge()));
+    const pix = charges.map((charge) => ({ endToEndId: desk.paid(charge), txid: charge.txid }));
+    await desk.told(...pix);
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    for (const [n, charge] of charges.entries()) await desk.untilReceived(charge, `${pix[n]?.endToEndId} settled`);
+  });
+
+  it('is kept if the Pix has no charge of the connection', async () => {
+    const withoutTxid = newEndToEndId();
+    const find = connection.provider.findPayment.bind(connection.provider);
+    connection.provider.findPayment = async (tenant, id) => {
+      const found = await find(tenant, id);
+      if (id !== withoutTxid || found.kind !== 'known' || found.value === null) return found;
+      return { kind: 'known', value: { ...found.value, txid: null, key: 'outra@quita.example' } };
+    };
+    desk.paid({ txid: 'x'.repeat(26) }, { providerPaymentId: withoutTxid });
+    const unknown = desk.paid({ txid: 'y'.repeat(26) });
+    await desk.told({ endToEndId: withoutTxid }, { endToEndId: unknown, txid: 'y'.repeat(26) });
+    expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'other_key', 'unknown_txid']]);
+    connection.provider.findPayment = find;
+    expect((await desk.listed())[0]?.findings).to.deep.equal([
+      { outcome: 'unmatched', reference: withoutTxid, txid: null, because: 'other_key' },
+      { outcome: 'unmatched', reference: unknown, txid: 'y'.repeat(26), because: 'unknown_txid' },
+    ]);
+    expect(await desk.needs.callbackReads.countOpen()).to.equal(1);
+  });
+
+  it('of one connection never credits a charge of another', async () => {
+    const charge = await desk.charge();
+    const endToEndId = newEndToEndId();
+    other.provider.incomingPayments.set(charge.txid, connection.provider.incomingPayments.get(charge.txid) ?? []);
+    desk.paid(charge, { providerPaymentId: endToEndId });
+    other.provider.incomingPayments.set(charge.txid, connection.provider.incomingPayments.get(charge.txid) ?? []);
+    const body = { pix: [{ endToEndId, txid: charge.txid }] };
+    expect((await desk.call(body, { connection: other })).status).to.equal(200);
+    expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'unknown_txid']]);
+    expect(await desk.received(charge)).to.deep.equal([]);
+  });
+
+  it('about a Pix that the institution does not list yet waits, and is kept after ten minutes', async () => {
+    const charge = await desk.charge();
+    const endToEndId = newEndToEndId();
+    await desk.told({ endToEndId, txid: charge.txid });
+    const [id = ''] = await desk.ids();
+    expect(await thrown(handling({ connectionId: connection.terms.connectionId, callbackId: id }))).to.be.instanceOf(
+      UnknownAtProvider,
+    );
+    await desk.age(10 * MINUTE_MS);
+    await handling({ connectionId: connection.terms.connectionId, callbackId: id });
+    expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
+    // The institution repeats it when it lists the payment.
+    desk.paid(charge, { providerPaymentId: endToEndId });
+    await desk.told({ endToEndId, txid: charge.txid });
+    expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
+    await desk.age(MINUTE_MS);
+    await desk.told({ endToEndId, txid: charge.txid });
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+  });
+
+  it('is only stored while the connection is disabled, and handled when it is enabled again', async () => {
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    connection.status = 'disabled';
+    await desk.told({ endToEndId, txid: charge.txid });
+    await desk.age(2 * MINUTE_MS);
+    expect(await desk.watch()).to.not.include('providerCallback');
+    expect(await desk.outcomes()).to.deep.equal([[null]]);
+    expect(connection.provider.calls).to.not.include(`findPayment ${endToEndId}`);
+    connection.status = 'enabled';
+    expect(await desk.watch()).to.include('providerCallback');
+    expect(await desk.untilHandled()).to.deep.equal([['handled']]);
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+  });
+});

@@ -1,0 +1,220 @@
+// The routes by which institutions call back: whose callbacks are taken, and what of them is written down.
+
+import { request } from 'node:http';
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { openLog } from '../../../../infrastructure/log/log.ts';
+import { CallbackDesk, newConnectionId, newEndToEndId, SECRET } from '../../../world/callbackDesk.ts';
+import { FakeConnection } from '../../../world/fakeConnections.ts';
+import { expectError, rawCall } from '../../../world/http.ts';
+import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
+
+const OLD_SECRET = 'o-segredo-de-antes-1b2c3d';
+const BYTES_MAX = 256 * 1_024;
+const HEADER = { name: 'X-Client-Verify', value: 'SUCCESS' };
+
+describe('callbacks of institutions over HTTP', () => {
+  let desk: CallbackDesk;
+  let connection: FakeConnection;
+  let locked: FakeConnection;
+  let lines = '';
+  before(async () => {
+    connection = new FakeConnection(newConnectionId(), {}, SECRET, OLD_SECRET);
+    locked = new FakeConnection(newConnectionId(), { requireClientCertificate: true }, 'atrás-do-proxy-77');
+    const to = new Writable({
+      write: (chunk, _encoding, done) => {
+        lines += String(chunk);
+        done();
+      },
+    });
+    desk = await CallbackDesk.open(connection, {
+      others: [locked],
+      log: openLog('trace', to),
+      certificateHeader: HEADER,
+      gateway: { startSchedule: NO_SCHEDULES, addressPerMinute: 40, trustProxy: 'loopback' },
+    });
+  });
+  after(() => desk.close());
+  beforeEach(async () => {
+    await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
+    connection.status = 'enabled';
+    connection.secrets = [SECRET, OLD_SECRET];
+  });
+  const stored = async () => {
+    const text = 'SELECT raw, times FROM operations.provider_callbacks ORDER BY id';
+    const { rows } = await desk.gateway.storage.operations.query<{ raw: Buffer; times: number }>(text);
+    return rows.map(({ raw, times }) => [raw.toString('latin1'), times] as const);
+  };
+  const pathOf = (id: string, secret: string): string => `/providers/${id}/${secret}`;
+  const post = (path: string, raw = '{}') => desk.gateway.call('POST', path, { raw, key: null });
+
+  it('are stored as they are, with and without the appended /pix, before the answer', async () => {
+    const [first, second] = ['{"pix" : []}', '{"pix":[]}'];
+    for (const [body, end] of [
+      [first, ''],
+      [second, '/pix'],
+    ] as const) {
+      const reply = await desk.call(body, { end });
+      expect([reply.status, reply.text]).to.deep.equal([200, '{}']);
+    }
+    expect(await stored()).to.deep.equal([
+      [first, 1],
+      [second, 1],
+    ]);
+  });
+
+  it('count a body that arrives again, and store it once', async () => {
+    for (const end of ['', '/pix', ''] as const) expect((await desk.call('{"a":1}', { end })).status).to.equal(200);
+    expect(await stored()).to.deep.equal([['{"a":1}', 3]]);
+    const at = await desk.needs.callbackReads.latest(connection.terms.connectionId);
+    expect(Date.parse(at ?? '')).to.be.closeTo(Date.now(), 60_000);
+    expect(await desk.needs.callbackReads.latest(locked.terms.connectionId)).to.equal(null);
+  });
+
+  it('need no content type, no JSON, no UTF-8, and not even a body', async () => {
+    const bytes = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x22]);
+    for (const body of ['', 'não é JSON\0', bytes]) expect((await desk.call(body)).status).to.equal(200);
+    expect(await stored()).to.deep.equal([
+      ['', 1],
+      [Buffer.from('não é JSON\0').toString('latin1'), 1],
+      [bytes.toString('latin1'), 1],
+    ]);
+    expect(await desk.untilHandled()).to.deep.equal([['notUnderstood'], ['notUnderstood'], ['notUnderstood']]);
+  });
+
+  it('of a registration are test calls', async () => {
+    expect((await desk.call({ evento: 'teste_webhook' })).status).to.equal(200);
+    expect(await desk.untilHandled()).to.deep.equal([['testCall']]);
+  });
+
+  it('have at most 256 kB, whether their length is announced or not', async () => {
+    const path = pathOf(connection.terms.connectionId, SECRET);
+    const whole = 'x'.repeat(BYTES_MAX);
+    expect((await post(path, whole)).status).to.equal(200);
+    expectError(await post(path, `${whole}x`), 413, 'payload_too_large');
+    const chunks = await rawCall(desk.gateway, { method: 'POST', path, chunks: [whole, 'x', ''] });
+    expectError(chunks, 413, 'payload_too_large');
+    expect((await stored()).map(([raw]) => raw.length)).to.deep.equal([BYTES_MAX]);
+  });
+
+  it('with a wrong secret, of an unknown or of a removed connection get the same 404, before their size counts', async () => {
+    const { connectionId } = connection.terms;
+    const answers = [];
+    for (const [id, secret] of [
+      [connectionId, `${SECRET}x`],
+      [connectionId, 'atrás-do-proxy-77'],
+      [newConnectionId(), SECRET],
+      ['pc_none', SECRET],
+    ] as const) {
+      const reply = await post(pathOf(id, secret), 'x'.repeat(BYTES_MAX + 1));
+      expectError(reply, 404, 'not_found');
+      answers.push(reply.text.replace(/"request_id":"[^"]*"/, ''));
+    }
+    connection.status = 'removed';
+    const removed = await post(pathOf(connectionId, SECRET));
+    expectError(removed, 404, 'not_found');
+    answers.push(removed.text.replace(/"request_id":"[^"]*"/, ''));
+    expect(new Set(answers).size).to.equal(1);
+    expect(await stored()).to.deep.equal([]);
+  });
+
+  it('are taken with the secret before a rotation until it ends', async () => {
+    expect((await desk.call('1', { secret: OLD_SECRET })).status).to.equal(200);
+    connection.secrets = [SECRET];
+    expectError(await desk.call('1', { secret: OLD_SECRET }), 404, 'not_found');
+    expect((await desk.call('1', { secret: SECRET })).status).to.equal(200);
+  });
+
+  it('of a connection that requires a certificate need the header of the proxy', async () => {
+    const call = (headers: Record<string, string>) => desk.call('{}', { connection: locked, headers });
+    expectError(await call({}), 403, 'client_certificate_required');
+    expectError(await call({ 'x-client-verify': 'FAILED' }), 403, 'client_certificate_required');
+    expect((await call({ 'x-client-verify': 'SUCCESS' })).status).to.equal(200);
+    expect(await stored()).to.deep.equal([['{}', 1]]);
+  });
+
+  it('leave no secret in any log, error or metric', async () => {
+    const { storage, faults, securityEvents, gateway } = desk.gateway;
+    await storage.operations.query('ALTER TABLE operations.provider_callbacks RENAME TO provider_callbacks_away');
+    const failed = await desk.call({ pix: [{ endToEndId: newEndToEndId() }] }, { end: '/pix' });
+    await storage.operations.query('ALTER TABLE operations.provider_callbacks_away RENAME TO provider_callbacks');
+    expectError(failed, 503, 'service_unavailable');
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expectError(
+        await desk.gateway.call(method, pathOf(connection.terms.connectionId, SECRET), { key: null }),
+        405,
+        'method_not_allowed',
+      );
+    expectError(await post(`${pathOf(connection.terms.connectionId, SECRET)}/other`), 404, 'not_found');
+    await desk.told({ endToEndId: 'not an id' });
+    await desk.untilHandled();
+    const { rows } = await storage.reads.query('SELECT * FROM operations.request_log');
+    const said = [
+      lines,
+      failed.text,
+      JSON.stringify([securityEvents, rows]),
+      ...faults.map((fault) => `${fault} ${(fault as Error).stack} ${JSON.stringify(fault)}`),
+      ...gateway.gauges.map(({ name }) => name),
+    ].join('\n');
+    expect(lines).to.include('provider callback needs an operator');
+    expect(said).to.not.include(SECRET).and.not.include(OLD_SECRET);
+  });
+
+  it('count failed attempts by address, and never block the right secret', async () => {
+    const { connectionId } = connection.terms;
+    let reply = await post(pathOf(connectionId, 'errado'));
+    for (let n = 0; n < 40 && reply.status === 404; n++) reply = await post(pathOf(connectionId, 'errado'));
+    expectError(reply, 429, 'rate_limited');
+    expect((await desk.call('{}')).status).to.equal(200);
+  });
+});
+
+describe('the limits of one connection', () => {
+  const PER_MINUTE = 5;
+  const IN_FLIGHT_MAX = 2;
+  let desk: CallbackDesk;
+  let busy: FakeConnection;
+  let calm: FakeConnection;
+  before(async () => {
+    busy = new FakeConnection(newConnectionId(), {}, SECRET);
+    calm = new FakeConnection(newConnectionId(), {}, 'calmo-0a1b2c');
+    desk = await CallbackDesk.open(busy, {
+      others: [calm],
+      gateway: { startSchedule: NO_SCHEDULES, ofConnection: { perMinute: PER_MINUTE, inFlightMax: IN_FLIGHT_MAX } },
+    });
+  });
+  after(() => desk.close());
+
+  it('do not touch another connection', async () => {
+    for (let n = 0; n < PER_MINUTE; n++) expect((await desk.call(String(n))).status).to.equal(200);
+    const reply = await desk.call('one more');
+    expectError(reply, 429, 'rate_limited');
+    expect(Number(reply.headers.get('retry-after'))).to.be.within(1, 60);
+    expect((await desk.call('{}', { connection: calm })).status).to.equal(200);
+  });
+
+  it('bound the callbacks whose bodies are still on their way', async () => {
+    const [secret = ''] = calm.secrets;
+    const path = `/providers/${calm.terms.connectionId}/${secret}`;
+    const slow = [];
+    for (let n = 0; n < IN_FLIGHT_MAX; n++) {
+      const asked = Promise.withResolvers<void>();
+      Object.defineProperty(calm, 'secrets', {
+        configurable: true,
+        get: () => {
+          asked.resolve();
+          return [secret];
+        },
+      });
+      const req = request(new URL(path, desk.gateway.baseUrl), { method: 'POST' });
+      req.on('error', () => undefined).write('{');
+      slow.push(req);
+      await asked.promise;
+    }
+    const reply = await desk.call('{}', { connection: calm });
+    expectError(reply, 503, 'service_unavailable');
+    expect(reply.headers.get('retry-after')).to.equal('2');
+    expectError(await desk.call('{}'), 429, 'rate_limited');
+    for (const req of slow) req.destroy();
+  });
+});
