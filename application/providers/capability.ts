@@ -1,14 +1,5 @@
-// Providers: connections to banks and payment institutions, and their callbacks (rules V1–V10).
+// Providers: connections to banks and payment institutions (rules V1–V7).
 import { capability } from '../core/capability.ts';
-import {
-  type CallbackNeeds,
-  type CallbackOperatorsNeeds,
-  callbackGauges,
-  callbackJobs,
-  callbackUpkeep,
-  callbackUseCases,
-  operateCallbacks,
-} from './callbacks.ts';
 import {
   type CheckConnectionNeeds,
   checkProviderConnection,
@@ -25,30 +16,32 @@ import {
   rotateProviderClientSecret,
   switchProviderConnection,
 } from './manageConnections.ts';
-import { listConnections, showConnection, shown, type ViewConnectionsNeeds } from './viewConnections.ts';
+import {
+  connectionProblems,
+  listConnections,
+  showConnection,
+  showing,
+  type ViewConnectionsNeeds,
+} from './viewConnections.ts';
 
-type ProvidersNeeds = CallbackNeeds & ConnectionGaugeNeeds;
-type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds & CallbackOperatorsNeeds;
+type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds;
 
 export const providers = capability({
   name: 'providers',
-  parts: (needs: ProvidersNeeds) => needs,
-  jobs: [...callbackJobs],
-  upkeep: [...callbackUpkeep],
-  gauges: [...callbackGauges, ...connectionGauges],
-  useCases: callbackUseCases,
+  parts: (needs: ConnectionGaugeNeeds) => needs,
+  gauges: connectionGauges,
   operators: (needs: OperatorsNeeds) => ({
     listConnections: listConnections(needs),
     showConnection: showConnection(needs),
+    connectionProblems: connectionProblems(needs),
     addProviderConnection: addProviderConnection(needs),
-    changeProviderConnection: changeProviderConnection(needs),
-    switchProviderConnection: switchProviderConnection(needs),
+    changeProviderConnection: showing(needs, changeProviderConnection(needs)),
+    switchProviderConnection: showing(needs, switchProviderConnection(needs)),
     removeProviderConnection: removeProviderConnection(needs),
-    rotateProviderClientSecret: rotateProviderClientSecret(needs),
+    rotateProviderClientSecret: showing(needs, rotateProviderClientSecret(needs)),
     rotateProviderCallbackSecret: rotateProviderCallbackSecret(needs),
     checkProviderConnection: checkProviderConnection(needs),
     registerProviderWebhook: registerProviderWebhook(needs),
     showProviderWebhook: showProviderWebhook(needs),
-    ...operateCallbacks(needs),
   }),
 });

@@ -88,19 +88,26 @@ export const checkProviderConnection =
 /** Returns the URL without its last part, which is a secret. */
 const withoutSecret = (url: string): string => url.replace(/[^/]+$/, '…');
 
-/** Registers the callback URL at the institution and returns it without its secret. Rejects as `checkProviderConnection` does. */
+export interface RegisteredWebhook {
+  /** Without its last part, which is a secret; null if none is registered. */
+  readonly url: string | null;
+  /** Whether it is the connection's current callback URL. */
+  readonly isCurrent: boolean;
+}
+
+/** Registers the callback URL at the institution. Rejects with `not_found`, and a refusal with `invalid_connection`. */
 export const registerProviderWebhook =
   (needs: CheckConnectionNeeds) =>
-  (id: ConnectionId): Promise<{ readonly url: string } | Rejection> =>
+  (id: ConnectionId): Promise<RegisteredWebhook | Rejection> =>
     withConnection(needs, id, async (open, callbackUrl) => {
       await open.registerWebhook(callbackUrl);
-      return { url: withoutSecret(callbackUrl) };
+      return { url: withoutSecret(callbackUrl), isCurrent: true };
     });
 
-/** Returns the URL registered at the institution, without its secret if it is ours, and whether it is the current one. */
+/** Returns the URL registered at the institution. Rejects with `not_found`, and a refusal with `invalid_connection`. */
 export const showProviderWebhook =
   (needs: CheckConnectionNeeds) =>
-  (id: ConnectionId): Promise<{ readonly url: string | null; readonly isCurrent: boolean } | Rejection> =>
+  (id: ConnectionId): Promise<RegisteredWebhook | Rejection> =>
     withConnection(needs, id, async (open, callbackUrl) => {
       const url = await open.registeredWebhook();
       return { url: url && withoutSecret(url), isCurrent: url === callbackUrl };

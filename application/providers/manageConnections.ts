@@ -4,6 +4,7 @@ import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { type ConnectionId, idIn, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type Connection,
   type ConnectionState,
@@ -252,11 +253,12 @@ export const rotateProviderCallbackSecret =
   async (
     id: ConnectionId,
     by: Changer,
-  ): Promise<{ readonly connection: Connection; readonly callbackUrl: string } | Rejection> => {
+  ): Promise<{ readonly callbackUrl: string; readonly previousUntil: Timestamp } | Rejection> => {
     const secret = newCallbackSecret(needs);
     const connection = await rotate(needs, id, 'callback', secret, by);
     if (isRejection(connection)) return connection;
-    const { previousCallback, callbackSecretVersion } = connection;
-    await needs.connectionVault.forgetBefore(id, 'callback', previousCallback?.version ?? callbackSecretVersion);
-    return { connection, callbackUrl: needs.connectionTool.callbackUrl(id, secret) };
+    // A rotation always leaves a previous secret.
+    const { version, until } = connection.previousCallback as NonNullable<Connection['previousCallback']>;
+    await needs.connectionVault.forgetBefore(id, 'callback', version);
+    return { callbackUrl: needs.connectionTool.callbackUrl(id, secret), previousUntil: until };
   };

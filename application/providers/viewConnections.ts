@@ -1,7 +1,7 @@
 // What operators see of provider connections.
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { type ConnectionView, connectionView } from '../../domain/presentation/connection.ts';
+import { type ConnectionView, connectionView, connectionWarnings } from '../../domain/presentation/connection.ts';
 import type { Connection } from '../../domain/providerConnection/aggregate.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -18,7 +18,7 @@ export interface ViewConnectionsNeeds {
 }
 
 /** Returns the view of one or more connections, from one look at what surrounds them. */
-export const viewsOf = async (
+const viewsOf = async (
   { accounts, connections, connectionRules, circuits }: ViewConnectionsNeeds,
   of: readonly Connection[],
 ): Promise<readonly ConnectionView[]> => {
@@ -36,26 +36,26 @@ export const viewsOf = async (
 };
 
 /** Returns all connections that are not removed, oldest first. */
-export const listConnections =
-  (needs: ViewConnectionsNeeds) =>
-  async (): Promise<readonly ConnectionView[]> =>
-    viewsOf(
-      needs,
-      (await needs.connections.all()).filter(({ status }) => status !== 'removed'),
-    );
+export const listConnections = (needs: ViewConnectionsNeeds) => async (): Promise<readonly ConnectionView[]> =>
+  viewsOf(
+    needs,
+    (await needs.connections.all()).filter(({ status }) => status !== 'removed'),
+  );
+
+/** Returns what operators should do about the connections, one sentence each. Empty: all is well. */
+export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> =>
+  connectionWarnings(await listConnections(needs)());
+
+type Known = (...args: never[]) => Promise<Connection | Rejection>;
+
+/** Returns the use case with the view of the connection as its reply. */
+export const showing =
+  <Change extends Known>(needs: ViewConnectionsNeeds, change: Change) =>
+  async (...args: Parameters<Change>): Promise<ConnectionView | Rejection> => {
+    const done = await change(...args);
+    return isRejection(done) ? done : ((await viewsOf(needs, [done]))[0] as ConnectionView);
+  };
 
 /** Returns a connection, read from its stream. Rejects with `not_found`. */
-export const showConnection =
-  (needs: ViewConnectionsNeeds) =>
-  async (id: ConnectionId): Promise<ConnectionView | Rejection> =>
-    shown(needs, await loadConnection(needs, id));
-
-/** Returns the view of a connection after a change, or the rejection. */
-export const shown = async (
-  needs: ViewConnectionsNeeds,
-  done: Connection | Rejection,
-): Promise<ConnectionView | Rejection> => {
-  if (isRejection(done)) return done;
-  const [view] = await viewsOf(needs, [done]);
-  return view as ConnectionView;
-};
+export const showConnection = (needs: ViewConnectionsNeeds) =>
+  showing(needs, (id: ConnectionId) => loadConnection(needs, id));

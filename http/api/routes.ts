@@ -10,6 +10,7 @@ import { disputes } from './disputes/module.ts';
 import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
 import { payouts } from './payouts/module.ts';
+import { providers } from './providers/module.ts';
 import { refunds } from './refunds/module.ts';
 import { requests } from './requests/requestLogs.ts';
 import { sandbox } from './sandbox/module.ts';
@@ -30,6 +31,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   requests,
   access,
   accounts,
+  providers,
   ops,
 ];
 

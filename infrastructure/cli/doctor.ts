@@ -165,6 +165,11 @@ const secretsKey: Check = async ({ config, storage: { operations } }) => {
   );
 };
 
+const providerConnections: Check = async ({ platform }) => {
+  const problems = await platform.connectionProblems();
+  return finding('provider connections', problems.length === 0, 'nothing to do', problems.join('; '));
+};
+
 const CHECKS: readonly Check[] = [
   postgresVersion,
   durability,
@@ -175,6 +180,7 @@ const CHECKS: readonly Check[] = [
   consumers,
   parkedStreams,
   failedJobs,
+  providerConnections,
 ];
 
 const doctor: CliCommand = {

@@ -125,6 +125,21 @@ const delivery = orNull(
 const moved = { amount: anyAmount, currency: anyText, at: anyTime };
 const payoutMoved = { amount: anyAmount, fee: share, currency: fc.constant('BRL' as const), at: anyTime };
 
+const connectionSettings = {
+  name: anyText,
+  baseUrl: anyText,
+  tokenUrl: anyText,
+  clientId: anyText,
+  pixKey: anyText,
+  certificate: orNull(anyText),
+  ca: orNull(anyText),
+  accountId: orNull(rawId<AccountId>()),
+  methods: fc.array(method, { minLength: 1, maxLength: 2 }),
+  order: count,
+  requireClientCertificate: fc.boolean(),
+  allowPrivate: fc.boolean(),
+};
+
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
 /** One entry per event type. The compiler requires an entry for every new type. */
 export const ANY_DATA: DataOf = {
@@ -420,6 +435,27 @@ export const ANY_DATA: DataOf = {
   UserRoleChanged: fc.record({ role: fc.constantFrom(...ACCOUNT_ROLES), at: anyTime }),
   UserSecondFactorEnrolled: fc.record({ secondFactorId: rawId<SecondFactorId>(), at: anyTime }),
   UserSecondFactorReset: fc.record({ at: anyTime }),
+  ProviderConnectionAdded: fc.record({
+    connectionId: rawId<ConnectionId>(),
+    kind: fc.constant('pix' as const),
+    preset: anyText,
+    ...connectionSettings,
+    clientSecretVersion: count,
+    privateKeyVersion: count,
+    callbackSecretVersion: count,
+    at: anyTime,
+  }),
+  ProviderConnectionChanged: fc.record({ ...connectionSettings, privateKeyVersion: count, at: anyTime }),
+  ProviderConnectionEnabled: fc.record({ at: anyTime }),
+  ProviderConnectionDrained: fc.record({ at: anyTime }),
+  ProviderConnectionDisabled: fc.record({ at: anyTime }),
+  ProviderConnectionRemoved: fc.record({ at: anyTime }),
+  ProviderConnectionClientSecretRotated: fc.record({ clientSecretVersion: count, at: anyTime }),
+  ProviderConnectionCallbackSecretRotated: fc.record({
+    callbackSecretVersion: count,
+    previousUntil: anyTime,
+    at: anyTime,
+  }),
   LogConsumerEventSkipped: fc.record({
     consumer: anyText,
     stream: anyText,

@@ -26,6 +26,7 @@ import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/g
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
+import type { OpenAdapter } from '../../infrastructure/providers/connectionKinds.ts';
 import type { RequestLog } from '../../infrastructure/requests/requestLog.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';

@@ -2,7 +2,7 @@
 import type { CallbackUseCases } from '../../../application/providers/callbacks.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { exactly } from '../../kernel/jsonSchema.ts';
-import { type ArrivingBody, type ParamRule, type Route, routeCalling } from '../../kernel/route.ts';
+import { type ArrivingBody, json, type ParamRule, type Route, routeCalling } from '../../kernel/route.ts';
 import type { AppServices } from '../../kernel/serverContext.ts';
 import { FOR_INSTITUTIONS } from './tags.ts';
 
@@ -31,8 +31,8 @@ const callbackRoute = (end: '' | '/pix', operationId: string): Route =>
     limit: 'callbacks',
     params: { id: text('The connection.'), secret: text('The credential.') },
     body: { kind: 'stream', contentTypes: null, bytesMax: CALLBACK_BYTES_MAX },
-    responses: { 200: { kind: 'json', description: 'The callback is stored.', schema: exactly({}) } },
-    errors: ['not_found', 'client_certificate_required'],
+    responses: { 200: json('The callback is stored.', exactly({})) },
+    errors: ['client_certificate_required'],
     handle: async ({ caller, body, services }) => {
       // Rejected at once, because reading would wait for the whole upload.
       if ((body.size ?? 0) > CALLBACK_BYTES_MAX) return { ...TOO_LARGE, headers: { Connection: 'close' } };
