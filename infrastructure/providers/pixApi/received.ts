@@ -97,7 +97,7 @@ export class ReceivedPix {
     const query = {
       inicio: addMillis(pix.paidAt, -AROUND_MS),
       fim: addMillis(pix.paidAt, AROUND_MS),
-      txid: pix.txid,
+      [this.#connection.preset.txidParameter]: pix.txid,
       ...filter,
     };
     for (let number: number | null = 0; number !== null && number < SEARCHED_PAGES; ) {
