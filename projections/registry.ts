@@ -8,6 +8,7 @@ import type { ReadStores } from './engine/readModel.ts';
 import { keyring } from './keyring/readModel.ts';
 import { payments } from './payments/readModel.ts';
 import { payouts } from './payouts/readModel.ts';
+import { providerMovements } from './providerMovements/readModel.ts';
 import { providers } from './providers/readModel.ts';
 import { refunds } from './refunds/readModel.ts';
 import { users } from './users/readModel.ts';
@@ -18,6 +19,7 @@ const READ_MODELS = [
   payments,
   refunds,
   payouts,
+  providerMovements,
   disputes,
   wallet,
   webhookEndpoints,

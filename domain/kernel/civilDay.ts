@@ -76,6 +76,17 @@ export const endOfCivilDay = (at: Timestamp, days: number, zone: CivilZone): Tim
   return fromMillis(over - 1);
 };
 
+/** Returns the first and last millisecond of a civil day (`yyyy-mm-dd`), or null if the day doesn't exist. Exact since 1914. */
+export const civilDayBounds = (
+  day: string,
+  zone: CivilZone,
+): { readonly from: Timestamp; readonly to: Timestamp } | null => {
+  const noon = `${day}T12:00:00.000Z`;
+  if (!isTimestamp(noon) || day < WHOLE_HOURS_SINCE) return null;
+  const before = endOfCivilDay(noon, -1, zone);
+  return { from: fromMillis(toMillis(before) + 1), to: endOfCivilDay(noon, 0, zone) };
+};
+
 const dayOfEpoch = (epochDay: number): string => new Date(epochDay * DAY_MS).toISOString().slice(0, 10);
 
 /** Returns the last `count` business days up to and including `today`. Every civil day counts as a business day (T1). */

@@ -62,8 +62,9 @@ export const openTransport = ({ secureContext, allowPrivate, timeouts }: Transpo
   });
   return {
     send: ({ url, method, headers, body }) => {
-      // Plain http is a matter of private addresses: both are for development only.
-      const target = parseTarget(url, { mode: allowPrivate ? 'test' : 'live', privateAllowed: allowPrivate });
+      if (!allowPrivate && /^http:/i.test(url))
+        return Promise.resolve({ kind: 'notSent', why: 'url must use https unless private addresses are allowed' });
+      const target = parseTarget(url, { mode: 'test', privateAllowed: allowPrivate });
       if (isRefusal(target)) return Promise.resolve({ kind: 'notSent', why: target.message });
       return new Promise((resolve) => {
         const exchange = new Exchange(timeouts.totalMs, resolve);

@@ -63,9 +63,9 @@ describe('provider connections before operators', () => {
   it('no secret is in an answer, a log, an event or the database', async () => {
     const secret = bank.clients[0]?.clientSecret as string;
     const { id, callbackUrl } = await desk.add(bank, { certificate: RECEIVER.cert, privateKey: RECEIVER.key });
+    await created();
     const rotated = await desk.ask<{ callbackUrl: string }>('POST', `/${id}/callback-secret`);
     await desk.ask('POST', `/${id}/client-secret`, { clientSecret: 'outro-segredo-do-cliente' });
-    await created();
     const answers = [await desk.show(id), (await desk.ask('GET')).body];
     const { operations } = desk.gateway.storage;
     const { rows: tables } = await operations.query<{ name: string }>(
@@ -112,7 +112,7 @@ describe('provider connections before operators', () => {
     expectError(await desk.charge(), 422, 'unprocessable_entity');
     const { tenant } = desk.gateway;
     const cancelled = await desk.gateway.post<{ status: string }>(
-      `/v1/charges/${chargeId}/cancel`,
+      `/v1/payments/${chargeId}/cancel`,
       {},
       { key: tenant.liveKey },
     );
@@ -130,7 +130,7 @@ describe('provider connections before operators', () => {
     const calls = () => JSON.stringify(bank.state());
     const before = calls();
     const { tenant, gateway } = desk.gateway;
-    const cancelled = await desk.gateway.post(`/v1/charges/${chargeId}/cancel`, {}, { key: tenant.liveKey });
+    const cancelled = await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key: tenant.liveKey });
     expect(cancelled.status, cancelled.text).to.equal(503);
     expect(calls()).to.equal(before);
     expect(await gateway.services.platform.connectionProblems()).to.deep.equal([
@@ -148,7 +148,7 @@ describe('provider connections before operators', () => {
     expect(await Promise.all([old, fresh].map(connectionOf))).to.deep.equal([first.id, second.id]);
     const { tenant } = desk.gateway;
     for (const id of [old, fresh])
-      expect((await desk.gateway.post(`/v1/charges/${id}/cancel`, {}, { key: tenant.liveKey })).status).to.equal(200);
+      expect((await desk.gateway.post(`/v1/payments/${id}/cancel`, {}, { key: tenant.liveKey })).status).to.equal(200);
     expect([bank.calls('charge.change'), other.calls('charge.change')]).to.deep.equal([1, 1]);
   });
 
@@ -180,7 +180,7 @@ describe('provider connections before operators', () => {
     expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
     expect((await desk.show(id)).status).to.equal('draining');
     const { tenant } = desk.gateway;
-    await desk.gateway.post(`/v1/charges/${chargeId}/cancel`, {}, { key: tenant.liveKey });
+    await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key: tenant.liveKey });
     for (const _ of ['once', 'twice']) expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
     expectError(await desk.ask('GET', `/${id}`), 404, 'not_found');
     expectError(await desk.ask('POST', `/${id}/enable`), 404, 'not_found');
@@ -205,7 +205,7 @@ describe('provider connections before operators', () => {
   it('a rotated callback URL works beside the previous one, until the next rotation', async () => {
     const { id, callbackUrl: first } = await desk.add(bank);
     const { callbackSecrets } = desk.gateway.gateway.needs as unknown as { callbackSecrets: CallbackSecrets };
-    const accepts = (url: string) => callbackSecrets.accepts(rawIdOf(id) as never, url.split('/').at(-1) as string);
+    const accepts = async (url: string) => callbackSecrets.accepts(rawIdOf(id) as never, url.split('/').at(-1) as string);
     expect(await accepts(first)).to.equal(true);
     expect(await accepts(`${first}0`)).to.equal(false);
     const rotate = async () => (await desk.ask<Added>('POST', `/${id}/callback-secret`)).body.callbackUrl;

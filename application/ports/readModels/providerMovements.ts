@@ -1,0 +1,63 @@
+// Queries on what Quita ordered and posted at provider connections, compared with what institutions list.
+import type { AccountId, ConnectionId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import type { Discrepancy, MovementKey, Scope } from '../providerBooks.ts';
+
+/** A movement that Quita posted and the institution did not list. */
+export interface Unlisted extends MovementKey {
+  readonly accountId: AccountId;
+  /** null: a requested payout. */
+  readonly paymentId: PaymentId | null;
+  /** Of the received Pix that a return belongs to. */
+  readonly endToEndId: string | null;
+  readonly amount: number;
+  readonly at: Timestamp;
+}
+
+/** A movement that Quita ordered. */
+export interface Order {
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly paymentId: PaymentId | null;
+}
+
+/** Sums of a day, in minor units and unsigned. */
+export interface DaySums {
+  /** Of our clearing account, before and after the day. */
+  readonly opening: number;
+  readonly closing: number;
+  /** The institution's. */
+  readonly received: number;
+  readonly returned: number;
+  readonly paidOut: number;
+  /** That we posted. */
+  readonly fees: number;
+  /** What the institution lists, minus what we posted. */
+  readonly difference: number;
+}
+
+export interface ProviderMovements {
+  /** Waits until all events of the log are in the read model. Throws ReadModelsBehind. */
+  assertCurrent(): Promise<void>;
+  /** Returns those end-to-end ids that the connection received and no payment has recorded. */
+  unrecorded(connectionId: ConnectionId, endToEndIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns up to `limit` posted returns (or Pix-outs) of a period that no listed item matches, after this reference. */
+  unlisted(
+    connectionId: ConnectionId,
+    moved: 'returned' | 'paid_out',
+    period: { readonly from: Timestamp; readonly to: Timestamp },
+    after: string,
+    limit: number,
+  ): Promise<readonly Unlisted[]>;
+  /** Matches listed returns with the disputes that announced them, and notes items that were posted on another day. */
+  match(connectionId: ConnectionId, scope: Scope): Promise<void>;
+  /** Returns the differences between listed items and our movements. Call `match` first. */
+  discrepancies(connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]>;
+  /** Returns the orders among these ids. */
+  orders(connectionId: ConnectionId, ids: readonly string[]): Promise<readonly Order[]>;
+}
+
+export interface ProviderMovementReads {
+  discrepancies(connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]>;
+  sums(connectionId: ConnectionId, day: string): Promise<DaySums>;
+}

@@ -1,0 +1,271 @@
+// Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and the postings of the
+// clearing account (rule V4). A look goes through a span of time in periods, page by page, and continues where it stopped.
+import type { AccountId, RefundId } from '../../domain/kernel/ids.ts';
+import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import { isTxid } from '../../domain/pix/ids.ts';
+import { REFUND } from '../../domain/refund/refund.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Known, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import type {
+  Discrepancy,
+  FindingAlerts,
+  FindingKind,
+  ListedItem,
+  Look,
+  LookStep,
+  ReconciliationFindings,
+  ReconciliationLooks,
+} from '../ports/providerBooks.ts';
+import type { OpenConnection, Page, SentPayment } from '../ports/providerConnections.ts';
+import type { ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { ConnectionPayment, ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
+import type { ProviderMovements, Unlisted } from '../ports/readModels/providerMovements.ts';
+
+/** The longest period of one query, because the standard limits periods. */
+const PERIOD_MS = DAY_MS;
+/** Findings are compared for so much time at once, so that a day of a million payments needs no more memory than an hour. */
+const WINDOW_MS = HOUR_MS;
+/** The institution's clock may be ahead by this much. */
+const AHEAD_MS = 2 * MINUTE_MS;
+/** How many returns or Pix-outs are asked about before the progress is saved. */
+const ASKED_PAGE = 20;
+const OPEN_PAGE = 1_000;
+
+/** A movement may be under way for so long before operators are told. Institutions may list one an hour late. */
+const graceMs = (kind: FindingKind): number => {
+  if (kind === 'missing_there') return HOUR_MS;
+  return kind === 'missing_here' || kind === 'return_state' ? 2 * MINUTE_MS : 0;
+};
+
+/** Takes the returns that the institution reports for a payment. Idempotent. Throws UnknownAtProvider to be called again later. */
+export type TakeReturns = (payment: ConnectionPayment, received: ReceivedPayment) => Promise<void>;
+
+export interface CompareNeeds {
+  readonly commands: CommandHandler;
+  readonly looks: ReconciliationLooks;
+  readonly findings: ReconciliationFindings;
+  readonly findingAlerts: FindingAlerts;
+  readonly providerMovements: ProviderMovements;
+  readonly connectionPayments: ConnectionPayments;
+  readonly notifications: Pick<ProviderNotifications, 'store' | 'moved' | 'wake'>;
+}
+
+interface Work extends CompareNeeds {
+  readonly connection: OpenConnection;
+  readonly takeReturns: readonly TakeReturns[];
+}
+
+interface Period {
+  readonly from: Timestamp;
+  readonly to: Timestamp;
+}
+const periodOf = ({ until, target }: Look): Period => ({
+  from: until,
+  to: earlier(addMillis(until, PERIOD_MS - AHEAD_MS), target),
+});
+/** The last period also covers an institution whose clock is ahead. */
+const listedIn = (look: Look): Period => {
+  const { from, to } = periodOf(look);
+  return { from, to: addMillis(to, AHEAD_MS) };
+};
+
+/**
+ * Takes the next step of a look: one page, or the comparison of a period. Returns the look, with the step `done` at its end, or null if
+ * another process has continued it. Throws UnknownAtProvider if the institution gives no answer; the next call repeats the step.
+ */
+export const takeStep = async (work: Work, look: Look): Promise<Look | null> => {
+  if (look.until >= look.target || look.step === 'done') return work.looks.advance(look, { ...look, step: 'done' }, []);
+  switch (look.step) {
+    case 'received':
+      return listReceived(work, look);
+    case 'sent':
+      return listSent(work, look);
+    case 'ask':
+      return ask(work, look);
+    default:
+      return compare(work, look);
+  }
+};
+
+const movedOn = (look: Look, step: LookStep, cursor: string | null = null) => ({ until: look.until, step, cursor });
+
+const known = <T>(answer: Known<T>, what: string): T => {
+  if (answer.kind !== 'known') throw new UnknownAtProvider(what);
+  return answer.value;
+};
+
+/** Pages after the first are requested with the institution's cursor. */
+const listReceived = async (work: Work, look: Look): Promise<Look | null> => {
+  const { connection, looks } = work;
+  const { from, to } = listedIn(look);
+  const answer = await connection.statement.listReceived(from, to, look.cursor);
+  const { items, next }: Page<ReceivedPayment> = known(answer, `payments received from ${from}`);
+  const listed = await takeReceived(work, items);
+  const then = next === null ? movedOn(look, 'sent') : movedOn(look, 'received', next);
+  return looks.advance(look, then, listed);
+};
+
+/** Returns the items of received payments and their returns. Those that no payment has recorded are settled as usual. */
+const takeReceived = async (work: Work, received: readonly ReceivedPayment[]): Promise<readonly ListedItem[]> => {
+  const { connection, connectionPayments, providerMovements, notifications } = work;
+  const { connectionId } = connection.terms;
+  const txids = received.flatMap(({ txid }) => (txid !== null && isTxid(txid) ? [txid] : []));
+  const charges = await connectionPayments.byTxid(connectionId, txids);
+  const ids = received.map(({ incoming }) => incoming.providerPaymentId);
+  const unrecorded = await providerMovements.unrecorded(connectionId, ids);
+  for (const one of received) {
+    const charge = one.txid === null ? undefined : charges.get(one.txid);
+    if (charge === undefined) continue;
+    const { providerPaymentId: reference } = one.incoming;
+    if (unrecorded.has(reference)) await notifications.store({ ...charge, kind: 'payment', reference }, rawOf(one));
+    else if (one.returns.length > 0) for (const take of work.takeReturns) await take(charge, one);
+  }
+  return received.flatMap((one) => itemsOf(one, one.txid === null ? undefined : charges.get(one.txid)));
+};
+
+/** Returns the raw notification: the payment as the institution listed it, marked as found by reconciliation. */
+const rawOf = ({ txid, incoming }: ReceivedPayment): string =>
+  JSON.stringify({ foundBy: 'reconciliation', txid, incoming });
+
+const itemsOf = (
+  { txid, incoming, returns }: ReceivedPayment,
+  charge: ConnectionPayment | undefined,
+): readonly ListedItem[] => {
+  const { providerPaymentId: pix, amount, paidAt } = incoming;
+  const about = { txid, paymentId: charge?.paymentId ?? null };
+  const one = { kind: 'received', id: pix, pix: '', endToEndId: pix, amount, status: 'done', isMed: false } as const;
+  return [
+    { ...one, ...about, at: paidAt },
+    ...returns.map(
+      ({ id, returnId, nature, status, amount: back, requestedAt, settledAt }): ListedItem => ({
+        ...{ kind: 'returned', id, pix, endToEndId: returnId, ...about, amount: back, status },
+        ...{ isMed: nature.startsWith('med'), at: settledAt ?? requestedAt },
+      }),
+    ),
+  ];
+};
+
+const listSent = async (work: Work, look: Look): Promise<Look | null> => {
+  const { statement } = work.connection;
+  if (statement.listSent === undefined) return work.looks.advance(look, movedOn(look, 'ask'), []);
+  const { from, to } = listedIn(look);
+  const { items, next } = known(await statement.listSent(from, to, look.cursor), `payments sent from ${from}`);
+  const then = next === null ? movedOn(look, 'ask') : movedOn(look, 'sent', next);
+  return work.looks.advance(look, then, items.map(sentItem));
+};
+
+const sentItem = ({ id, endToEndId, status, amount, at }: SentPayment): ListedItem => ({
+  ...{ kind: 'paid_out', id, pix: '', endToEndId, txid: null, paymentId: null, amount, status, isMed: false, at },
+});
+
+/**
+ * Asks about posted movements that the lists of the period don't show: returns, which institutions list under the day of the received Pix,
+ * and Pix-outs if the institution lists none.
+ */
+const ask = async (work: Work, look: Look): Promise<Look | null> => {
+  const { connection, providerMovements, looks } = work;
+  await providerMovements.assertCurrent();
+  const [moved, after] = look.cursor?.startsWith('paid_out ')
+    ? (['paid_out', look.cursor.slice('paid_out '.length)] as const)
+    : (['returned', look.cursor ?? ''] as const);
+  const page = await providerMovements.unlisted(
+    connection.terms.connectionId,
+    moved,
+    listedIn(look),
+    after,
+    ASKED_PAGE,
+  );
+  const items: ListedItem[] = [];
+  for (const one of page) items.push(...(moved === 'returned' ? await askReturn(work, one) : await askSent(work, one)));
+  const last = page.at(-1)?.reference;
+  if (last !== undefined)
+    return looks.advance(look, movedOn(look, 'ask', moved === 'returned' ? last : `paid_out ${last}`), items);
+  const asksSent = moved === 'returned' && connection.statement.listSent === undefined && connection.rail !== null;
+  return looks.advance(look, asksSent ? movedOn(look, 'ask', 'paid_out ') : movedOn(look, 'compare'), []);
+};
+
+const askReturn = async (work: Work, { endToEndId, accountId }: Unlisted): Promise<readonly ListedItem[]> => {
+  if (endToEndId === null) return [];
+  const found = await work.connection.provider.findPayment(ownerOf(work.connection, accountId), endToEndId);
+  const received = known(found, `returns of ${endToEndId}`);
+  return received === null ? [] : takeReceived(work, [received]);
+};
+const ownerOf = ({ terms }: OpenConnection, accountId: AccountId) => ({
+  accountId: terms.accountId ?? accountId,
+  mode: 'live' as const,
+});
+
+const askSent = async ({ commands, connection }: Work, one: Unlisted): Promise<readonly ListedItem[]> => {
+  const outcome = await (one.paymentId === null
+    ? payoutAt(commands, connection, one.reference as PayoutId)
+    : refundAt(commands, connection, one.reference as RefundId));
+  if (outcome === null) return [];
+  const status = outcome.kind === 'confirmed' ? 'done' : outcome.kind;
+  const endToEndId = outcome.kind === 'confirmed' ? outcome.endToEndId : null;
+  return [sentItem({ id: one.reference, endToEndId, status, amount: one.amount as SentPayment['amount'], at: one.at })];
+};
+
+const payoutAt = async (commands: CommandHandler, { rail }: OpenConnection, id: PayoutId) => {
+  const { state } = await commands.load(PAYOUT, PAYOUT.stream(id));
+  if (state.status === 'absent' || rail === null) return null;
+  const { payoutId, accountId, mode, connectionId, amount, destination, description: note } = state.terms;
+  const order = { payoutId, accountId, mode, connectionId, amount, destination, note, metadata: null };
+  return known(await rail.find(order), `payout ${id}`);
+};
+const refundAt = async (commands: CommandHandler, { provider }: OpenConnection, id: RefundId) => {
+  const { state } = await commands.load(REFUND, REFUND.stream(id));
+  return state.status === 'absent' ? null : known(await provider.findRefund(state.order), `refund ${id}`);
+};
+
+/** Compares a period whose lists are complete, and everything unresolved. */
+const compare = async (work: Work, look: Look): Promise<Look | null> => {
+  const { looks, providerMovements, findings, connection } = work;
+  const { connectionId } = connection.terms;
+  const { from, to } = listedIn(look);
+  await looks.forgetVanished(look, from, to);
+  await providerMovements.assertCurrent();
+  for (let start = from; start <= to; start = addMillis(start, WINDOW_MS)) {
+    const scope = { from: start, to: earlier(addMillis(start, WINDOW_MS - 1), to) };
+    await providerMovements.match(connectionId, scope);
+    await save(work, scope, await providerMovements.discrepancies(connectionId, scope));
+  }
+  for (let after = ''; ; ) {
+    const open = await findings.open(connectionId, after, OPEN_PAGE);
+    const last = open.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+    const scope = { movements: open };
+    await providerMovements.match(connectionId, scope);
+    await save(work, scope, await providerMovements.discrepancies(connectionId, scope));
+  }
+  const until = periodOf(look).to;
+  return looks.advance(look, { until, step: until >= look.target ? 'done' : 'received', cursor: null }, []);
+};
+
+const save = async (
+  work: Work,
+  scope: Parameters<ReconciliationFindings['save']>[1],
+  discrepancies: readonly Discrepancy[],
+): Promise<void> => {
+  const { findings, findingAlerts, connection } = work;
+  await startOrders(work, discrepancies);
+  for (const finding of await findings.save(connection.terms.connectionId, scope, discrepancies, graceMs))
+    findingAlerts.found(finding);
+};
+
+/** Starts the jobs of payouts and refunds that the institution made and Quita has not recorded. They ask for the outcome. */
+const startOrders = async (work: Work, discrepancies: readonly Discrepancy[]): Promise<void> => {
+  const { notifications, providerMovements, connection } = work;
+  const ids = discrepancies.flatMap(({ moved, expected, found, reference }) =>
+    moved === 'received' || expected !== null || found === null ? [] : [reference.slice(reference.indexOf('/') + 1)],
+  );
+  if (ids.length === 0) return;
+  for (const { id, accountId, paymentId } of await providerMovements.orders(connection.terms.connectionId, ids)) {
+    const tenant = { accountId, mode: 'live' as const };
+    const kind = paymentId === null ? 'payout' : 'refund';
+    await notifications.moved(tenant, kind, paymentId === null ? { payoutId: id } : { paymentId, refundId: id });
+    notifications.wake(tenant, kind);
+  }
+};

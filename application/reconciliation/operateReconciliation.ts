@@ -1,0 +1,154 @@
+// Operators' use cases for reconciliation: run it, report a day, list and resolve findings (rule V4).
+import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
+import { type ConnectionId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { addMillis, earlier, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
+import type { DaySums, ProviderMovementReads } from '../ports/readModels/providerMovements.ts';
+
+export interface OperateReconciliationNeeds {
+  readonly runs: ReconciliationRuns;
+  readonly findingReads: FindingReads;
+  readonly movementReads: ProviderMovementReads;
+  readonly stopwatch: Stopwatch;
+}
+
+/** A finding as a report shows it (rule V4). */
+export interface ReportedFinding {
+  readonly kind: Finding['kind'];
+  readonly endToEndId: string | null;
+  readonly txid: string | null;
+  /** `ch_…` */
+  readonly charge: string | null;
+  readonly expected: number | null;
+  readonly found: number | null;
+  readonly resolved?: { readonly at: Timestamp; readonly by: string; readonly reason: string | null };
+}
+
+export interface ReconciliationReport extends DaySums {
+  /** `pc_…` */
+  readonly connection: string;
+  readonly day: string;
+  readonly findings: readonly ReportedFinding[];
+}
+
+/** When the latest completed comparison of a connection started; null if none did. */
+export interface ReconciledConnection {
+  readonly connection: string;
+  readonly comparedAt: Timestamp | null;
+  /** The institution gives no answer; it is asked again at this time. */
+  readonly retryAt: Timestamp | null;
+}
+export interface RequestedRun {
+  readonly requestedAt: Timestamp;
+  /** Whether all comparisons have ended. Otherwise the running program continues them. */
+  readonly isDone: boolean;
+  readonly connections: readonly ReconciledConnection[];
+}
+
+const publicId = (id: ConnectionId): string => PROVIDER_CONNECTION.idPrefix + id;
+/** Pause between two looks at the progress. */
+const POLL_MS = 200;
+/** Longest time for the running program to notice a request for the connections that are not known yet. */
+const NOTICED_MS = 12_000;
+const REASON_MAX = 500;
+const WINDOW_MS = HOUR_MS;
+
+export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
+  /**
+   * Requests a comparison of a connection, or (null) of all, by the running program, and waits up to `waitMs` for its end.
+   */
+  runReconciliation: (connectionId: ConnectionId | null, waitMs: number) => run(needs, connectionId, waitMs),
+  /** Returns the statement of a civil day of São Paulo. Rejects with `invalid_request` if the day does not exist. */
+  reportReconciliation: (connectionId: ConnectionId, day: string) => report(needs, connectionId, day),
+  /** Returns at most `limit` findings, newest first. `total` also counts those beyond the limit. */
+  listFindings: (filter: FindingFilter, limit: number) => needs.findingReads.list(filter, limit),
+  /** Resolves a finding; it stays in the report. Rejects with `not_found` and `invalid_request`. */
+  resolveFinding: (id: string, reason: string, by: Changer) => resolve(needs, id, reason, by),
+});
+
+const run = async (
+  { runs, stopwatch }: OperateReconciliationNeeds,
+  connectionId: ConnectionId | null,
+  waitMs: number,
+): Promise<RequestedRun> => {
+  const requestedAt = await runs.request(connectionId);
+  const start = stopwatch.elapsedMs();
+  for (;;) {
+    const ids = connectionId === null ? await runs.known() : [connectionId];
+    const states = await Promise.all(ids.map(async (id) => ({ id, ...(await runs.stateOf(id)) })));
+    const elapsedMs = stopwatch.elapsedMs() - start;
+    const isDone =
+      states.every(({ comparedAt }) => comparedAt !== null && comparedAt >= requestedAt) &&
+      (states.length > 0 || elapsedMs >= NOTICED_MS);
+    const hasFailed = states.some(({ retryAt }) => retryAt !== null && retryAt > requestedAt);
+    if (isDone || hasFailed || elapsedMs >= waitMs)
+      return {
+        requestedAt,
+        isDone,
+        connections: states.map(({ id, comparedAt, retryAt }) => ({ connection: publicId(id), comparedAt, retryAt })),
+      };
+    await stopwatch.pause(POLL_MS);
+  }
+};
+
+const report = async (
+  { findingReads, movementReads }: OperateReconciliationNeeds,
+  connectionId: ConnectionId,
+  day: string,
+): Promise<ReconciliationReport | Rejection> => {
+  const bounds = civilDayBounds(day, 'America/Sao_Paulo');
+  if (bounds === null) return reject('invalid_request', 'The day must be a date as yyyy-mm-dd.', { param: 'day' });
+  const { from, to } = bounds;
+  const current = new Map<string, Discrepancy>();
+  for (let start = from; start <= to; start = addMillis(start, WINDOW_MS)) {
+    const scope = { from: start, to: earlier(addMillis(start, WINDOW_MS - 1), to) };
+    for (const one of await movementReads.discrepancies(connectionId, scope)) current.set(one.id, one);
+  }
+  const stored = await findingReads.ofDay(connectionId, day);
+  const sums = await movementReads.sums(connectionId, day);
+  const resolved = new Map(stored.flatMap((one) => (one.resolved === null ? [] : [[one.id, one] as const])));
+  const findings = [
+    ...[...current.values()].map((one) => reported(one, resolutionOf(resolved.get(one.id), one))),
+    // What is shown no more agrees by now.
+    ...[...resolved.values()].filter(({ id }) => !current.has(id)).map((one) => reported(agreed(one), one.resolved)),
+  ];
+  return { connection: publicId(connectionId), day, ...sums, findings };
+};
+
+/** A resolution is kept as long as the figures are those that were resolved. */
+const resolutionOf = (stored: Finding | undefined, { expected, found }: Discrepancy): Finding['resolved'] =>
+  stored !== undefined && stored.expected === expected && stored.found === found ? stored.resolved : null;
+
+const agreed = (one: Finding): Finding => {
+  const amount = one.expected ?? one.found;
+  return { ...one, expected: amount, found: amount };
+};
+
+const reported = (one: Discrepancy, resolved: Finding['resolved']): ReportedFinding => ({
+  kind: one.kind,
+  endToEndId: one.endToEndId,
+  txid: one.txid,
+  charge: one.paymentId === null ? null : PREFIX.charge + one.paymentId,
+  expected: one.expected,
+  found: one.found,
+  ...(resolved !== null && { resolved }),
+});
+
+const resolve = async (
+  { findingReads }: OperateReconciliationNeeds,
+  id: string,
+  reason: string,
+  { actor }: Changer,
+): Promise<Finding | Rejection> => {
+  const text = reason.trim();
+  if (text === '' || text.length > REASON_MAX)
+    return reject('invalid_request', `The reason must not be blank and must have at most ${REASON_MAX} characters.`, {
+      param: 'reason',
+    });
+  const resolved = await findingReads.resolve(id, actor, text);
+  return resolved ?? reject('not_found', 'No unresolved finding has this id.');
+};

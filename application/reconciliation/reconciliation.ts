@@ -1,0 +1,26 @@
+// What reconciliation adds to the capability of provider connections.
+import type { FindingReads } from '../ports/providerBooks.ts';
+import type { TakeReturns } from './compareConnection.ts';
+import { type ReconcileNeeds, reconcileConnections } from './reconcileConnections.ts';
+
+export interface ReconciliationNeeds extends ReconcileNeeds {
+  readonly findingReads: FindingReads;
+}
+
+/** `returnsOf`: what is done with the returns of a received Pix. */
+export const reconciliationUpkeep = (returnsOf: (needs: ReconciliationNeeds) => readonly TakeReturns[]) => [
+  {
+    failure: 'provider connections could not be compared',
+    pattern: '*/5 * * * * *',
+    onlyLeader: true as const,
+    run: (needs: ReconciliationNeeds) => reconcileConnections(needs, returnsOf(needs))(),
+  },
+];
+
+export const reconciliationGauges = [
+  {
+    name: 'provider_findings',
+    help: 'Unresolved differences between Quita and the institutions (`reconcile list`).',
+    read: ({ findingReads }: ReconciliationNeeds) => findingReads.countOpen(),
+  },
+];

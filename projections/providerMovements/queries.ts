@@ -1,0 +1,266 @@
+// Compares what institutions list (operations.provider_items) with what Quita posted, in the database.
+import type { Discrepancy, MovementKey, Scope } from '../../application/ports/providerBooks.ts';
+import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
+import type {
+  DaySums,
+  Order,
+  ProviderMovementReads,
+  ProviderMovements,
+  Unlisted,
+} from '../../application/ports/readModels/providerMovements.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
+import type { ConnectionId } from '../../domain/kernel/ids.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+
+const CURRENT_MS = 10_000;
+
+const SCHEMA = 'rm_provider_movements';
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
+
+/** Joins the movement `m` that a listed item `i` shows. A return is identified by its id and the received Pix. */
+const MOVEMENT_OF_ITEM = `LEFT JOIN ${SCHEMA}.movements m ON m.connection_id = i.connection_id AND m.kind = i.kind
+    AND m.reference = coalesce(i.match_id, i.id) AND (i.match_id IS NOT NULL OR i.kind <> 'returned' OR m.end_to_end_id = i.pix)`;
+/** No listed item shows the movement `m`. */
+const UNLISTED = `NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.kind = m.kind
+      AND i.id = m.reference AND i.pix = CASE m.kind WHEN 'returned' THEN coalesce(m.end_to_end_id, '') ELSE '' END)
+    AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = m.reference)`;
+
+const signed = (row: string): string => `CASE ${row}.kind WHEN 'received' THEN ${row}.amount ELSE -${row}.amount END`;
+const THEIRS = `CASE i.status WHEN 'done' THEN ${signed('i')} END`;
+const OURS = `CASE WHEN m.at IS NOT NULL THEN ${signed('m')} END`;
+
+/** The kind of finding of an item and its movement; null: they agree. */
+const KIND = `CASE
+      WHEN ${THEIRS} IS NULL AND ${OURS} IS NULL THEN NULL
+      WHEN ${THEIRS} IS NULL THEN CASE i.kind WHEN 'returned' THEN 'return_state' ELSE 'missing_there' END
+      WHEN ${OURS} IS NULL THEN CASE
+        WHEN i.kind = 'received' THEN CASE WHEN i.payment_id IS NULL THEN 'unmatched' ELSE 'missing_here' END
+        WHEN i.kind = 'returned' THEN CASE WHEN m.reference IS NULL THEN 'foreign_return' ELSE 'return_state' END
+        WHEN m.reference IS NULL THEN 'unmatched' ELSE 'missing_here' END
+      WHEN ${THEIRS} <> ${OURS} THEN 'amount'
+      WHEN i.kind = 'received' AND i.payment_id IS DISTINCT FROM m.payment_id THEN 'charge' END`;
+
+const REFERENCE = (row: string, pix: string): string =>
+  `CASE ${row}.kind WHEN 'returned' THEN ${pix} || '/' ELSE '' END`;
+
+/** Selects differences that listed items show. `where` limits the items `i`. */
+const OF_ITEMS = (where: string): string => `
+    SELECT ${KIND} AS kind, i.kind AS moved, ${REFERENCE('i', 'i.pix')} || i.id AS reference, i.day::text AS day, i.at,
+      CASE i.kind WHEN 'returned' THEN i.pix ELSE i.end_to_end_id END AS end_to_end_id, i.txid,
+      coalesce(m.payment_id, i.payment_id) AS payment_id, ${OURS} AS expected, ${THEIRS} AS found
+    FROM operations.provider_items i ${MOVEMENT_OF_ITEM} WHERE i.connection_id = $1 AND ${where} AND ${KIND} IS NOT NULL`;
+/** Selects posted movements that the institution does not list. `where` limits the movements `m`. */
+const OF_MOVEMENTS = (where: string): string => `
+    SELECT 'missing_there' AS kind, m.kind AS moved, ${REFERENCE('m', "coalesce(m.end_to_end_id, '')")} || m.reference AS reference,
+      m.day::text AS day, m.at, m.end_to_end_id, NULL AS txid, m.payment_id, ${OURS} AS expected, NULL::bigint AS found
+    FROM ${SCHEMA}.movements m WHERE m.connection_id = $1 AND m.kind <> 'fee' AND m.at IS NOT NULL AND ${where} AND ${UNLISTED}`;
+
+interface Row {
+  readonly id: string;
+  readonly kind: Discrepancy['kind'];
+  readonly moved: Discrepancy['moved'];
+  readonly reference: string;
+  readonly day: string;
+  readonly at_ms: number;
+  readonly end_to_end_id: string | null;
+  readonly txid: string | null;
+  readonly payment_id: Discrepancy['paymentId'];
+  readonly expected: number | null;
+  readonly found: number | null;
+}
+const discrepancyOf = (row: Row): Discrepancy => ({
+  id: row.id,
+  kind: row.kind,
+  moved: row.moved,
+  reference: row.reference,
+  day: row.day,
+  at: fromMillis(row.at_ms),
+  endToEndId: row.end_to_end_id,
+  txid: row.txid,
+  paymentId: row.payment_id,
+  expected: row.expected,
+  found: row.found,
+});
+
+const ID = `'rf_' || left(encode(sha256(convert_to(concat_ws(' ', $1::text, f.kind, f.moved, f.reference), 'UTF8')), 'hex'), 24)`;
+
+/** A return belongs to the charge of the received Pix; a finding without a txid has that of its charge. */
+const NAMED = (
+  found: string,
+): string => `SELECT ${ID} AS id, f.kind, f.moved, f.reference, f.day, ${millis('f.at')} AS at_ms, f.end_to_end_id,
+    coalesce(f.txid, p.txid) AS txid, coalesce(f.payment_id, r.payment_id) AS payment_id, f.expected, f.found
+  FROM (${found}) f
+  LEFT JOIN ${SCHEMA}.movements r ON f.moved = 'returned' AND r.connection_id = $1 AND r.kind = 'received' AND r.reference = f.end_to_end_id
+  LEFT JOIN ${SCHEMA}.payments p ON p.payment_id = coalesce(f.payment_id, r.payment_id)
+  ORDER BY f.at, f.moved, f.reference`;
+
+/** `[$2, $3]` is a period. The days limit the scan of the index. */
+const PERIOD = (row: string): string => `${row}.day BETWEEN $4::date AND $5::date AND ${row}.at BETWEEN $2 AND $3`;
+const IN_PERIOD = NAMED(`${OF_ITEMS(PERIOD('i'))} UNION ALL ${OF_MOVEMENTS(PERIOD('m'))}`);
+
+/** `$2` to `$4`: kinds, ids and received Pix of movements. One index lookup each. */
+const OF_KEYS =
+  NAMED(`SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
+    ${OF_ITEMS('i.id = k.id AND i.kind = k.kind AND i.pix = k.pix')} OFFSET 0) found
+  UNION ALL SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
+    ${OF_MOVEMENTS("m.reference = k.id AND m.kind = k.kind AND (k.kind <> 'returned' OR coalesce(m.end_to_end_id, '') = k.pix)")} OFFSET 0) found`);
+
+const idOf = ({ moved, reference }: MovementKey): readonly [id: string, pix: string] => {
+  if (moved !== 'returned') return [reference, ''];
+  // The end-to-end id has no slash; the id of a return may be any text.
+  const at = reference.indexOf('/');
+  return [reference.slice(at + 1), reference.slice(0, at)];
+};
+
+interface Limits {
+  /** Conditions on items `i`. */
+  readonly where: string;
+  readonly values: readonly unknown[];
+}
+/** Limits the items; `$1` is the connection. */
+const limitsOf = (scope: Scope): Limits => {
+  if ('movements' in scope)
+    return {
+      where: '(i.id, i.kind, i.pix) IN (SELECT unnest($3::text[]), unnest($2::text[]), unnest($4::text[]))',
+      values: keysOf(scope.movements),
+    };
+  const { from, to } = scope;
+  return { where: PERIOD('i'), values: [from, to, saoPauloDay(from), saoPauloDay(to)] };
+};
+const keysOf = (movements: readonly MovementKey[]): readonly TextArray[] => {
+  const keys = movements.map((key) => [key.moved, ...idOf(key)] as const);
+  return [0, 1, 2].map((n) => new TextArray(keys.map((key) => key[n as 0])));
+};
+
+/** Each return is matched with one dispute of its Pix that took the same amount, and each dispute with one return. */
+const MATCH_DISPUTES = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference
+  FROM (SELECT DISTINCT ON (m.reference) m.reference, i.id, i.pix FROM operations.provider_items i
+    JOIN ${SCHEMA}.movements r ON r.reference = i.pix AND r.kind = 'received' AND r.connection_id = i.connection_id
+    JOIN ${SCHEMA}.movements m ON m.payment_id = r.payment_id AND m.kind = 'returned' AND m.amount = i.amount AND m.reference LIKE 'case/%'
+    WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.is_med AND i.match_id IS NULL AND i.status = 'done'
+      AND NOT EXISTS (SELECT FROM operations.provider_items o WHERE o.connection_id = $1 AND o.match_id = m.reference)
+    ORDER BY m.reference, i.at, i.id) v
+  WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;
+const NOTE_DAYS = (where: string): string => `UPDATE operations.provider_items u SET posted_on = v.posted_on
+  FROM (SELECT i.id, i.kind, i.pix, nullif(m.day, i.day) AS posted_on FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
+    WHERE i.connection_id = $1 AND ${where} AND i.posted_on IS DISTINCT FROM nullif(m.day, i.day)) v
+  WHERE u.connection_id = $1 AND u.kind = v.kind AND u.id = v.id AND u.pix = v.pix`;
+
+const match = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise<void> => {
+  const { where, values } = limitsOf(scope);
+  for (const text of [MATCH_DISPUTES(where), NOTE_DAYS(where)]) await db.query(text, [connectionId, ...values]);
+};
+
+const discrepancies = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]> => {
+  if ('movements' in scope) {
+    const { rows } = await db.query<Row>(OF_KEYS, [connectionId, ...keysOf(scope.movements)]);
+    return rows.map(discrepancyOf);
+  }
+  const { from, to } = scope;
+  const { rows } = await db.query<Row>(IN_PERIOD, [connectionId, from, to, saoPauloDay(from), saoPauloDay(to)]);
+  return rows.map(discrepancyOf);
+};
+
+/** `derived`: the pool that writes derived data. */
+export const providerMovements = (db: Sql, derived: Sql, caughtUp: CaughtUp): ProviderMovements => ({
+  assertCurrent: async () => {
+    if (!(await caughtUp('providerMovements', CURRENT_MS)).isCaughtUp)
+      throw new ReadModelsBehind('movements of a provider connection could not be compared');
+  },
+  unrecorded: async (connectionId, endToEndIds) => {
+    const { rows } = await db.query<{ id: string }>(
+      `SELECT r.id FROM unnest($2::text[]) AS r(id) WHERE NOT EXISTS (SELECT FROM ${SCHEMA}.movements m
+         WHERE m.reference = r.id AND m.kind = 'received' AND m.connection_id = $1)`,
+      [connectionId, new TextArray(endToEndIds)],
+    );
+    return new Set(rows.map(({ id }) => id));
+  },
+  unlisted: (connectionId, moved, period, after, limit) => unlisted(db, connectionId, moved, period, after, limit),
+  match: (connectionId, scope) => match(derived, connectionId, scope),
+  discrepancies: (connectionId, scope) => discrepancies(db, connectionId, scope),
+  orders: async (connectionId, ids) => {
+    const { rows } = await db.query<{
+      reference: string;
+      account_id: Order['accountId'];
+      payment_id: Order['paymentId'];
+    }>(
+      `SELECT reference, account_id, payment_id FROM ${SCHEMA}.movements
+       WHERE reference = ANY($2::text[]) AND connection_id = $1 AND kind IN ('returned', 'paid_out')`,
+      [connectionId, new TextArray(ids)],
+    );
+    return rows.map(({ reference: id, account_id: accountId, payment_id: paymentId }) => ({
+      id,
+      accountId,
+      paymentId,
+    }));
+  },
+});
+
+interface UnlistedRow {
+  readonly reference: string;
+  readonly account_id: Unlisted['accountId'];
+  readonly payment_id: Unlisted['paymentId'];
+  readonly end_to_end_id: string | null;
+  readonly amount: number;
+  readonly at_ms: number;
+}
+const unlisted = async (
+  db: Sql,
+  connectionId: ConnectionId,
+  moved: 'returned' | 'paid_out',
+  { from, to }: { readonly from: Timestamp; readonly to: Timestamp },
+  after: string,
+  limit: number,
+): Promise<readonly Unlisted[]> => {
+  const { rows } = await db.query<UnlistedRow>(
+    `SELECT m.reference, m.account_id, m.payment_id, m.end_to_end_id, m.amount, ${millis('m.at')} AS at_ms FROM ${SCHEMA}.movements m
+     WHERE m.connection_id = $1 AND m.at IS NOT NULL AND ${PERIOD('m')} AND m.kind = $6 AND m.reference > $7
+       AND m.reference NOT LIKE 'case/%' AND ${UNLISTED} ORDER BY m.reference LIMIT $8`,
+    [connectionId, from, to, saoPauloDay(from), saoPauloDay(to), moved, after, limit],
+  );
+  return rows.map((row) => ({
+    moved,
+    reference: row.reference,
+    accountId: row.account_id,
+    paymentId: row.payment_id,
+    endToEndId: row.end_to_end_id,
+    amount: row.amount,
+    at: fromMillis(row.at_ms),
+  }));
+};
+
+// --- Sums of a day ---
+
+/** Sums of our clearing account before a day, by the institution's day of each movement if it differs from ours. */
+const OPENING = `coalesce((SELECT sum(CASE kind WHEN 'received' THEN amount ELSE -amount END) FROM ${SCHEMA}.days
+      WHERE connection_id = $1 AND day < $2::date AND kind <> 'fee'), 0)
+    + coalesce((SELECT sum(${signed('m')} * CASE WHEN i.day < $2::date THEN 1 ELSE -1 END)
+        FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
+        WHERE i.connection_id = $1 AND i.posted_on IS NOT NULL AND (i.day < $2::date) <> (i.posted_on < $2::date)), 0)`;
+
+const SUMS = `WITH listed AS (
+    SELECT i.kind, ${THEIRS} AS theirs, ${OURS} AS ours FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
+    WHERE i.connection_id = $1 AND i.day = $2::date),
+  unlisted AS (SELECT ${OURS} AS ours FROM ${SCHEMA}.movements m
+    WHERE m.connection_id = $1 AND m.day = $2::date AND m.kind <> 'fee' AND m.at IS NOT NULL AND ${UNLISTED})
+  SELECT (${OPENING})::bigint AS opening,
+    coalesce(sum(theirs) FILTER (WHERE kind = 'received'), 0)::bigint AS received,
+    coalesce(-sum(theirs) FILTER (WHERE kind = 'returned'), 0)::bigint AS returned,
+    coalesce(-sum(theirs) FILTER (WHERE kind = 'paid_out'), 0)::bigint AS "paidOut",
+    coalesce((SELECT amount FROM ${SCHEMA}.days WHERE connection_id = $1 AND day = $2::date AND kind = 'fee'), 0)::bigint AS fees,
+    (coalesce(sum(ours), 0) + coalesce((SELECT sum(ours) FROM unlisted), 0))::bigint AS ours
+  FROM listed`;
+
+export const movementReads = (db: Sql): ProviderMovementReads => ({
+  discrepancies: (connectionId, scope) => discrepancies(db, connectionId, scope),
+  sums: async (connectionId, day): Promise<DaySums> => {
+    const { rows } = await db.query<Omit<DaySums, 'closing' | 'difference'> & { ours: number }>(SUMS, [
+      connectionId,
+      day,
+    ]);
+    const { opening, received, returned, paidOut, fees, ours } = rows[0]!;
+    const difference = received - returned - paidOut - ours;
+    return { opening, received, returned, paidOut, fees, closing: opening + ours, difference };
+  },
+});
