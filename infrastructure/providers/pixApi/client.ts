@@ -11,7 +11,7 @@ import type { HttpResult, Transport } from './transport.ts';
 
 export interface Call {
   readonly method: 'GET' | 'PUT' | 'PATCH';
-  /** Follows the base URL and the preset's prefix; an absolute path replaces the prefix. */
+  /** A path of the standard, which the preset completes, or the institution's own. */
   readonly path: string;
   readonly isOutsideStandard?: boolean;
   readonly query?: Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ export class PixClient {
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
     return transport.send({
       method,
-      url: terms.baseUrl + (isOutsideStandard ? '' : preset.prefix) + path + search,
+      url: terms.baseUrl + (isOutsideStandard ? path : preset.pathOf(path)) + search,
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${token}`,

@@ -46,7 +46,7 @@ export const openPixApi = (terms: ConnectionTerms, secrets: ConnectionSecrets, n
   const payouts = preset.payout === null ? null : new Payouts(connection, preset.payout);
   const statement: ProviderStatement = {
     listReceived: (from, to, cursor) => received.list(from, to, cursor),
-    ...(payouts && { listSent: (from, to) => payouts.list(from, to) }),
+    ...(payouts && { listSent: (from, to, cursor) => payouts.list(from, to, cursor) }),
   };
   return {
     terms,
