@@ -1,5 +1,20 @@
 // Providers: connections to banks and payment institutions (rules V1–V7).
 import { capability } from '../core/capability.ts';
+import { type OperateReconciliationNeeds, operateReconciliation } from '../reconciliation/operateReconciliation.ts';
+import {
+  type ReconciliationNeeds,
+  reconciliationGauges,
+  reconciliationUpkeep,
+} from '../reconciliation/reconciliation.ts';
+import {
+  type CallbackNeeds,
+  type CallbackOperatorsNeeds,
+  callbackGauges,
+  callbackJobs,
+  callbackUpkeep,
+  callbackUseCases,
+  operateCallbacks,
+} from './callbacks.ts';
 import {
   type CheckConnectionNeeds,
   checkProviderConnection,
@@ -7,6 +22,7 @@ import {
   showProviderWebhook,
 } from './checkConnection.ts';
 import { type ConnectionGaugeNeeds, connectionGauges } from './connectionGauges.ts';
+import { startOwnReturns } from './handleCallback.ts';
 import {
   addProviderConnection,
   changeProviderConnection,
@@ -24,12 +40,19 @@ import {
   type ViewConnectionsNeeds,
 } from './viewConnections.ts';
 
-type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds;
+type OperatorsNeeds = ManageConnectionsNeeds &
+  ViewConnectionsNeeds &
+  CheckConnectionNeeds &
+  CallbackOperatorsNeeds &
+  OperateReconciliationNeeds;
 
 export const providers = capability({
   name: 'providers',
-  parts: (needs: ConnectionGaugeNeeds) => needs,
-  gauges: connectionGauges,
+  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds & ReconciliationNeeds) => needs,
+  jobs: callbackJobs,
+  upkeep: [...callbackUpkeep, ...reconciliationUpkeep((needs) => [startOwnReturns(needs)])],
+  gauges: [...connectionGauges, ...callbackGauges, ...reconciliationGauges],
+  useCases: callbackUseCases,
   operators: (needs: OperatorsNeeds) => ({
     listConnections: listConnections(needs),
     showConnection: showConnection(needs),
@@ -43,5 +66,7 @@ export const providers = capability({
     checkProviderConnection: checkProviderConnection(needs),
     registerProviderWebhook: registerProviderWebhook(needs),
     showProviderWebhook: showProviderWebhook(needs),
+    ...operateCallbacks(needs),
+    ...operateReconciliation(needs),
   }),
 });

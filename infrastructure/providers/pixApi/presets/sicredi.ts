@@ -1,5 +1,5 @@
-// Sicredi. Source: laddertech/pypix-api, pypix_api/banks/sicredi.py (commit 82ed359f) and docs/Sicredi/RELATORIO_VIABILIDADE_SICREDI.md,
-// which quotes the institution's "Guia técnico de integrações API Pix" 1.9.5.
+// Sicredi. Source: the repository laddertech/pypix-api, pypix_api/banks/sicredi.py (82ed359f) and its feasibility report, which quotes
+// the institution's "Guia técnico de integrações API Pix" 1.9.5.
 import { generic } from './generic.ts';
 import type { Preset } from './preset.ts';
 
