@@ -1,7 +1,7 @@
 // Money of a payment that awaits an operator's decision (rule M5).
 import type { Minor } from '../kernel/money.ts';
 import { earlier, type Timestamp } from '../kernel/time.ts';
-import type { IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
+import { type IncomingPaymentRecord, leftOf } from '../transaction/incomingPayment.ts';
 import type { PaymentState } from './payment.ts';
 import { lateConfirmations } from './settleHeld.ts';
 
@@ -26,7 +26,9 @@ export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] =
     return { providerPaymentId, amount, payerName: null, reason: 'confirmed_late', returnRefused: null, since };
   });
   const held = transaction.incomingPayments.flatMap(
-    ({ providerPaymentId, amount, outcome, reason, refusal }): readonly HeldMoney[] => {
+    (record): readonly HeldMoney[] => {
+      const { providerPaymentId, outcome, reason, refusal } = record;
+      const amount = leftOf(record);
       const incoming = kept?.providerPaymentId === providerPaymentId ? kept : null;
       const payerName = incoming?.payer.name ?? null;
       const one = { providerPaymentId, amount, payerName };
