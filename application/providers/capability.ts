@@ -1,6 +1,15 @@
 // Providers: connections to banks and payment institutions (rules V1–V7).
 import { capability } from '../core/capability.ts';
 import {
+  type CallbackNeeds,
+  type CallbackOperatorsNeeds,
+  callbackGauges,
+  callbackJobs,
+  callbackUpkeep,
+  callbackUseCases,
+  operateCallbacks,
+} from './callbacks.ts';
+import {
   type CheckConnectionNeeds,
   checkProviderConnection,
   registerProviderWebhook,
@@ -24,12 +33,15 @@ import {
   type ViewConnectionsNeeds,
 } from './viewConnections.ts';
 
-type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds;
+type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds & CallbackOperatorsNeeds;
 
 export const providers = capability({
   name: 'providers',
-  parts: (needs: ConnectionGaugeNeeds) => needs,
-  gauges: connectionGauges,
+  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds) => needs,
+  jobs: callbackJobs,
+  upkeep: callbackUpkeep,
+  gauges: [...connectionGauges, ...callbackGauges],
+  useCases: callbackUseCases,
   operators: (needs: OperatorsNeeds) => ({
     listConnections: listConnections(needs),
     showConnection: showConnection(needs),
@@ -43,5 +55,6 @@ export const providers = capability({
     checkProviderConnection: checkProviderConnection(needs),
     registerProviderWebhook: registerProviderWebhook(needs),
     showProviderWebhook: showProviderWebhook(needs),
+    ...operateCallbacks(needs),
   }),
 });

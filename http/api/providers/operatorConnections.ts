@@ -19,7 +19,7 @@ import {
   webhookSchema,
 } from './connectionSchema.ts';
 
-const connectionParam = {
+export const connectionParam = {
   id: {
     description: 'The `pc_` id of the provider connection.',
     schema: { type: 'string' },

@@ -14,9 +14,8 @@ import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { enrol } from '../../support/totp.ts';
-import { CallbackDesk, newConnectionId, SECRET } from '../../world/callbackDesk.ts';
+import { CallbackDesk } from '../../world/callbackDesk.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from '../../world/evidenceDesk.ts';
-import { FakeConnection } from '../../world/fakeConnections.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
 import { newKey, type Reply, type TestGateway } from '../../world/gateway.ts';
@@ -101,8 +100,7 @@ const payout = (gateway: TestGateway, body: object = {}, key?: string): Promise<
   );
 
 const withoutCertificate: Provoke = async () => {
-  const connection = new FakeConnection(newConnectionId(), { requireClientCertificate: true }, SECRET);
-  const desk = await CallbackDesk.open(connection);
+  const desk = await CallbackDesk.open([{ requireClientCertificate: true }]);
   const reply = await desk.call({});
   await desk.close();
   return reply;
