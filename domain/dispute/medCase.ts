@@ -54,7 +54,14 @@ export const OWED_BECAUSE = [
   'case_open',
   'mismatch_not_settled',
 ] as const;
-export const NEVER_BECAUSE = ['not_paid', 'other_method', 'returned', 'refunded', 'lost_before', 'exceeds_rest'] as const;
+export const NEVER_BECAUSE = [
+  'not_paid',
+  'other_method',
+  'returned',
+  'refunded',
+  'lost_before',
+  'exceeds_rest',
+] as const;
 export type NeverBecause = (typeof NEVER_BECAUSE)[number];
 export type NotTakenBecause = (typeof OWED_BECAUSE)[number] | (typeof NEVER_BECAUSE)[number];
 

@@ -138,7 +138,10 @@ type ReturnedReply = 'opened' | 'known' | 'waits' | NotTaken;
  * already open, `waits` until a refund under way has ended, or why the payment can't take it.
  */
 export const openReturnedDispute =
-  (report: DisputeReport & { readonly amount: Minor }, at: Timestamp): Decision<PaymentState, PaymentEvent, ReturnedReply> =>
+  (
+    report: DisputeReport & { readonly amount: Minor },
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, ReturnedReply> =>
   (state) => {
     const { transaction } = assertExists(state);
     if (transaction.status !== 'settled') return { events: [], reply: never('not_paid') };
@@ -217,7 +220,6 @@ export const recordCaseStep =
     }
     // The banks may return the money in several parts.
     const amount = subtract(medCase.returnedToPayer ?? ZERO, dispute.returnedToPayer);
-    if (amount > 0)
-      events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
+    if (amount > 0) events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
     return { events, reply: 'recorded' };
   };

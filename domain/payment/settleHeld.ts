@@ -135,7 +135,13 @@ export const recordHeldPayoutPaid =
     const { record, payout } = found;
     if (record.late?.some((late) => late.id === id)) return NOTHING;
     const { providerPaymentId } = record;
-    const data = { providerPaymentId, amount: leftOf(record), currency: payment.charge.terms.currency, fee: payout.fee, at };
+    const data = {
+      providerPaymentId,
+      amount: leftOf(record),
+      currency: payment.charge.terms.currency,
+      fee: payout.fee,
+      at,
+    };
     const isOwed = record.outcome === 'unreturned' || record.outcome === 'rejected';
     if (payout.outcome === 'requested' || isOwed)
       return {

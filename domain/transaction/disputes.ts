@@ -236,9 +236,7 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     }
     case 'TransactionDisputeReturned': {
       const { caseId, amount } = event.data;
-      return before?.caseId === caseId
-        ? { ...before, returnedToPayer: add(before.returnedToPayer, amount) }
-        : before;
+      return before?.caseId === caseId ? { ...before, returnedToPayer: add(before.returnedToPayer, amount) } : before;
     }
     case 'TransactionDisputeResolved': {
       const { caseId, moneyOutcome } = event.data;

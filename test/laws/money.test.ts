@@ -154,6 +154,7 @@ describe('laws of money', () => {
               fingerprintUnder: () => hash,
               fingerprintVersion: 1,
               destinationKey: null,
+              paysOut: true,
               allowedDestinations: [],
             },
             at('23:00:00'),

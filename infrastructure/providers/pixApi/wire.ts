@@ -3,6 +3,7 @@ import type { ProviderReturn, ReceivedPayment } from '../../../application/ports
 import type { Minor } from '../../../domain/kernel/money.ts';
 import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { Payer } from '../../../domain/transaction/incomingPayment.ts';
+import type { ReturnNature } from '../../../domain/transaction/returnedOutside.ts';
 import type { Preset } from './presets/preset.ts';
 import { amountOf, at, countOf, isObject, listOf, textAt, timeOf } from './reading.ts';
 
