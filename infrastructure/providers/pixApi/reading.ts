@@ -23,8 +23,7 @@ const AMOUNT = /^\d{1,10}\.\d{2}$/;
 export const amountOf = (value: unknown): Minor | null =>
   typeof value === 'string' && AMOUNT.test(value) ? toMinor(Number(value.replace('.', ''))) : null;
 
-/** Years from 2000 to 2999, so that every offset and lifetime stays within four digits. */
-const DATE_TIME = /^2\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
 /** Far enough from the ends of a Timestamp that a lifetime can be added. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
