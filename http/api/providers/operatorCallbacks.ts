@@ -81,6 +81,8 @@ const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
   refusesUnknownQuery: true,
   responses: { 200: json('The callbacks.', exactly({ data: listOf(callbackSchema), total })) },
   handle: async ({ params, query, services: { platform } }) => {
+    const connection = await platform.showConnection(params.id);
+    if (isRejection(connection)) return connection;
     const filter = { connectionId: params.id, outcome: query.outcome ?? null };
     const found = await platform.listCallbacks(filter, query.limit);
     return { status: 200, body: { data: found.callbacks.map(callbackView), total: found.total } };

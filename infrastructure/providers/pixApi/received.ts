@@ -7,13 +7,13 @@ import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.
 import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { Reply } from './client.ts';
-import { at, countOf, isObject, listOf, textAt } from './reading.ts';
+import { nextPage, pageQuery } from './paging.ts';
+import { at, isObject, listOf, textAt } from './reading.ts';
 import { isReadEndToEndId, receivedOf } from './wire.ts';
 
 const UNKNOWN = { kind: 'unknown' } as const;
 const known = <T>(value: T): Known<T> => ({ kind: 'known', value });
 
-const PAGE_SIZE = 100;
 /** How often a list is asked for again after 429, and how long it waits at most. */
 const PATIENT_TRIES = 3;
 const PATIENCE_MS = 30_000;
@@ -97,7 +97,7 @@ export class ReceivedPix {
     const query = {
       inicio: addMillis(pix.paidAt, -AROUND_MS),
       fim: addMillis(pix.paidAt, AROUND_MS),
-      txid: pix.txid,
+      [this.#connection.preset.txidParameter]: pix.txid,
       ...filter,
     };
     for (let number: number | null = 0; number !== null && number < SEARCHED_PAGES; ) {
@@ -110,11 +110,7 @@ export class ReceivedPix {
   }
 
   async #page(query: Readonly<Record<string, string>>, number: number) {
-    const reply = await this.#patiently({
-      ...query,
-      'paginacao.paginaAtual': String(number),
-      'paginacao.itensPorPagina': String(PAGE_SIZE),
-    });
+    const reply = await this.#patiently({ ...query, ...pageQuery(number) });
     const items = reply.kind === 'ok' ? listedIn(reply.body) : null;
     if (items === null || reply.kind !== 'ok') {
       const isRefused = reply.kind === 'refused' && reply.status !== 409;
@@ -141,11 +137,4 @@ const listedIn = (body: unknown): readonly unknown[] | null => {
   const items = at(body, 'pix');
   if (items === undefined && isObject(at(body, 'parametros'))) return [];
   return Array.isArray(items) && items.every((item) => textAt(item, 'endToEndId') !== null) ? items : null;
-};
-
-/** Some institutions leave the paging out of the answer, or a part of it. A full page then has a successor. */
-const nextPage = (body: unknown, number: number, items: readonly unknown[]): number | null => {
-  const pages = countOf(at(body, 'parametros', 'paginacao', 'quantidadeDePaginas'));
-  const hasNext = pages === null ? items.length >= PAGE_SIZE : number + 1 < pages;
-  return hasNext && items.length > 0 ? number + 1 : null;
 };

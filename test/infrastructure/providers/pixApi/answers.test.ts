@@ -434,12 +434,22 @@ describe('tokens of the API Pix adapter', () => {
     expect(circuit()).to.equal('closed');
   });
 
+  it('shows no secrets that the institution repeats', async () => {
+    const connection = connect();
+    institution.answer = ({ headers, body }) => ({ status: 400, body: { title: `${headers.authorization} ${body}` } });
+    const outcome = await connection.provider.issue(requestOf());
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/^Bearer \*\*\* \{"calendario"/);
+    const url = 'https://quita.example/providers/x/retorno';
+    const refusal = await connection.registerWebhook(url).catch(({ message }) => message);
+    expect(refusal).to.equal('Bearer *** {"webhookUrl":"https://quita.example/providers/x/***"}');
+  });
+
   it('logs no secrets and no documents', async () => {
     const echo = { title: `segredo ${SECRET}`, detail: 'CPF 12345678909', status: 401 };
-    institution.token = () => ({
-      status: 401,
-      body: { error: 'invalid_client', error_description: 'bad credentials' },
-    });
+    const error_description = `bad credentials: ${SECRET}`;
+    institution.token = () => ({ status: 401, body: { error: 'invalid_client', error_description } });
     const { provider, warnings } = connect();
     await provider.issue(requestOf());
     institution.token = () => ({ body: { access_token: 'cobertura', expires_in: 1 } });
@@ -447,7 +457,7 @@ describe('tokens of the API Pix adapter', () => {
     await provider.issue(requestOf());
     await provider.findPayment(TENANT, END_TO_END_ID);
     expect(warnings.map(({ message, fields }) => ({ message, ...fields }))).to.deep.equal([
-      failed('PUT cob', 'unavailable', 'no token: bad credentials'),
+      failed('PUT cob', 'unavailable', 'no token: bad credentials: ***'),
       failed('PUT cob', 'unknown', 'HTTP 500'),
       failed('GET pix', 'unknown', 'HTTP 500'),
     ]);
