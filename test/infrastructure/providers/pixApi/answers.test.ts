@@ -72,6 +72,7 @@ describe('calls of the API Pix adapter', () => {
     expect(outcome).to.deep.equal(ISSUED);
     const { method, path, headers, body } = only(institution.requests);
     expect([method, path, headers.authorization]).to.deep.equal(['PUT', `/cob/${TXID}`, 'Bearer token-1']);
+    expect([headers['user-agent'], headers['accept-encoding']]).to.deep.equal(['Quita', 'identity']);
     const { solicitacaoPagador, ...rest } = JSON.parse(body);
     expect(rest).to.deep.equal({
       calendario: { expiracao: 3600 },
