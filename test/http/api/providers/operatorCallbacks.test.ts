@@ -82,8 +82,9 @@ describe('callbacks that wait for an operator', () => {
 
   it('are listed and resolved on the command line', async () => {
     const id = await kept();
-    const run = <T>(...words: string[]) => runWords<T>(database.connectionString, 'provider', 'callbacks', ...words);
+    const run = <T>(...words: string[]) => runWords<T>(database.connectionString, 'provider', ...words);
     const { json, err } = await run<{ callbacks: { id: string; outcome: string }[]; total: number }>(
+      'callbacks',
       '--connection',
       `pc_${desk.first.id}`,
       '--json',
@@ -92,16 +93,16 @@ describe('callbacks that wait for an operator', () => {
       1,
       [[id, 'notUnderstood']],
     ]);
-    expect((await run('--connection', 'none')).code).to.equal(2);
-    expect((await run('--outcome', 'other')).code).to.equal(2);
-    expect((await run('--outcome', 'handled')).out).to.equal('no such callback\n');
-    expect((await run('resolve', id, '--reason', ' ')).code).to.equal(2);
-    expect((await run('resolve', 'x', '--reason', 'seen')).code).to.equal(2);
-    const { code, out } = await run('resolve', id, '--reason', 'seen');
+    expect((await run('callbacks', '--connection', 'none')).code).to.equal(2);
+    expect((await run('callbacks', '--outcome', 'other')).code).to.equal(2);
+    expect((await run('callbacks', '--outcome', 'handled')).out).to.equal('no such callback\n');
+    expect((await run('resolve-callback', id, '--reason', ' ')).code).to.equal(2);
+    expect((await run('resolve-callback', 'x', '--reason', 'seen')).code).to.equal(2);
+    const { code, out } = await run('resolve-callback', id, '--reason', 'seen');
     expect([code, out]).to.deep.equal([0, out]);
     expect(out).to.include('notUnderstood (resolved)');
-    expect((await run('resolve', id, '--reason', 'seen')).code).to.equal(2);
-    expect((await run()).out).to.equal('no such callback\n');
+    expect((await run('resolve-callback', id, '--reason', 'seen')).code).to.equal(2);
+    expect((await run('callbacks')).out).to.equal('no such callback\n');
   });
 
   it('are kept until they are resolved; others are deleted after 90 days', async () => {
