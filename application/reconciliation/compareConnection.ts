@@ -15,6 +15,7 @@ import type {
   ListedItem,
   Look,
   LookStep,
+  MovementKey,
   ReconciliationFindings,
   ReconciliationLooks,
 } from '../ports/providerBooks.ts';
@@ -233,17 +234,34 @@ const compare = async (work: Work, look: Look): Promise<Look | null> => {
     await save(work, scope, found.discrepancies);
     start = addMillis(found.complete, 1);
   }
-  for (let after = ''; ; ) {
-    const open = await findings.open(connectionId, after, OPEN_PAGE);
-    const last = open.at(-1);
-    if (last === undefined) break;
-    after = last.id;
-    const scope = { movements: open };
-    await providerMovements.match(connectionId, scope);
-    await save(work, scope, await providerMovements.discrepanciesOf(connectionId, open));
-  }
+  await compareAll(
+    work,
+    (after) => looks.returnsOutside(look, from, to, after, OPEN_PAGE),
+    ({ reference }) => reference,
+  );
+  await compareAll(
+    work,
+    (after) => findings.open(connectionId, after, OPEN_PAGE),
+    ({ id }) => id,
+  );
   const until = periodOf(look).to;
   return looks.advance(look, { until, step: until >= look.target ? 'done' : 'received', cursor: null }, []);
+};
+
+/** Compares movements wherever they are in time, page by page. */
+const compareAll = async <Key extends MovementKey>(
+  work: Work,
+  page: (after: string) => Promise<readonly Key[]>,
+  cursorOf: (key: Key) => string,
+): Promise<void> => {
+  const { providerMovements, connection } = work;
+  const { connectionId } = connection.terms;
+  for (let movements = await page(''); movements.length > 0; ) {
+    const scope = { movements };
+    await providerMovements.match(connectionId, scope);
+    await save(work, scope, await providerMovements.discrepanciesOf(connectionId, movements));
+    movements = await page(cursorOf(movements.at(-1) as Key));
+  }
 };
 
 const save = async (
