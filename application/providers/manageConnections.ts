@@ -200,8 +200,8 @@ export const switchProviderConnection =
   };
 
 /**
- * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. Rejects, in this order,
- * with `not_found` and `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
+ * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. Rejects, in this
+ * order, with `not_found` and `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
  */
 export const removeProviderConnection =
   (needs: ManageConnectionsNeeds) =>

@@ -2,7 +2,7 @@
 import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
 import { type ConnectionId, PREFIX } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addMillis, earlier, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { Stopwatch } from '../ports/clock.ts';
@@ -56,7 +56,6 @@ const publicId = (id: ConnectionId): string => PROVIDER_CONNECTION.idPrefix + id
 /** Pause between two looks at the progress. */
 const POLL_MS = 200;
 const REASON_MAX = 500;
-const WINDOW_MS = HOUR_MS;
 
 export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
   /**
@@ -108,12 +107,8 @@ const report = async (
 ): Promise<ReconciliationReport | Rejection> => {
   const bounds = civilDayBounds(day, 'America/Sao_Paulo');
   if (bounds === null) return reject('invalid_request', 'The day must be a date as yyyy-mm-dd.', { param: 'day' });
-  const { from, to } = bounds;
-  const current = new Map<string, Discrepancy>();
-  for (let start = from; start <= to; start = addMillis(start, WINDOW_MS)) {
-    const scope = { from: start, to: earlier(addMillis(start, WINDOW_MS - 1), to) };
-    for (const one of await movementReads.discrepancies(connectionId, scope)) current.set(one.id, one);
-  }
+  const found = await movementReads.discrepancies(connectionId, bounds);
+  const current = new Map(found.map((one) => [one.id, one]));
   const stored = await findingReads.ofDay(connectionId, day);
   const sums = await movementReads.sums(connectionId, day);
   const resolved = new Map(stored.flatMap((one) => (one.resolved === null ? [] : [[one.id, one] as const])));

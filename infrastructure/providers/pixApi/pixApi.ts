@@ -43,7 +43,7 @@ export const openPixApi = (terms: ConnectionTerms, secrets: ConnectionSecrets, n
   const client = new PixClient({ terms, preset, tokens, transport, breaker, log, clock, secrets: hidden });
   const connection: Connection = { terms, preset, client };
   const charges = new Charges(connection);
-  const received = new ReceivedPix(connection, charges, stopwatch);
+  const received = new ReceivedPix(connection, charges, needs);
   const payouts = preset.payout === null ? null : new Payouts(connection, preset.payout);
   const statement: ProviderStatement = {
     listReceived: (from, to, cursor) => received.list(from, to, cursor),

@@ -1,12 +1,20 @@
 // Payments received: GET /pix/{e2eid}, GET /pix, and the Pix of a charge.
 
-import type { Stopwatch } from '../../../application/ports/clock.ts';
 import type { Known, PaymentProvider, ReceivedPayment } from '../../../application/ports/paymentProvider.ts';
 import type { Page } from '../../../application/ports/providerConnections.ts';
-import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import {
+  addMillis,
+  earlier,
+  fromMillis,
+  HOUR_MS,
+  later,
+  SECOND_MS,
+  type Timestamp,
+} from '../../../domain/kernel/time.ts';
 import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { Reply } from './client.ts';
+import type { PixApiNeeds } from './needs.ts';
 import { nextPage, pageQuery } from './paging.ts';
 import { at, isObject, listOf, textAt } from './reading.ts';
 import { isReadEndToEndId, receivedOf } from './wire.ts';
@@ -34,12 +42,12 @@ type CheckedPix = Parameters<PaymentProvider['checkPayer']>[1];
 export class ReceivedPix {
   readonly #connection: Connection;
   readonly #charges: Charges;
-  readonly #stopwatch: Stopwatch;
+  readonly #needs: Pick<PixApiNeeds, 'clock' | 'stopwatch'>;
 
-  constructor(connection: Connection, charges: Charges, stopwatch: Stopwatch) {
+  constructor(connection: Connection, charges: Charges, needs: Pick<PixApiNeeds, 'clock' | 'stopwatch'>) {
     this.#connection = connection;
     this.#charges = charges;
-    this.#stopwatch = stopwatch;
+    this.#needs = needs;
   }
 
   async find(endToEndId: string): Promise<Known<ReceivedPayment | null>> {
@@ -94,9 +102,11 @@ export class ReceivedPix {
 
   /** Returns whether the Pix is among those of the txid that the filter lets through. */
   async #lists(pix: CheckedPix, filter: Readonly<Record<string, string>>): Promise<boolean | 'refused' | 'unanswered'> {
+    // Institutions may refuse a period that ends in the future, and may report a time without its milliseconds.
+    const soonest = later(addMillis(pix.paidAt, SECOND_MS), fromMillis(this.#needs.clock.now()));
     const query = {
       inicio: addMillis(pix.paidAt, -AROUND_MS),
-      fim: addMillis(pix.paidAt, AROUND_MS),
+      fim: earlier(addMillis(pix.paidAt, AROUND_MS), soonest),
       [this.#connection.preset.txidParameter]: pix.txid,
       ...filter,
     };
@@ -127,7 +137,7 @@ export class ReceivedPix {
       const reply = await client.call({ method: 'GET', path: '/pix', query, scopes: preset.scopes.collect });
       const waitMs = reply.kind === 'unavailable' ? reply.retryAfterMs : null;
       if (waitMs === null || waitMs > PATIENCE_MS || tries === PATIENT_TRIES) return reply;
-      await this.#stopwatch.pause(waitMs);
+      await this.#needs.stopwatch.pause(waitMs);
     }
   }
 }

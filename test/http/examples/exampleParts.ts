@@ -61,6 +61,10 @@ export interface Payouts {
 }
 
 /** A callback that waits for an operator. */
+export interface Connections {
+  readonly providerId: string;
+}
+
 export interface Callbacks {
   readonly callbackConnectionId: string;
   /** With the secret. */
@@ -69,7 +73,7 @@ export interface Callbacks {
 }
 
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks {
+export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;

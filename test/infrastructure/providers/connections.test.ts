@@ -50,7 +50,7 @@ const registryOf = (...stored: Connection[]) => {
     },
     open: async ({ terms }): Promise<OpenConnection> => {
       if (world.failing.has(terms.connectionId)) throw new Error('no secret');
-      const opened = new Opened(terms.connectionId, terms);
+      const opened = new Opened(terms);
       world.opened.push(opened);
       return opened;
     },
