@@ -6,6 +6,7 @@ import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { openPixApi } from '../../infrastructure/providers/pixApi/pixApi.ts';
 import { FAULT_KINDS, type FaultKind } from '../simulators/pixApi/faults.ts';
+import type { Operation } from '../simulators/pixApi/operations.ts';
 import type { Simulator } from '../simulators/pixApi/startSimulator.ts';
 import { ConnectionDesk } from '../world/connectionDesk.ts';
 import { type CallOptions, newKey } from '../world/gateway.ts';
@@ -82,11 +83,7 @@ describe('live mode while the institution fails', () => {
     expect(last, path).to.equal(wanted);
   };
   const statusOf = ({ status }: Money): string => status;
-  const fault = (
-    { kind, when }: Fault,
-    on: 'charge.create' | 'return.create' | 'payout.create',
-    matching = '',
-  ): void => {
+  const fault = ({ kind, when }: Fault, on: Operation, matching = ''): void => {
     simulator.fault({ on, kind, when, matching, ms: SLOW_MS });
   };
   const charge = () => insist('/v1/charges', { amount: AMOUNT, payment_method: 'pix' });
@@ -106,7 +103,10 @@ describe('live mode while the institution fails', () => {
     }
     const open = charges.filter(({ status }) => status !== 'failed');
     expect(open).to.have.length(PASSING.length);
+    simulator.pauseCallbacks();
     const paid = open.map(({ id, pix }) => ({ id, endToEndId: simulator.pay(pix.txid) }));
+    for (const [i, given] of PASSING.entries()) fault(given, 'pix.read', paid[i]?.endToEndId);
+    simulator.resumeCallbacks();
     await Promise.all(paid.map(({ id }) => until(`/v1/charges/${id}`, 'paid', statusOf)));
 
     for (const [i, given] of PASSING.entries()) fault(given, 'return.create', paid[i]?.endToEndId);
