@@ -165,7 +165,16 @@ const secretsKey: Check = async ({ config, storage: { operations } }) => {
   );
 };
 
-const providerConnections: Check = async ({ platform }) => {
+/** The read models that know connections and what waits for them. */
+const COUNTED_IN = ['rm_providers.connections', 'rm_payments.payments', 'rm_payouts.requested'];
+
+const providerConnections: Check = async ({ platform, storage: { reads } }) => {
+  const { rows } = await reads.query<{ missing: number }>(
+    'SELECT count(*)::int AS missing FROM unnest($1::text[]) name WHERE to_regclass(name) IS NULL',
+    [COUNTED_IN],
+  );
+  if (rows[0]?.missing !== 0)
+    return finding('provider connections', true, 'none: no projector has run on this database yet', '');
   const problems = await platform.connectionProblems();
   return finding('provider connections', problems.length === 0, 'nothing to do', problems.join('; '));
 };
