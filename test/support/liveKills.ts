@@ -1,5 +1,5 @@
-// Live mode under kill -9: each run kills the whole process group while the institution handles one call, so between the intent and its record.
-// The caller asserts the returned report.
+// Live mode under kill -9: each run kills the whole process group while the institution handles one call, so between the intent and its
+// record. The caller asserts the returned report.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

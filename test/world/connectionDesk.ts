@@ -84,6 +84,11 @@ export class ConnectionDesk {
     });
   }
 
+  /** Waits until no payment of the connection is open. Rejects after 10 s. */
+  untilFinal(id: string): Promise<unknown> {
+    return this.#until(async () => (await this.show(id)).openPayments === 0);
+  }
+
   async #until(look: () => Promise<boolean>): Promise<void> {
     const found = await pollUntil(this.gateway.gateway.projected, 10_000, async () => ((await look()) ? true : null));
     expect(found).to.equal(true);

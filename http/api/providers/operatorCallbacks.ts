@@ -42,10 +42,7 @@ const callbackSchema = exactly({
       outcome: oneOfTexts(OPEN_OUTCOMES),
       reference: described('The end-to-end id, or the id of a sent payment.', string()),
       txid: orNull(string()),
-      because: described(
-        'The reason, such as `no_txid`, `unknown_txid`, `other_key`, `other_txid` or `not_found`.',
-        string(),
-      ),
+      because: described('The reason, such as `no_txid`, `unknown_txid`, `other_txid` or `not_found`.', string()),
     }),
   ),
   resolvedAt: orNull(timestamp),

@@ -122,6 +122,36 @@ describe('provider connections before operators', () => {
     await created();
   });
 
+  it('a creation that began before it was drained ends there', async () => {
+    const { id } = await desk.add(bank);
+    bank.fault({ on: 'charge.create', kind: 'slow', ms: 1_500 });
+    const creating = created();
+    await bank.whenCalled('charge.create');
+    expect((await desk.ask('POST', `/${id}/drain`)).body.status).to.equal('draining');
+    expect(await connectionOf(await creating)).to.equal(id);
+  });
+
+  it('a suspended account gets nothing from it, and its payments continue', async () => {
+    const { id } = await desk.add(bank);
+    const shop = await desk.gateway.newTenant();
+    await created(shop.liveKey);
+    const { platform } = desk.gateway.gateway.services;
+    await platform.suspendAccount(shop.accountId, { actor: 'operator:test', requestId: null });
+    expect((await desk.charge({}, shop.liveKey)).status).to.equal(401);
+    const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
+    expect(charges).to.have.length(1);
+    bank.pay((charges[0] as { txid: string }).txid);
+    const { callbackUrl } = (await desk.ask<Added>('POST', `/${id}/callback-secret`)).body;
+    await desk.untilVersion(id, 2);
+    const { endToEndId } = (bank.state().clients[0] as { received: readonly { endToEndId: string }[] }).received[0] as {
+      endToEndId: string;
+    };
+    const pix = [{ endToEndId, txid: charges[0]?.txid }];
+    const told = await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) });
+    expect(told.status).to.equal(200);
+    await desk.untilFinal(id);
+  });
+
   it('disabled it makes no call at all, and doctor’s sentence says what waits', async () => {
     const { id } = await desk.add(bank);
     const chargeId = await created();
