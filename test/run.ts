@@ -25,7 +25,7 @@ const SUITES = {
   },
   isolation: { of: ['test/isolation/'], jobs: 1 },
   python: { of: ['test/python/'], jobs: 1 },
-  providers: { of: ['test/providers/'], jobs: 2 },
+  providers: { of: ['test/providers/'], jobs: 3 },
   browser: { of: ['test/browser/'], jobs: 1 },
 } as const;
 /** Of all other files. */
@@ -44,6 +44,7 @@ const LONGEST = [
   'test/installation.test.ts',
   'test/infrastructure/jobs/',
   'test/projections/engine/',
+  'test/providers/killedLive.test.ts',
   'test/infrastructure/',
 ];
 

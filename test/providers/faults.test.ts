@@ -1,5 +1,5 @@
-// Live mode over HTTP while each call of the institution goes wrong in each way: once the institution answers again, every charge, return and
-// payout is there once, and its books and Quita's agree.
+// Live mode over HTTP while each call of the institution goes wrong in each way: once the institution answers again, every charge, return
+// and payout is there once, and its books and Quita's agree.
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
