@@ -4,6 +4,7 @@
 // `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
+// `npm run test:providers`: Quita's adapters before independent judges: the central bank's schema, an institution's own client.
 // `npm run test:browser`: pages in Chromium, and what axe finds there. It needs /usr/bin/chromium.
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, rmSync } from 'node:fs';
@@ -24,6 +25,7 @@ const SUITES = {
   },
   isolation: { of: ['test/isolation/'], jobs: 1 },
   python: { of: ['test/python/'], jobs: 1 },
+  providers: { of: ['test/providers/'], jobs: 2 },
   browser: { of: ['test/browser/'], jobs: 1 },
 } as const;
 /** Of all other files. */

@@ -37,6 +37,7 @@ export const caseTelling = processManager({
         MedCaseClosed: tell,
         MedCaseSettled: tell,
         MedCaseLateReported: tell,
+        MedCaseMoneyReturned: tell,
         MedCaseReportNotTaken: nothing,
         MedCaseReportDismissed: nothing,
       },

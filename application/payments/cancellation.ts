@@ -114,23 +114,20 @@ export class Canceller {
 
   /**
    * Settles the received money and returns the payment. Afterwards the payment has ended, or its money is held: either for review, in
-   * which case the cancellation returns it (M5), or because the provider refused to return it.
+   * which case the cancellation returns it (M5), or because the provider refused to return it; or all of it went back.
    */
   async #settled(terms: ExistingPayment['charge']['terms']): Promise<ExistingPayment> {
     await this.#needs.settler.settleAll(terms);
     const payment = assertExists((await this.#needs.commands.load(PAYMENT, PAYMENT.stream(terms.paymentId))).state);
     const { status, incomingPayments } = payment.transaction;
     if (notCancellable(payment) !== null || status === 'held') return payment;
-    // The provider refused to return the money, so an operator has to act. Waiting for the provider would be pointless.
-    if (incomingPayments.some(needsOperator) && incomingPayments.every(isAtRest)) return payment;
+    // All money went back, or waits for an operator because the provider refused to return it. The code that a wrong amount closed at the
+    // provider takes no other payment, so waiting would be pointless (V8).
+    if (incomingPayments.length > 0 && incomingPayments.every(isAtRest)) return payment;
     // A payment of the wrong amount is being returned to the payer. The charge can be cancelled once the return is complete.
     throw new UnknownAtProvider(`return of the money received for ${terms.paymentId}`);
   }
 }
-
-/** The provider refused to return it and keeps the money, whatever an operator decides. */
-const needsOperator = ({ outcome, refusal }: IncomingPaymentRecord): boolean =>
-  refusal !== undefined && outcome !== 'returned' && outcome !== 'settled';
 
 /** Not being returned to the payer. */
 const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';

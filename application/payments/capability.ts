@@ -3,6 +3,7 @@ import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, type NotificationWork, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import { takeReturns } from '../disputes/takeReturns.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
@@ -53,6 +54,7 @@ const partsOf = (needs: PaymentsNeeds) => {
     issuer,
     canceller: new Canceller({ ...needs, settler }),
     takeFacts: takeAcquirerFacts(needs),
+    takeReturns: takeReturns(needs),
   };
 };
 type Parts = ReturnType<typeof partsOf>;

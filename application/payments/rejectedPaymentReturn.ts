@@ -3,6 +3,7 @@
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
+import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -35,7 +36,7 @@ export const rejectedPaymentReturn = processManager({
         TransactionReturnRetried: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRefused: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'hold', 'approval', 'back', 'settling', 'refund', 'dispute'],
+      ignores: ['demand', 'methods', 'money', 'hold', 'approval', 'back', 'outside', 'settling', 'refund', 'dispute'],
     }),
   },
 });
@@ -59,7 +60,8 @@ export const sendBack =
     const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
     if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;
     const { terms } = state.charge;
-    const { method, returnId, amount } = incoming;
+    const { method, returnId } = incoming;
+    const amount = leftOf(incoming);
     const metadataOfCharge = terms.mode === 'test' ? terms.metadata : null;
     const back = { method, providerPaymentId, returnId, amount, metadata: metadataOfCharge };
     const outcome = await (await providers.of(terms))?.returnPayment(terms, back);

@@ -12,6 +12,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
+import type { takeReturns } from '../disputes/takeReturns.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import {
   type PaymentProvider,
@@ -122,6 +123,8 @@ interface HandlingNeeds {
   readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
   /** Records whether the method (null: every method) has an instrument. Throws UnknownAtProvider. */
   readonly issuer: Pick<InstrumentIssuer, 'resumeFor'>;
+  /** Records the returns of the payment that Quita did not request. Throws UnknownAtProvider. */
+  readonly takeReturns: ReturnType<typeof takeReturns>;
 }
 
 /** Applies an acquirer's report that does not concern money. Throws UnknownAtProvider if the provider gives no answer. */
@@ -138,7 +141,15 @@ export const takeFact =
  * the provider's own record says what was paid. Throws UnknownAtProvider.
  */
 export const takePayment =
-  ({ commands, providers, settler, takeFacts, issuer, notificationWork }: Omit<HandlingNeeds, 'notifications'>) =>
+  ({
+    commands,
+    providers,
+    settler,
+    takeFacts,
+    takeReturns: takeAll,
+    issuer,
+    notificationWork,
+  }: Omit<HandlingNeeds, 'notifications'>) =>
   async (notification: ProviderNotification): Promise<boolean> => {
     const { tenant, reference, paymentId } = notification;
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state).charge;
@@ -150,6 +161,7 @@ export const takePayment =
     // Earlier facts are applied before the money: a card payment was processing before it was approved.
     if (method !== 'PIX') await takeFacts(paymentId);
     await settler.settle(paymentId, received.value);
+    await takeAll({ paymentId }, received.value);
     // A chargeback that arrived before its payment could hold nothing, so it is handled again now.
     if (method !== 'PIX') await notificationWork.afterMoney(notification);
     return true;

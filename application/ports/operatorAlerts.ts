@@ -1,5 +1,6 @@
 // Alerts operators about problems that need their decision.
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Minor } from '../../domain/kernel/money.ts';
 import type { Tenant } from './paymentProvider.ts';
 import type { DisputesRest } from './readModels/ledger.ts';
 
@@ -26,6 +27,14 @@ export interface OperatorAlerts {
    * now waits in `held list`. Called at least once for each confirmation. `id`: the provider's id.
    */
   confirmedLate(tenant: Tenant, confirmed: { readonly paymentId: PaymentId; readonly id: string }): void;
+  /**
+   * The provider returned money of a payment without Quita's request: somebody used the bank's own app. Called once for each return.
+   * `endToEndId`: that of the payment; `id`: that of the return.
+   */
+  returnedOutside(
+    tenant: Tenant,
+    made: { readonly paymentId: PaymentId; readonly endToEndId: string; readonly id: string; readonly amount: Minor },
+  ): void;
   /** The provider lists payments with a valid txid that matches no charge of the tenant. Called at most once per run. */
   unmatchedPayments(tenant: Tenant, references: readonly string[]): void;
 }

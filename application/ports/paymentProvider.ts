@@ -12,6 +12,7 @@ import type { Issuance } from '../../domain/payment/create.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
+import type { ReturnNature } from '../../domain/transaction/returnedOutside.ts';
 
 export interface Tenant {
   readonly accountId: AccountId;
@@ -94,9 +95,6 @@ export type ReturnOutcome =
   | { readonly kind: 'processing' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
-
-/** The nature of a return; `med…`: made by the banks after a dispute. */
-export type ReturnNature = 'ordinary' | 'withdrawal' | 'medOperational' | 'medFraud' | 'medAutomatic';
 
 /** A return of a received Pix, made by Quita or by somebody else at the provider. */
 export interface ProviderReturn {

@@ -1,8 +1,10 @@
 // Callbacks of institutions (rule V2): admitting and storing them, the job that handles them, and what operators see of them.
+
 import type { AccountId, ConnectionId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { DAY_MS } from '../../domain/kernel/time.ts';
 import { each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import { type TakeReturnsNeeds, takeReturns } from '../disputes/takeReturns.ts';
 import type { JobRequest, PayloadOf } from '../ports/jobs.ts';
 import type {
   CallbackFilter,
@@ -21,7 +23,7 @@ import {
   type TakeReturns,
 } from './handleCallback.ts';
 
-export interface CallbackNeeds extends CallbackHandling {
+export interface CallbackNeeds extends CallbackHandling, TakeReturnsNeeds {
   readonly callbackReads: CallbackReads;
   readonly callbackSecrets: CallbackSecrets;
 }
@@ -57,7 +59,7 @@ const disabledAmong = async (
 };
 
 /** What is done with the returns of a received Pix. */
-const returnsOf = (needs: CallbackNeeds): readonly TakeReturns[] => [startOwnReturns(needs)];
+const returnsOf = (needs: CallbackNeeds): readonly TakeReturns[] => [startOwnReturns(needs), takeReturns(needs)];
 
 /** How long callbacks are kept. Those that wait for an operator are kept until they are resolved. */
 const RETENTION_MS = 90 * DAY_MS;

@@ -7,6 +7,15 @@ import {
   reconciliationUpkeep,
 } from '../reconciliation/reconciliation.ts';
 import {
+  type CallbackNeeds,
+  type CallbackOperatorsNeeds,
+  callbackGauges,
+  callbackJobs,
+  callbackUpkeep,
+  callbackUseCases,
+  operateCallbacks,
+} from './callbacks.ts';
+import {
   type CheckConnectionNeeds,
   checkProviderConnection,
   registerProviderWebhook,
@@ -31,13 +40,19 @@ import {
   type ViewConnectionsNeeds,
 } from './viewConnections.ts';
 
-type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds & OperateReconciliationNeeds;
+type OperatorsNeeds = ManageConnectionsNeeds &
+  ViewConnectionsNeeds &
+  CheckConnectionNeeds &
+  CallbackOperatorsNeeds &
+  OperateReconciliationNeeds;
 
 export const providers = capability({
   name: 'providers',
-  parts: (needs: ConnectionGaugeNeeds & ReconciliationNeeds) => needs,
-  upkeep: reconciliationUpkeep((needs) => [startOwnReturns(needs)]),
-  gauges: [...connectionGauges, ...reconciliationGauges],
+  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds & ReconciliationNeeds) => needs,
+  jobs: callbackJobs,
+  upkeep: [...callbackUpkeep, ...reconciliationUpkeep((needs) => [startOwnReturns(needs)])],
+  gauges: [...connectionGauges, ...callbackGauges, ...reconciliationGauges],
+  useCases: callbackUseCases,
   operators: (needs: OperatorsNeeds) => ({
     listConnections: listConnections(needs),
     showConnection: showConnection(needs),
@@ -51,6 +66,7 @@ export const providers = capability({
     checkProviderConnection: checkProviderConnection(needs),
     registerProviderWebhook: registerProviderWebhook(needs),
     showProviderWebhook: showProviderWebhook(needs),
+    ...operateCallbacks(needs),
     ...operateReconciliation(needs),
   }),
 });

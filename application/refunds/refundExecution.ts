@@ -18,6 +18,7 @@ import {
   requestRefund,
 } from '../../domain/refund/refund.ts';
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
+import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -95,7 +96,7 @@ export const refundExecution = processManager({
         TransactionRefundConfirmedLate: (logged) => alertOperators(logged, logged.event.data.refundId),
         TransactionLateConfirmationWrittenOff: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'outcome', 'dispute'],
+      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'outside', 'gone', 'outcome', 'dispute'],
     }),
     refund: reacting(REFUND.groups, {
       reads: {
@@ -279,7 +280,9 @@ const refundOrderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: 
 
 const payoutOrderOf = ({ charge: { terms }, transaction }: ExistingPayment, refundId: RefundId): RefundOrder | null => {
   const { paymentId, accountId, mode, currency } = terms;
-  for (const { method, providerPaymentId, amount, payouts = [] } of transaction.incomingPayments) {
+  for (const record of transaction.incomingPayments) {
+    const { method, providerPaymentId, payouts = [] } = record;
+    const amount = leftOf(record);
     const payout = payouts.find(({ payoutId }) => payoutId === refundId);
     if (payout === undefined) continue;
     const { destination } = payout;

@@ -17,6 +17,7 @@ import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 
 interface RequestRefundCommand {
@@ -29,12 +30,13 @@ interface RequestRefundCommand {
 }
 
 interface Needs extends UseCaseNeeds {
+  readonly providers: Pick<PaymentProviders, 'of'>;
   readonly refundGuard: RefundGuard;
 }
 
 /** Reserves a refund. Returns it as it was reserved, and whether this is a replay (K3). */
 export const requestRefund =
-  ({ commands, accounts, refundGuard }: Needs) =>
+  ({ commands, accounts, providers, refundGuard }: Needs) =>
   async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
     const { accountId } = account;
     const stream = PAYMENT.stream(paymentId);
@@ -47,6 +49,7 @@ export const requestRefund =
       fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
       fingerprintVersion: REFUND_FINGERPRINT_VERSION,
       allowedDestinations: allowedDestinations(settings, mode),
+      paysOut: (await providers.of(state.charge.terms))?.paysOut ?? null,
     };
     const at = await accounts.now(accountId, mode);
     const decide = reserveRefund(wish, at);

@@ -101,6 +101,11 @@ const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
     }),
     personal: [],
   },
+  MedCaseMoneyReturned: {
+    version: 1,
+    shape: record({ id: text(), amount: money, returnedAt: time, at: time }),
+    personal: [],
+  },
   MedCaseEvidenceRequested: { version: 1, shape: record({ at: time }), personal: [] },
   MedCaseDeadlineNeared: { version: 1, shape: record({ at: time }), personal: [] },
   MedCaseEvidenceConfirmed: {
@@ -149,6 +154,6 @@ export const MED_CASE = aggregate<MedCaseId>()({
     review: ['MedCaseReviewRequested', 'MedCaseReviewApproved', 'MedCaseReviewRefused'],
     end: ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed', 'MedCaseSettled'],
     /** Bank reports about a case that has ended or was never opened. */
-    reports: ['MedCaseLateReported', 'MedCaseReportNotTaken', 'MedCaseReportDismissed'],
+    reports: ['MedCaseLateReported', 'MedCaseMoneyReturned', 'MedCaseReportNotTaken', 'MedCaseReportDismissed'],
   }),
 });

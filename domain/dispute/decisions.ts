@@ -1,6 +1,6 @@
 // Decisions of the merchant, the bank and the platform about a case (contract.md Dispute case status; rules Q1–Q4).
 import type { Decision } from '../kernel/decider.ts';
-import { type Minor, ZERO } from '../kernel/money.ts';
+import { add, type Minor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type Ruling,
   reminderAt,
   type SettlingVerdict,
+  sumOfReturns,
 } from './medCase.ts';
 
 type Deciding<Reply = 'recorded'> = Decision<MedCaseState, MedCaseEvent, Reply>;
@@ -147,6 +148,33 @@ const payersShare = ({ result, returned, returnedToPayer }: Ruling | typeof WITH
   if (result === 'agreed') return returnedToPayer ?? held;
   return returned ? ZERO : held;
 };
+
+/** A return of the disputed Pix that the banks made. */
+export interface MadeReturn {
+  readonly id: string;
+  readonly amount: Minor;
+  /** Time that the provider reported. */
+  readonly at: Timestamp;
+}
+
+/**
+ * The banks returned the money: it ends an open case as lost, even during a review (V10). For a lost case it is a part of what the case
+ * took. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost or took less than was returned.
+ */
+export const recordMoneyReturned =
+  ({ id, amount, at: returnedAt }: MadeReturn, announced: boolean, at: Timestamp): Deciding<'recorded' | 'beyond'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_CASE;
+    if (state.returns?.some((one) => one.id === id)) return { events: [], reply: 'recorded' };
+    const returned: MedCaseEvent = { type: 'MedCaseMoneyReturned', data: { id, amount, returnedAt, at } };
+    if (isUnderWay(state)) {
+      const end = { announced, report: state.reports, ruledAt: returnedAt, at };
+      return recorded({ type: 'MedCaseRejected', data: { ...end, returnedToPayer: amount } }, returned);
+    }
+    const isLost = (state.moneyOutcome ?? state.decided) !== 'refunded_to_merchant';
+    const isCovered = state.settling === 'awaited' || add(sumOfReturns(state), amount) <= state.held;
+    return isLost && isCovered ? recorded(returned) : { events: [], reply: 'beyond' };
+  };
 
 /** Returns why the case can't take a ruling or withdrawal now, or null if it can. */
 export const notRulable = (state: MedCaseState): Rejection | null => {

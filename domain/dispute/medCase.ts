@@ -3,7 +3,7 @@
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
-import { type Minor, ZERO } from '../kernel/money.ts';
+import { add, type Minor, most, ZERO } from '../kernel/money.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 
 /** `med` disputes a Pix payment; the others dispute card payments. */
@@ -54,7 +54,14 @@ export const OWED_BECAUSE = [
   'case_open',
   'mismatch_not_settled',
 ] as const;
-export const NEVER_BECAUSE = ['not_paid', 'other_method', 'returned', 'refunded', 'lost_before'] as const;
+export const NEVER_BECAUSE = [
+  'not_paid',
+  'other_method',
+  'returned',
+  'refunded',
+  'lost_before',
+  'exceeds_rest',
+] as const;
 export type NeverBecause = (typeof NEVER_BECAUSE)[number];
 export type NotTakenBecause = (typeof OWED_BECAUSE)[number] | (typeof NEVER_BECAUSE)[number];
 
@@ -160,6 +167,11 @@ export type MedCaseSettled = Fact<
 export type MedCaseLateReported = Fact<'MedCaseLateReported', LateReport & { readonly at: Timestamp }>;
 /** The payment refused the bank's report, finally if `isFinal` (Q10). The case does not exist. */
 export type MedCaseReportNotTaken = Fact<'MedCaseReportNotTaken', NotTakenReport & { readonly at: Timestamp }>;
+/** The banks returned this amount of the Pix to the payer, in one of several parts. */
+export type MedCaseMoneyReturned = Fact<
+  'MedCaseMoneyReturned',
+  { readonly id: string; readonly amount: Minor; readonly returnedAt: Timestamp; readonly at: Timestamp }
+>;
 /** An operator dismissed the bank's report. If it opened no case yet, it never will. */
 export type MedCaseReportDismissed = Fact<
   'MedCaseReportDismissed',
@@ -167,6 +179,7 @@ export type MedCaseReportDismissed = Fact<
 >;
 
 export type MedCaseEvent =
+  | MedCaseMoneyReturned
   | MedCaseReportNotTaken
   | MedCaseReportDismissed
   | MedCaseSettled
@@ -212,6 +225,8 @@ export interface MedCase {
   readonly settling: 'awaited' | SettlingVerdict['verdict'] | null;
   /** Amount that the payer got according to the bank; null if not reported yet. */
   readonly returnedToPayer: Minor | null;
+  /** Returns that the banks made, as the provider lists them; absent if there are none. */
+  readonly returns?: readonly { readonly id: string; readonly amount: Minor }[];
   /** The latest report that contradicts the end and was not dismissed. */
   readonly contradiction: (LateReport & { readonly at: Timestamp }) | null;
   /** The highest recorded number of the provider's reports; the opening is 1. */
@@ -255,6 +270,10 @@ const open = ({ at, ...terms }: MedCaseOpened['data']): MedCase => ({
   closedAt: null,
   announced: true,
 });
+
+/** Returns the sum of the returns that the banks made. */
+export const sumOfReturns = ({ returns = [] }: Pick<MedCase, 'returns'>): Minor =>
+  returns.reduce((sum, one) => add(sum, one.amount), ZERO);
 
 const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
   if (state.status === 'absent') return evolveAbsent(state, event);
@@ -306,6 +325,12 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
       if (contradicts) return { ...state, reports, contradiction: event.data };
       return { ...state, reports, returnedToPayer: state.returnedToPayer ?? returnedToPayer };
     }
+    case 'MedCaseMoneyReturned': {
+      const { id, amount } = event.data;
+      const returns = [...(state.returns ?? []), { id, amount }];
+      const returnedToPayer = most(state.returnedToPayer ?? ZERO, sumOfReturns({ returns }));
+      return { ...state, returns, returnedToPayer };
+    }
     case 'MedCaseReportDismissed':
       return { ...state, contradiction: null };
     case 'MedCaseOpened':
@@ -336,6 +361,7 @@ const evolveAbsent = (state: NoCase, event: MedCaseEvent): MedCaseState => {
     case 'MedCaseClosed':
     case 'MedCaseSettled':
     case 'MedCaseLateReported':
+    case 'MedCaseMoneyReturned':
       return state;
     default:
       return ignore(state, event);

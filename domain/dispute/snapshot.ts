@@ -68,6 +68,7 @@ const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
   MedCaseClosed: 'closed',
   MedCaseSettled: 'settled',
   MedCaseLateReported: 'reported',
+  MedCaseMoneyReturned: 'reported',
   MedCaseReportNotTaken: null,
   MedCaseReportDismissed: null,
   MedCaseDeadlineNeared: null,

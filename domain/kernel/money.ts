@@ -13,6 +13,7 @@ export const ZERO = toMinor(0);
 export const add = (a: Minor, b: Minor): Minor => toMinor(a + b);
 export const subtract = (a: Minor, b: Minor): Minor => toMinor(a - b);
 export const negate = (a: Minor): Minor => toMinor(-a);
+export const most = (a: Minor, b: Minor): Minor => (a > b ? a : b);
 export const least = (a: Minor, b: Minor): Minor => (a < b ? a : b);
 
 /**

@@ -7,11 +7,11 @@ import type { MedCase, NEVER_BECAUSE, NotTakenBecause, OWED_BECAUSE, SettlingVer
 import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snapshot.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import { type Minor, ZERO } from '../kernel/money.ts';
+import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
-import { refundableRest, refundedAmount } from '../transaction/refunds.ts';
+import { leftOfPaid, refundableRest, refundedAmount, reservedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -46,6 +46,7 @@ const MESSAGE_OF: { readonly [B in NotTakenBecause]: string } = {
   mismatch_not_settled: 'This charge has a dispute case that awaits review.',
   other_method: 'Payments by this method don’t support this kind of dispute.',
   returned: 'The payment was returned to the payer.',
+  exceeds_rest: 'The amount exceeds the remaining refundable amount of the charge.',
   refunded: 'This charge is fully refunded.',
   lost_before: 'This charge was lost in an earlier dispute.',
 };
@@ -71,14 +72,13 @@ export const notTaken = ({ charge, transaction }: ExistingPayment, type: Dispute
   }
 };
 
-const notTakenSettled = (
-  { settlement, refunds, dispute }: SettledTransaction,
-  type: DisputeReport['type'],
-): NotTaken | null => {
+const notTakenSettled = (transaction: SettledTransaction, type: DisputeReport['type']): NotTaken | null => {
+  const { settlement, refunds, dispute } = transaction;
   if (settlement.method !== (type === 'med' ? 'PIX' : 'CREDIT_CARD')) return never('other_method');
   if (dispute?.settling === 'awaited') return notNow('mismatch_not_settled');
   if (dispute?.moneyOutcome === null) return notNow('case_open');
   if (isDisputed(dispute)) return never('lost_before');
+  if (leftOfPaid(transaction) === 0) return never('returned');
   return refundedAmount(refunds) === settlement.incoming.amount ? never('refunded') : null;
 };
 
@@ -98,9 +98,9 @@ export const openDispute =
     const refusal = notTaken(existing, type);
     if (transaction.status !== 'settled' || refusal !== null)
       return reject('charge_not_disputable', MESSAGE_OF[refusal?.because ?? 'not_paid']);
-    const { settlement, refunds, dispute } = transaction;
+    const { settlement } = transaction;
     const paid = settlement.incoming.amount;
-    const rest = refundableRest(paid, refunds, dispute);
+    const rest = refundableRest(transaction);
     const reportedAmount = report.amount ?? paid;
     const amountMismatch = reportedAmount !== paid && reportedAmount !== rest;
     const { currency } = settlement;
@@ -116,6 +116,44 @@ export const openDispute =
       ...allegation,
       at,
     };
+    return { events: [{ type: 'TransactionDisputeOpened', data }], reply: 'opened' };
+  };
+
+/** Why a payment can't lose the amount of a return. `waits`: a refund is under way, whose failure may leave the amount. */
+const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken | 'waits' | null => {
+  const { settlement, refunds, dispute } = transaction;
+  if (settlement.method !== 'PIX') return never('other_method');
+  if (dispute?.settling === 'awaited') return notNow('mismatch_not_settled');
+  if (dispute !== null && dispute.moneyOutcome === null) return notNow('case_open');
+  const rest = refundableRest(transaction);
+  if (amount <= rest) return null;
+  if (amount <= add(rest, reservedAmount(refunds))) return 'waits';
+  return rest > 0 ? never('exceeds_rest') : isDisputed(dispute) ? never('lost_before') : never('refunded');
+};
+
+type ReturnedReply = 'opened' | 'known' | 'waits' | NotTaken;
+
+/**
+ * Opens a dispute for a return that the banks made without announcing one, and holds exactly its amount (V10). Replies `known` if it is
+ * already open, `waits` until a refund under way has ended, or why the payment can't take it.
+ */
+export const openReturnedDispute =
+  (
+    report: DisputeReport & { readonly amount: Minor },
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, ReturnedReply> =>
+  (state) => {
+    const { transaction } = assertExists(state);
+    if (transaction.status !== 'settled') return { events: [], reply: never('not_paid') };
+    const { dispute, settlement } = transaction;
+    const { caseId, amount, type, method, reason, payer, openedAt } = report;
+    if (dispute !== null && (dispute.caseId === caseId || dispute.earlier.includes(caseId)))
+      return { events: [], reply: 'known' };
+    const refusal = notReturnable(transaction, amount);
+    if (refusal !== null) return { events: [], reply: refusal };
+    const allegation = { method, reason, payer, openedAt };
+    const about = { caseId, kind: DISPUTE_KIND_OF[type], currency: settlement.currency, ...allegation };
+    const data = { ...about, amount, amountMismatch: false, reportedAmount: amount, at };
     return { events: [{ type: 'TransactionDisputeOpened', data }], reply: 'opened' };
   };
 
@@ -136,8 +174,8 @@ export const settleDispute =
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     if (transaction.status !== 'settled' || dispute?.caseId !== settling.caseId || dispute.settling !== 'awaited')
       return NOT_AWAITED;
-    const { incoming, currency } = transaction.settlement;
-    const rest = refundableRest(incoming.amount, transaction.refunds, dispute);
+    const { currency } = transaction.settlement;
+    const rest = refundableRest(transaction);
     if (settling.amount > rest)
       return reject(
         'invalid_amount',
@@ -180,8 +218,8 @@ export const recordCaseStep =
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });
     }
-    const amount = medCase.returnedToPayer ?? ZERO;
-    if (amount > 0 && dispute.returnedToPayer === 0)
-      events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
+    // The banks may return the money in several parts.
+    const amount = subtract(medCase.returnedToPayer ?? ZERO, dispute.returnedToPayer);
+    if (amount > 0) events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
     return { events, reply: 'recorded' };
   };

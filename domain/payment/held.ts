@@ -3,7 +3,7 @@
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { IncomingPayment, IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
+import { type IncomingPayment, type IncomingPaymentRecord, leftOf } from '../transaction/incomingPayment.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { type SettlementTerms, settled } from './settle.ts';
 import { ALREADY_SETTLED, isSettledByOperator } from './settleHeld.ts';
@@ -18,10 +18,12 @@ const canGoBack = ({ outcome, late }: IncomingPaymentRecord): boolean => outcome
  * operator was refused. Payments with a wrong amount or payer, second or late ones, and those of cancelled charges can only be returned.
  */
 const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null => {
-  if (transaction.status === 'held') return transaction.incoming;
-  if (transaction.status !== 'returning') return null;
+  if (transaction.status !== 'held' && transaction.status !== 'returning') return null;
   const { providerPaymentId } = transaction.incoming;
   const seen = transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
+  // If a part was returned outside Quita, the price is no longer paid in full.
+  if (seen?.outside !== undefined) return null;
+  if (transaction.status === 'held') return transaction.incoming;
   return seen !== undefined && canGoBack(seen) && seen.reason === 'operator' ? transaction.incoming : null;
 };
 
@@ -43,10 +45,11 @@ export const releaseHeld =
     if (transaction.status === 'settled' && wasReleased) return { events: [], reply: 'already_released' };
     const incoming = creditable(payment);
     if (incoming === null) {
-      const kept = transaction.incomingPayments.find(({ outcome }) => outcome === 'unreturned');
+      const kept = transaction.incomingPayments.find(({ outcome }) => outcome === 'unreturned' || outcome === 'held');
+      const why = kept?.outside === undefined ? kept?.reason : 'a part was already returned';
       return kept === undefined
         ? NOT_HELD
-        : reject('invalid_request', `The held money of this payment can’t be credited (${kept.reason}). Return it.`);
+        : reject('invalid_request', `The held money of this payment can’t be credited (${why}). Return it.`);
     }
     const { providerPaymentId, amount } = incoming;
     const { currency } = payment.charge.terms;
@@ -103,7 +106,9 @@ export const heldRejected = (
   at: Timestamp,
 ): PaymentEvent | null => {
   if (transaction.status !== 'held') return null;
-  const { providerPaymentId, amount } = transaction.incoming;
+  const { providerPaymentId } = transaction.incoming;
+  const seen = transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
+  const amount = leftOf(seen ?? transaction.incoming);
   const { currency } = charge.terms;
   const returnId = returnIdOf(providerPaymentId);
   return { type: 'TransactionHeldRejected', data: { providerPaymentId, amount, currency, returnId, reason, by, at } };

@@ -1,7 +1,7 @@
 // Money of a payment that awaits an operator's decision (rule M5).
 import type { Minor } from '../kernel/money.ts';
 import { earlier, type Timestamp } from '../kernel/time.ts';
-import type { IncomingPaymentRecord } from '../transaction/incomingPayment.ts';
+import { type IncomingPaymentRecord, leftOf } from '../transaction/incomingPayment.ts';
 import type { PaymentState } from './payment.ts';
 import { lateConfirmations } from './settleHeld.ts';
 
@@ -25,18 +25,18 @@ export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] =
   const late = lateConfirmations(transaction).map(({ id: providerPaymentId, amount, at: since }): HeldMoney => {
     return { providerPaymentId, amount, payerName: null, reason: 'confirmed_late', returnRefused: null, since };
   });
-  const held = transaction.incomingPayments.flatMap(
-    ({ providerPaymentId, amount, outcome, reason, refusal }): readonly HeldMoney[] => {
-      const incoming = kept?.providerPaymentId === providerPaymentId ? kept : null;
-      const payerName = incoming?.payer.name ?? null;
-      const one = { providerPaymentId, amount, payerName };
-      if (outcome === 'held' && incoming !== null)
-        return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: incoming.paidAt }];
-      return outcome === 'unreturned' && refusal !== undefined && reason !== null
-        ? [{ ...one, reason, returnRefused: refusal.reason, since: refusal.at }]
-        : [];
-    },
-  );
+  const held = transaction.incomingPayments.flatMap((record): readonly HeldMoney[] => {
+    const { providerPaymentId, outcome, reason, refusal } = record;
+    const amount = leftOf(record);
+    const incoming = kept?.providerPaymentId === providerPaymentId ? kept : null;
+    const payerName = incoming?.payer.name ?? null;
+    const one = { providerPaymentId, amount, payerName };
+    if (outcome === 'held' && incoming !== null)
+      return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: incoming.paidAt }];
+    return outcome === 'unreturned' && refusal !== undefined && reason !== null
+      ? [{ ...one, reason, returnRefused: refusal.reason, since: refusal.at }]
+      : [];
+  });
   return [...held, ...late];
 };
 

@@ -3,6 +3,7 @@ import { lastExpiry } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { leftOf } from '../transaction/incomingPayment.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 type Recorded = 'recorded' | 'nothing';
@@ -47,7 +48,8 @@ export const recordReturn =
     const { charge, transaction } = assertExists(state);
     const seen = transaction.incomingPayments.find((r) => r.providerPaymentId === providerPaymentId);
     if (seen === undefined || seen.returnId === null || seen.outcome === 'returned') return NOTHING;
-    const { amount, outcome, late } = seen;
+    const { outcome, late } = seen;
+    const amount = leftOf(seen);
     if (late?.some(({ id }) => id === providerPaymentId)) return NOTHING;
     const data = { providerPaymentId, amount, currency: charge.terms.currency, at };
     if (outcome === 'rejected' || outcome === 'unreturned')
@@ -73,7 +75,7 @@ export const recordReturnRefusal =
     const { charge, transaction } = assertExists(state);
     const seen = transaction.incomingPayments.find((r) => r.providerPaymentId === providerPaymentId);
     if (seen?.outcome !== 'rejected' || seen.returnId !== returnId) return NOTHING;
-    const { amount } = seen;
+    const amount = leftOf(seen);
     const { currency } = charge.terms;
     return {
       events: [{ type: 'TransactionReturnRefused', data: { providerPaymentId, amount, currency, reason, at } }],

@@ -12,12 +12,13 @@ import type {
   TransactionDisputeSettled,
 } from '../transaction/disputes.ts';
 import { feeOfMerchant } from '../transaction/refunds.ts';
+import type { TransactionReturnedOutside } from '../transaction/returnedOutside.ts';
 import { PAYMENT_GROUPS } from './eventGroups.ts';
 import type { PaymentEvent } from './payment.ts';
 
 /** Narrows to events that move money. The ignored events only report the progress of a charge, refund or dispute. */
 export const movesMoney = reading(PAYMENT_GROUPS, {
-  reads: ['money', 'held', 'back', 'gone', 'late', 'refund', 'dispute'],
+  reads: ['money', 'held', 'back', 'outside', 'gone', 'late', 'refund', 'dispute'],
   nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
   ignores: ['demand', 'methods', 'order', 'payout'],
 });
@@ -84,6 +85,8 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['platform_fees', negate(fee)],
       ]);
     }
+    case 'TransactionReturnedOutside':
+      return outsideEntry(event);
     case 'TransactionHeldWrittenOff':
       return moved(event.data, 'payer_returns', 'platform_fees');
     case 'TransactionLateConfirmationWrittenOff': {
@@ -110,6 +113,17 @@ const withFee = (refund: Move & Parameters<typeof feeOfMerchant>[0]): Move => ({
   amount: add(refund.amount, feeOfMerchant(refund)),
 });
 
+/** The money left the provider: it was the payer's, or the merchant's in the balance or in the hold of a dispute. */
+const outsideEntry = ({ data }: TransactionReturnedOutside): JournalEntry => {
+  if (data.owner === 'payer') return moved(data, 'payer_returns', 'provider_clearing');
+  const { amount, fromHold, currency, at } = data;
+  return entry(at, currency, [
+    ['merchant_available', negate(subtract(amount, fromHold))],
+    ['merchant_retained', negate(fromHold)],
+    ['provider_clearing', amount],
+  ]);
+};
+
 /** Disputed money stays on its own account until the bank has paid the payer. The platform gains or loses any difference (Q11). */
 const disputeEntry = (
   event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturned,
@@ -132,6 +146,7 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionHeldReleased: ({ data }) => `${data.by} released the held Pix`,
   TransactionPaymentRejected: ({ data }) => `not creditable: ${data.reason} (${data.incoming.providerPaymentId})`,
   TransactionPaymentReturned: ({ data }) => `returned to the payer (${data.providerPaymentId})`,
+  TransactionReturnedOutside: ({ data }) => `returned outside Quita (${data.returnId ?? data.id})`,
   TransactionHeldPayoutPaid: ({ data }) => `paid out instead of a refused return (${data.providerPaymentId})`,
   TransactionHeldWrittenOff: ({ data }) => `${data.by} wrote off a refused return (${data.providerPaymentId})`,
   TransactionReturnConfirmedLate: ({ data }) => `the provider confirmed it after refusing it (${data.id})`,

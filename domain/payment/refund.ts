@@ -11,7 +11,7 @@ import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
 import { isDisputed, reservedForSettling } from '../transaction/disputes.ts';
 import { payerTaxId } from '../transaction/incomingPayment.ts';
-import { type RefundRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
+import { leftOfPaid, type RefundRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -28,11 +28,13 @@ export interface ReserveRefund extends Fingerprinted {
   /** null for the full remainder. */
   readonly amount: Minor | null;
   readonly reason: string | null;
-  /** null for the default, which is `cashout` for Pix (contract.md Refund body). */
+  /** null for the default of Pix: `cashout` if the payment's provider pays out, otherwise `devolution` (M6a). */
   readonly strategy: 'devolution' | 'cashout' | null;
   readonly passFeeToTenant: boolean;
   /** A Pix key; null for the payer's document. */
   readonly destinationKey: string | null;
+  /** Whether the payment's provider sends Pix payments; null while its connection is disabled. */
+  readonly paysOut: boolean | null;
   /** Pix keys that the account allows besides the payer's own document; null allows any (M7a). */
   readonly allowedDestinations: readonly string[] | null;
 }
@@ -59,13 +61,13 @@ export const reserveRefund =
     const { settlement, refunds, dispute } = transaction;
     const paid = settlement.incoming.amount;
     if (isDisputed(dispute)) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
-    if (refundedAmount(refunds) === paid)
+    if (refundedAmount(refunds) === paid || leftOfPaid(transaction) === 0)
       return reject('transaction_not_refundable', 'This payment is already fully refunded.');
     const { method } = settlement;
     if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
     if (refunds.length >= REFUNDS_MAX)
       return reject('refund_limit_reached', `A payment can have at most ${REFUNDS_MAX} refunds.`);
-    const rest = refundableRest(paid, refunds, dispute);
+    const rest = refundableRest(transaction);
     const amount = wish.amount ?? rest;
     if (amount > rest || amount === 0)
       return reject(
@@ -113,7 +115,12 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
     feePaidBy: 'platform',
   });
   if (method !== 'PIX') return onlyForPix(wish) ?? free('reversal');
-  if (wish.strategy === 'devolution')
+  const isCashout = wish.strategy === 'cashout' || wish.destinationKey !== null;
+  if (wish.paysOut === null && wish.strategy !== 'devolution')
+    return reject('service_unavailable', 'The provider connection of this payment is disabled. Try again later.');
+  if (!wish.paysOut && isCashout)
+    return unsupported('The payment’s provider can’t send Pix payments. Use devolution, without destinationKey.');
+  if (wish.strategy === 'devolution' || !wish.paysOut)
     return at > addMillis(incoming.paidAt, DEVOLUTION_WINDOW_MS)
       ? unsupported('A Pix can be returned only within 90 days of its payment. Use cashout instead.')
       : free('devolution');

@@ -4,7 +4,7 @@ import type { Decided, Decision } from '../kernel/decider.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { IncomingPaymentRecord, LateConfirmation } from '../transaction/incomingPayment.ts';
+import { type IncomingPaymentRecord, type LateConfirmation, leftOf } from '../transaction/incomingPayment.ts';
 import type { TransactionState } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { PIX_OUT_FEE } from './refund.ts';
@@ -84,7 +84,9 @@ const payOut = (
   if (currency !== 'BRL') return reject('invalid_request', 'A Pix-out must be in BRL.', { param });
   if (refused.length === 0 || refused.some(({ late }) => late !== undefined))
     return reject('invalid_request', 'The provider already paid this amount. Write it off.', { param });
-  return refused.map(({ providerPaymentId, amount, refusal }): PaymentEvent => {
+  return refused.map((record): PaymentEvent => {
+    const { providerPaymentId, refusal } = record;
+    const amount = leftOf(record);
     const payoutId = payoutIdOf(providerPaymentId, refusal?.number ?? 0);
     const data = { providerPaymentId, payoutId, amount, currency, destination, fee: PIX_OUT_FEE, reason, by, at };
     return { type: 'TransactionHeldPayoutRequested', data };
@@ -100,8 +102,8 @@ const writeOff = (
 ): readonly PaymentEvent[] => {
   const { currency } = charge.terms;
   return [
-    ...refused.map(({ providerPaymentId, amount }): PaymentEvent => {
-      const data = { providerPaymentId, amount, currency, reason, by, at };
+    ...refused.map((record): PaymentEvent => {
+      const data = { providerPaymentId: record.providerPaymentId, amount: leftOf(record), currency, reason, by, at };
       return { type: 'TransactionHeldWrittenOff', data };
     }),
     ...late.map(({ id, amount }): PaymentEvent => {
@@ -132,8 +134,14 @@ export const recordHeldPayoutPaid =
     if (found === null || found.payout.outcome === 'paid') return NOTHING;
     const { record, payout } = found;
     if (record.late?.some((late) => late.id === id)) return NOTHING;
-    const { providerPaymentId, amount } = record;
-    const data = { providerPaymentId, amount, currency: payment.charge.terms.currency, fee: payout.fee, at };
+    const { providerPaymentId } = record;
+    const data = {
+      providerPaymentId,
+      amount: leftOf(record),
+      currency: payment.charge.terms.currency,
+      fee: payout.fee,
+      at,
+    };
     const isOwed = record.outcome === 'unreturned' || record.outcome === 'rejected';
     if (payout.outcome === 'requested' || isOwed)
       return {

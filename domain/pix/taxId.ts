@@ -61,6 +61,24 @@ export const payerTaxIdOf = (document: string | null): string | null => {
   return isStrictTaxId(bare) ? bare : null;
 };
 
+/** Marks that hide a digit. No CPF has the letter X; a CNPJ may have it. */
+const HIDDEN_IN_CPF = /[*•●·#?X]/u;
+const HIDDEN_IN_CNPJ = /[*•●·#?]/u;
+const VISIBLE = /[0-9A-Z]/;
+
+/**
+ * Returns whether a masked document of a payer (`***.456.789-**`) shows a digit or letter that contradicts the tax id. A document whose
+ * length differs from the tax id's contradicts nothing, because its places are not known (V6).
+ */
+export const contradicts = (document: string | null, taxId: string): boolean => {
+  const places = [...(document?.replaceAll(SEPARATORS, '').toUpperCase() ?? '')];
+  const hidden = isCpf(taxId) ? HIDDEN_IN_CPF : HIDDEN_IN_CNPJ;
+  const isMasked = places.some((place) => hidden.test(place));
+  if (!isMasked || places.length !== taxId.length) return false;
+  if (!places.every((place) => hidden.test(place) || VISIBLE.test(place))) return false;
+  return places.some((place, i) => !hidden.test(place) && place !== taxId[i]);
+};
+
 /** Returns the digits and letters of a document of any kind, for comparison (E3, E6), or null if it has neither. */
 export const documentKeyOf = (document: string): string | null =>
   document.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase() || null;

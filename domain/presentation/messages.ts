@@ -13,7 +13,7 @@ import { canonicalEvents, canonicalMessage, legacyEvents, legacyMessage } from '
 import { CASE_EVENTS, caseMessages, resolutionMessages } from './medCase.ts';
 import { PAYOUT_EVENTS } from './payout.ts';
 import { payoutMessages } from './payoutMessages.ts';
-import { type TransactionStatus, transactionStatus } from './status.ts';
+import { amountRefunded, type TransactionStatus, transactionStatus } from './status.ts';
 
 /** One transition of one payment: its state before and after the event. */
 interface Transition {
@@ -86,6 +86,7 @@ export const isPublished = reading(PAYMENT_GROUPS, {
     'hold',
     'rejection',
     'back',
+    'outside',
     'gone',
     'refund',
     'dispute',
@@ -129,11 +130,13 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
     case 'TransactionPaymentRejected':
       return withStatusChanged(changed(event.data.at), []);
     case 'TransactionPaymentReturned':
+    case 'TransactionReturnedOutside':
     case 'TransactionHeldPayoutPaid':
     case 'TransactionHeldWrittenOff': {
       const transition = changed(event.data.at);
       const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(transition) !== 'REFUNDED';
-      const { amount } = event.data;
+      // The payer has the full amount, in one part or several.
+      const amount = amountRefunded(after);
       const back = { refundId: null, refundedAmount: amount, refundedTotal: amount };
       return withStatusChanged(transition, refunded ? [refundedMessage(transition, back)] : []);
     }

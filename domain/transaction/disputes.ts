@@ -14,7 +14,7 @@ import { CASE_CHANGES, type CaseChange, type CaseSnapshot } from '../dispute/sna
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import { type Minor, ZERO } from '../kernel/money.ts';
+import { add, type Minor, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { moved } from './incomingPayment.ts';
@@ -198,6 +198,8 @@ export interface DisputeRecord extends Allegation {
   readonly revision: number;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
+  /** Lost in earlier cases, each opened by a return of the banks; absent for 0 (V10). */
+  readonly lostBefore?: Minor;
   /** Cases that ended before this one opened. */
   readonly earlier: readonly MedCaseId[];
 }
@@ -221,7 +223,8 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
       const earlier = before === null ? [] : [...before.earlier, before.caseId];
       const settling = opened.amountMismatch ? 'awaited' : null;
       const fresh = { settling, returnedToPayer: ZERO, moneyOutcome: null, ending: null, ruledAt: null } as const;
-      return { ...opened, ...fresh, revision: -1, lastEventAt: at, earlier };
+      const lost = add(before?.lostBefore ?? ZERO, isDisputed(before) ? before.amount : ZERO);
+      return { ...opened, ...fresh, revision: -1, lastEventAt: at, earlier, ...(lost > 0 && { lostBefore: lost }) };
     }
     case 'TransactionDisputeUpdated': {
       const { medCase, revision, ending, ruledAt, at } = event.data;
@@ -232,8 +235,8 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
       return before?.caseId === caseId ? { ...before, settling, amount } : before;
     }
     case 'TransactionDisputeReturned': {
-      const { caseId, amount: returnedToPayer } = event.data;
-      return before?.caseId === caseId ? { ...before, returnedToPayer } : before;
+      const { caseId, amount } = event.data;
+      return before?.caseId === caseId ? { ...before, returnedToPayer: add(before.returnedToPayer, amount) } : before;
     }
     case 'TransactionDisputeResolved': {
       const { caseId, moneyOutcome } = event.data;

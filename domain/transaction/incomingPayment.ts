@@ -1,7 +1,7 @@
 // An incoming payment and its outcome.
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { RefundId } from '../kernel/ids.ts';
-import type { Minor } from '../kernel/money.ts';
+import { type Minor, subtract } from '../kernel/money.ts';
 import { money, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { payerTaxIdOf } from '../pix/taxId.ts';
@@ -75,7 +75,13 @@ export interface IncomingPaymentRecord {
   /** In order of request. */
   readonly payouts?: readonly HeldPayout[];
   readonly late?: readonly LateConfirmation[];
+  /** Returns that Quita did not request, as far as they reduced what is left of the payment. */
+  readonly outside?: readonly { readonly id: string; readonly amount: Minor }[];
 }
+
+/** Returns the amount of the payment without what was returned outside Quita. */
+export const leftOf = ({ amount, outside = [] }: Pick<IncomingPaymentRecord, 'amount' | 'outside'>): Minor =>
+  outside.reduce((left, one) => subtract(left, one.amount), amount);
 
 export const recordOf = (
   { method, providerPaymentId, amount }: IncomingPayment,

@@ -3,12 +3,12 @@ import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
-import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { add, type Minor, most, subtract, ZERO } from '../kernel/money.ts';
 import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
 import { type DisputeRecord, isDisputed } from './disputes.ts';
-import type { LateConfirmation } from './incomingPayment.ts';
+import { type IncomingPaymentRecord, type LateConfirmation, leftOf } from './incomingPayment.ts';
 
 /** Terms of a refund, fixed when it is reserved. */
 export interface RefundTerms {
@@ -98,9 +98,33 @@ const sumOf = (refunds: readonly RefundRecord[], statuses: readonly RefundRecord
 /** Returns the sum of completed refunds. */
 export const refundedAmount = (refunds: readonly RefundRecord[]): Minor => sumOf(refunds, ['completed']);
 
-/** Returns the part of the paid amount that is neither refunded, nor being refunded, nor held by a dispute. */
-export const refundableRest = (paid: Minor, refunds: readonly RefundRecord[], dispute: DisputeRecord | null): Minor =>
-  subtract(subtract(paid, sumOf(refunds, ['reserved', 'completed'])), isDisputed(dispute) ? dispute.amount : ZERO);
+/** The parts of a settled payment on which its refundable remainder depends. */
+export interface Refundable {
+  readonly settlement: { readonly incoming: { readonly amount: Minor; readonly providerPaymentId: string } };
+  readonly incomingPayments: readonly IncomingPaymentRecord[];
+  readonly refunds: readonly RefundRecord[];
+  readonly dispute: DisputeRecord | null;
+}
+
+/** Returns the paid amount without what was returned outside Quita. */
+export const leftOfPaid = ({ settlement: { incoming }, incomingPayments }: Refundable): Minor => {
+  const seen = incomingPayments.find((one) => one.providerPaymentId === incoming.providerPaymentId);
+  return leftOf(seen ?? incoming);
+};
+
+/**
+ * Returns the part of the paid amount that is neither refunded, nor being refunded, nor returned outside Quita, nor held by a dispute or
+ * lost in one. Never negative, although a refund and a return from outside can overlap.
+ */
+export const refundableRest = (payment: Refundable): Minor => {
+  const { refunds, dispute } = payment;
+  const disputed = add(dispute?.lostBefore ?? ZERO, isDisputed(dispute) ? dispute.amount : ZERO);
+  const rest = subtract(subtract(leftOfPaid(payment), sumOf(refunds, ['reserved', 'completed'])), disputed);
+  return most(rest, ZERO);
+};
+
+/** Returns the sum of refunds that are under way. */
+export const reservedAmount = (refunds: readonly RefundRecord[]): Minor => sumOf(refunds, ['reserved']);
 
 const finished = (
   refunds: readonly RefundRecord[],

@@ -33,6 +33,12 @@ import {
   type RefundRecord,
   refundMovementSerde,
 } from './refunds.ts';
+import {
+  evolveOutside,
+  returnedOutsideSerde,
+  type TransactionReturnedOutside,
+  withoutHold,
+} from './returnedOutside.ts';
 
 export interface Settlement extends ChargedFees {
   readonly incoming: IncomingPayment;
@@ -113,6 +119,7 @@ export type TransactionReturnRetried = Fact<
 /** The hold on settled money ended: the net moved from pending to available (M2). */
 export type TransactionFundsReleased = Fact<'TransactionFundsReleased', Moved>;
 export type TransactionEvent =
+  | TransactionReturnedOutside
   | TransactionProcessing
   | TransactionRefused
   | TransactionSettled
@@ -139,9 +146,12 @@ export const HELD = partition<
   approval: ['TransactionHeldReleased'],
   rejection: ['TransactionPaymentRejected', 'TransactionHeldRejected'],
 });
-export const RETURNS = partition<TransactionPaymentReturned | TransactionReturnRefused | TransactionReturnRetried>()({
+export const RETURNS = partition<
+  TransactionPaymentReturned | TransactionReturnRefused | TransactionReturnRetried | TransactionReturnedOutside
+>()({
   order: ['TransactionReturnRefused', 'TransactionReturnRetried'],
   back: ['TransactionPaymentReturned'],
+  outside: ['TransactionReturnedOutside'],
 });
 
 interface Seen {
@@ -203,6 +213,8 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });
       return withoutDebt(state, incomingPayments, event.data);
     }
+    case 'TransactionReturnedOutside':
+      return evolveReturnedOutside(state, event);
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
       return { ...state, incomingPayments: evolveReturn(state.incomingPayments, event) };
@@ -227,6 +239,16 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       if (HELD_SETTLEMENT.has(event)) return evolveHeldSettlement(state, event);
       return ignore(state, event);
   }
+};
+
+const evolveReturnedOutside = (state: TransactionState, { data }: TransactionReturnedOutside): TransactionState => {
+  const { providerPaymentId } = data;
+  const incomingPayments = state.incomingPayments.map((one) =>
+    one.providerPaymentId === providerPaymentId ? evolveOutside(one, data) : one,
+  );
+  if (state.status === 'settled') return { ...state, incomingPayments, dispute: withoutHold(state.dispute, data) };
+  const after = incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
+  return after?.outcome === 'returned' ? withoutDebt(state, incomingPayments, data) : { ...state, incomingPayments };
 };
 
 const evolveReturn = (
@@ -287,7 +309,7 @@ const withoutDebt = (
   incomingPayments: readonly IncomingPaymentRecord[],
   { providerPaymentId, at }: { readonly providerPaymentId: string; readonly at: Timestamp },
 ): TransactionState =>
-  state.status === 'returning' && state.incoming.providerPaymentId === providerPaymentId
+  (state.status === 'returning' || state.status === 'held') && state.incoming.providerPaymentId === providerPaymentId
     ? { declined: state.declined, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: at }
     : { ...state, incomingPayments };
 
@@ -393,6 +415,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     shape: record({ providerPaymentId: text(), returnId: text(), by: text(), at: time }),
     personal: [],
   },
+  ...returnedOutsideSerde,
   ...heldSettlementSerde,
   TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
   ...refundMovementSerde,

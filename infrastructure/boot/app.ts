@@ -1,6 +1,7 @@
 // Builds the HTTP application of a gateway: routes, limits, open status streams and the request log.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
+import { type CertificateHeader, providerCaller } from '../../http/api/providers/callbackCaller.ts';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import {
   type AddressLimits,
@@ -42,6 +43,8 @@ type SetHere =
   | 'beginRequest';
 
 interface GatewayAppOptions extends Omit<AppOptions, SetHere> {
+  /** How a proxy says that it verified the certificate of an institution that calls back; null: no proxy does. */
+  readonly certificateHeader: CertificateHeader | null;
   readonly routes: readonly Route[];
   readonly operations: Operations;
   readonly storage: Pick<Storage, 'operations' | 'derived' | 'reads'>;
@@ -154,6 +157,7 @@ export const openApp = (
       rateLimit: rateLimit(ofKeys, limits.perMinute),
       addressLimit: addressLimit(ofAddresses, limits.ofAddress),
       connectionLimit: ofConnections,
+      authenticators: { provider: providerCaller(services, options.certificateHeader), ...options.authenticators },
       newRequestId: () => newRequestId(needs.clock, systemRandomness),
       beginRequest: () => requestLog.begin(),
       onOperatorRequest: operatorLog(log),

@@ -175,6 +175,7 @@ const serve = (
     limits: { perMinute: config.rateLimitPerMinute },
     onSecurityEvent: securityLog(log),
     trustProxy: config.trustProxy,
+    certificateHeader: config.clientCertificateHeader,
     onFault: (err, requestId) => log.error({ err, requestId }, 'request failed'),
     onAnswer: metrics.onAnswer,
   });

@@ -23,6 +23,8 @@ export const operatorAlerts = (log: Log): OperatorAlerts => ({
     ),
   confirmedLate: ({ accountId: account, mode }, { paymentId: payment, id }) =>
     log.warn({ account, mode, payment, id }, 'payment confirmed after its refusal: see `held list`'),
+  returnedOutside: ({ accountId: account, mode }, { paymentId: payment, endToEndId, id, amount }) =>
+    log.warn({ account, mode, payment, endToEndId, id, amount }, 'provider returned money that Quita did not return'),
   unmatchedPayments: ({ accountId: account, mode }, references) =>
     log.warn(
       { account, mode, payments: references.length, references: references.slice(0, UNMATCHED_NAMED_MAX) },

@@ -13,6 +13,7 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { PAYOUT_GROUPS, type PayoutEvent } from '../../domain/payout/payout.ts';
 import type { TransactionDisputeReturned } from '../../domain/transaction/disputes.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
+import type { TransactionReturnedOutside } from '../../domain/transaction/returnedOutside.ts';
 import type {
   TransactionHeld,
   TransactionHeldRejected,
@@ -24,7 +25,7 @@ import type {
 import type { Projection } from '../engine/projection.ts';
 
 /**
- * `received`: by end-to-end id; `returned`: by the id of the return, or `case/<id>` if a dispute took the money; `paid_out`: by the id of
+ * `received`: by end-to-end id; `returned`: by the id of the return, or `case/<id>/<revision>` if a dispute took the money; `paid_out`: by the id of
  * the payout or refund; `fee`: of the movement with this reference.
  */
 type MovementKind = 'received' | 'returned' | 'paid_out' | 'fee';
@@ -179,9 +180,15 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       sentBack.push({ payment_id: subject, end_to_end_id: providerPaymentId, ...dated(at) });
       return;
     }
+    case 'TransactionReturnedOutside': {
+      const { providerPaymentId, id, amount, at } = event.data;
+      movements.push(ofPayment(logged, 'returned', id, { amount, ...dated(at) }, providerPaymentId));
+      return;
+    }
     case 'TransactionDisputeReturned': {
       const { caseId, amount, at } = event.data;
-      movements.push(ofPayment(logged, 'returned', `case/${caseId}`, { amount, ...dated(at) }));
+      // The banks may return the money of a case in several parts.
+      movements.push(ofPayment(logged, 'returned', `case/${caseId}/${logged.revision}`, { amount, ...dated(at) }));
       return;
     }
     case 'TransactionReturnRetried': {
@@ -203,6 +210,7 @@ type Order = Exclude<
   | TransactionPaymentRejected
   | TransactionHeldRejected
   | TransactionPaymentReturned
+  | TransactionReturnedOutside
   | TransactionReturnRetried
   | TransactionDisputeReturned
 >;

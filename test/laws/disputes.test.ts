@@ -268,6 +268,7 @@ const refund =
       strategy: 'devolution' as const,
       passFeeToTenant: false,
       destinationKey: null,
+      paysOut: true,
       allowedDestinations: null,
       fingerprintUnder: () => `refund ${n}`,
       fingerprintVersion: 1,

@@ -173,6 +173,7 @@ class Story {
         };
         const rest = {
           destinationKey: LOCKED_TO,
+          paysOut: true,
           allowedDestinations: null,
           fingerprintUnder: () => refundId,
           fingerprintVersion: 1,

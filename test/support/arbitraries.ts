@@ -27,6 +27,7 @@ import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
+import { RETURN_NATURES } from '../../domain/transaction/returnedOutside.ts';
 import { ACCOUNT_ROLES, ROLES } from '../../domain/user/user.ts';
 import { anyAmount, anyText, anyTime, count, mode, optional, orNull, rawId, share } from './arbitraryValues.ts';
 import { CASE_DATA } from './caseArbitraries.ts';
@@ -220,6 +221,15 @@ export const ANY_DATA: DataOf = {
     at: anyTime,
   }),
   TransactionPaymentReturned: fc.record({ providerPaymentId, ...moved }),
+  TransactionReturnedOutside: fc.record({
+    providerPaymentId,
+    id: anyText,
+    returnId: optional,
+    nature: fc.constantFrom(...RETURN_NATURES),
+    owner: fc.constantFrom('merchant' as const, 'payer' as const),
+    fromHold: anyAmount,
+    ...moved,
+  }),
   TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
   TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
   TransactionHeldPayoutRequested: fc.record({

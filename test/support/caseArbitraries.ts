@@ -65,6 +65,7 @@ export const CASE_DATA = {
     announced: fc.boolean(),
     at: anyTime,
   }),
+  MedCaseMoneyReturned: fc.record({ id: anyText, amount: anyAmount, returnedAt: anyTime, at: anyTime }),
   MedCaseLateReported: fc.record({
     report: count,
     result: fc.constantFrom('agreed' as const, 'disagreed' as const, 'withdrawn' as const),

@@ -125,7 +125,7 @@ const wish = fc
     passFeeToTenant: fc.boolean(),
   })
   .map((one): ReserveRefund => {
-    const destination = { destinationKey: LOCKED_TO, allowedDestinations: null };
+    const destination = { destinationKey: LOCKED_TO, paysOut: true, allowedDestinations: null };
     return { ...one, ...destination, reason: null, fingerprintUnder: () => JSON.stringify(one), fingerprintVersion: 1 };
   });
 const reserve = fc

@@ -25,6 +25,7 @@ export const settleNotification = ({ notifications, takeCases, resumeIssuing, ..
   const needs = {
     ...given,
     issuer: { resumeFor: resumeIssuing },
+    takeReturns: async () => undefined,
     notificationWork: { afterMoney, handle: (notification: ProviderNotification) => handle(notification) },
   };
   const kinds = new Map([

@@ -2,52 +2,26 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../application/capabilities.ts';
-import { capability } from '../../application/core/capability.ts';
 import { jobsOf } from '../../application/core/capabilityList.ts';
 import { enqueueOwedWork } from '../../application/core/watchdog.ts';
-import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { CallbackOutcome, ListedCallback } from '../../application/ports/providerCallbacks.ts';
-import {
-  type CallbackNeeds,
-  callbackGauges,
-  callbackJobs,
-  callbackUpkeep,
-  callbackUseCases,
-} from '../../application/providers/callbacks.ts';
+import type { CallbackNeeds } from '../../application/providers/callbacks.ts';
 import type { ConnectionId, PaymentId } from '../../domain/kernel/ids.ts';
-import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
+import type { ConnectionStatus, ConnectionTerms } from '../../domain/providerConnection/connection.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
-import { type CertificateHeader, providerCaller } from '../../http/api/providers/callbackCaller.ts';
-import { CALLBACK_ROUTES } from '../../http/api/providers/callbacks.ts';
-import { extension } from '../../infrastructure/boot/gateway.ts';
-import { type Log, openLog } from '../../infrastructure/log/log.ts';
-import { callbackAdapters } from '../../infrastructure/providers/callbackAdapters.ts';
 import { incoming } from '../support/samples.ts';
-import { type FakeConnection, FakeConnections } from './fakeConnections.ts';
+import { connectionTerms, FakeConnection } from './fakeConnections.ts';
+import type { FakeProvider } from './fakeProvider.ts';
 import type { Reply, TestGateway } from './gateway.ts';
 import { openReady, rawIdOf } from './http.ts';
 import { pollUntil } from './pollUntil.ts';
 
-const callbacks = capability({
-  name: 'callbacks',
-  parts: (needs: CallbackNeeds) => needs,
-  jobs: callbackJobs,
-  upkeep: callbackUpkeep,
-  gauges: callbackGauges,
-  useCases: callbackUseCases,
-});
-
-export const newConnectionId = (): ConnectionId => {
-  const bytes = randomBytes(16);
-  return encodeRawId(bytes) as ConnectionId;
-};
 export const newEndToEndId = (): string => `E00000000${randomBytes(12).toString('hex').slice(0, 23)}`;
-
-export const SECRET = 'segredo-do-callback-4f6d1c0e9b7a';
 
 export interface LiveCharge {
   readonly id: string;
@@ -55,54 +29,84 @@ export interface LiveCharge {
   readonly txid: string;
 }
 
-interface DeskOptions {
-  readonly log?: Log;
-  readonly certificateHeader?: CertificateHeader;
-  readonly others?: readonly FakeConnection[];
-  readonly gateway?: Parameters<typeof openReady>[0];
+/** A connection that an operator added, and the secret of its callback URL. */
+export interface Connected {
+  readonly fake: FakeConnection;
+  readonly id: ConnectionId;
+  readonly secret: string;
 }
+
+const BY = { actor: 'operator:test', requestId: null };
 
 export class CallbackDesk {
   readonly gateway: TestGateway;
-  readonly connection: FakeConnection;
+  /** Takes the live charges. */
+  readonly first: Connected;
+  readonly others: readonly Connected[];
   readonly needs: CallbackNeeds;
 
-  private constructor(gateway: TestGateway, connection: FakeConnection) {
+  private constructor(gateway: TestGateway, [first, ...others]: readonly Connected[]) {
     this.gateway = gateway;
-    this.connection = connection;
-    this.needs = gateway.gateway.needs as unknown as CallbackNeeds;
+    this.first = first as Connected;
+    this.others = others;
+    this.needs = gateway.gateway.needs;
   }
 
-  /** Charges of live keys are issued by the first connection. */
+  /** Adds a connection with each of these settings. */
   static async open(
-    connection: FakeConnection,
-    { log = openLog('silent'), certificateHeader, others = [], gateway = {} }: DeskOptions = {},
+    settings: readonly Partial<ConnectionTerms>[] = [{}],
+    options: Parameters<typeof openReady>[0] = {},
   ): Promise<CallbackDesk> {
-    const connections = new FakeConnections(connection, ...others);
-    let jobs: JobQueue | null = null;
-    const late: Pick<JobQueue, 'enqueue' | 'wake'> = {
-      enqueue: (...args) => (jobs as JobQueue).enqueue(...args),
-      wake: (...args) => jobs?.wake(...args),
-    };
-    const opened = await openReady({
-      ...gateway,
-      log,
-      liveProvider: connection.provider,
-      // The rest of the needs is the gateway's own.
-      extension: extension<CallbackNeeds>(
-        [callbacks],
-        (storage) =>
-          ({
-            providerConnections: connections,
-            callbackSecrets: connections,
-            ...callbackAdapters({ storage, jobs: late as JobQueue, log }),
-          }) as unknown as CallbackNeeds,
-      ),
-      moreRoutes: CALLBACK_ROUTES,
-      authenticators: { provider: providerCaller({ callbackSecrets: connections }, certificateHeader ?? null) },
+    const fakes = new Map<ConnectionId, FakeConnection>();
+    const gateway = await openReady({
+      ...options,
+      openAdapter: (terms) => {
+        const fake = fakes.get(terms.connectionId) ?? new FakeConnection(terms);
+        fakes.set(terms.connectionId, fake);
+        return fake;
+      },
     });
-    jobs = opened.gateway.jobs;
-    return new CallbackDesk(opened, connection);
+    const { platform } = gateway.gateway.services;
+    const added: Connected[] = [];
+    for (const [order, over] of settings.entries()) {
+      const { connectionId: _, ...terms } = connectionTerms('' as ConnectionId, { order, ...over });
+      const done = await platform.addProviderConnection(terms, { clientSecret: 'um segredo', privateKey: null }, BY);
+      if (isRejection(done)) throw new Error(done.message);
+      const { connectionId: id, callbackUrl } = done;
+      await untilStatus(gateway, id, 'enabled');
+      await gateway.gateway.needs.providerConnections.open(id);
+      const fake = fakes.get(id);
+      if (fake === undefined) throw new Error(`connection ${id} was not opened`);
+      added.push({ fake, id, secret: callbackUrl.split('/').at(-1) ?? '' });
+    }
+    return new CallbackDesk(gateway, added);
+  }
+
+  get provider(): FakeProvider {
+    return this.first.fake.provider;
+  }
+
+  /** Switches the first connection, and waits until this process knows. */
+  async switch(to: 'enabled' | 'draining' | 'disabled'): Promise<void> {
+    const done = await this.gateway.gateway.services.platform.switchProviderConnection(this.first.id, to, BY);
+    if (isRejection(done)) throw new Error(done.message);
+    await untilStatus(this.gateway, this.first.id, to);
+  }
+  /** Makes a new callback secret for a connection, and waits until it is accepted. Returns it. */
+  async rotate({ id }: Connected): Promise<string> {
+    const { services, needs, projected } = this.gateway.gateway;
+    const done = await services.platform.rotateProviderCallbackSecret(id, BY);
+    if (isRejection(done)) throw new Error(done.message);
+    const secret = done.callbackUrl.split('/').at(-1) ?? '';
+    const look = async () => ((await needs.callbackSecrets.accepts(id, secret)) ? true : null);
+    expect(await pollUntil(projected, 20_000, look)).to.equal(true);
+    return secret;
+  }
+  /** Removes a connection without payments, and waits until this process knows. */
+  async remove({ id }: Connected): Promise<void> {
+    const done = await this.gateway.gateway.services.platform.removeProviderConnection(id, BY);
+    expect(done).to.equal('removed');
+    await untilStatus(this.gateway, id, 'removed');
   }
 
   /** Creates a charge with a live key. */
@@ -113,7 +117,7 @@ export class CallbackDesk {
     const { id } = reply.body;
     const paymentId = rawIdOf(id) as PaymentId;
     const { terms } = assertExists(await this.#payment(paymentId)).charge;
-    expect(terms.connectionId).to.equal(this.connection.terms.connectionId);
+    expect(terms.connectionId).to.equal(this.first.id);
     return { id, paymentId, txid: terms.txid };
   }
 
@@ -122,7 +126,7 @@ export class CallbackDesk {
     const providerPaymentId = newEndToEndId();
     const paidAt = fromMillis(Date.now());
     const pix = incoming({ providerPaymentId, amount: toMinor(1_000), paidAt, ...over });
-    const { incomingPayments } = this.connection.provider;
+    const { incomingPayments } = this.provider;
     incomingPayments.set(txid, [...(incomingPayments.get(txid) ?? []), pix]);
     return pix.providerPaymentId;
   }
@@ -130,10 +134,10 @@ export class CallbackDesk {
   /** Calls back. A body that is not a text is sent as JSON. */
   call(
     body: unknown,
-    { connection = this.connection, secret = connection.secrets[0] ?? '', end = '', headers = {} }: CallOptions = {},
+    { connection = this.first, secret = connection.secret, end = '', headers = {} }: CallOptions = {},
   ): Promise<Reply<unknown>> {
     const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    const path = `/providers/pc_${connection.terms.connectionId}/${secret}${end}`;
+    const path = `/providers/pc_${connection.id}/${secret}${end}`;
     return this.gateway.call('POST', path, { raw: raw as string, key: null, headers });
   }
   /** Calls back about these Pix, and expects the answer of a stored callback. */
@@ -149,8 +153,7 @@ export class CallbackDesk {
   }
   /** Returns the callbacks with this outcome, or all that wait for an operator, newest first. */
   async listed(outcome: CallbackOutcome | null = null): Promise<readonly ListedCallback[]> {
-    const connectionId = this.connection.terms.connectionId;
-    return (await this.needs.callbackReads.list({ connectionId, outcome }, 1_000)).callbacks;
+    return (await this.needs.callbackReads.list({ connectionId: this.first.id, outcome }, 1_000)).callbacks;
   }
 
   /** Returns the outcome and the reasons of every callback, oldest first. */
@@ -198,7 +201,7 @@ export class CallbackDesk {
   /** Looks for owed work once, as the watchdog does. Returns the queues of the jobs that it started. */
   async watch(): Promise<readonly string[]> {
     const { needs, jobs } = this.gateway.gateway;
-    const found = await enqueueOwedWork(jobsOf([...CAPABILITIES, callbacks as never]), needs);
+    const found = await enqueueOwedWork(jobsOf(CAPABILITIES), needs);
     jobs.wake(found);
     return found.map(({ queue }) => queue);
   }
@@ -211,8 +214,18 @@ export class CallbackDesk {
   }
 }
 
+/** Waits until this process knows that the connection has this status. Rejects after 20 s. */
+const untilStatus = async (
+  { gateway: { needs, projected } }: TestGateway,
+  id: ConnectionId,
+  status: ConnectionStatus,
+): Promise<void> => {
+  const look = async () => ((await needs.providerConnections.statusOf(id)) === status ? true : null);
+  expect(await pollUntil(projected, 20_000, look)).to.equal(true);
+};
+
 interface CallOptions {
-  readonly connection?: FakeConnection;
+  readonly connection?: Connected;
   readonly secret?: string;
   readonly end?: '' | '/pix';
   readonly headers?: Record<string, string>;

@@ -1,16 +1,14 @@
 // Connections in memory, each in front of a FakeProvider. They read callbacks in the standard's form.
 
 import type { PayoutRail } from '../../application/ports/payoutRail.ts';
-import type { CallbackSecrets } from '../../application/ports/providerCallbacks.ts';
 import type {
   CheckStep,
   OpenConnection,
-  ProviderConnections,
   ProviderStatement,
   ReadCallback,
 } from '../../application/ports/providerConnections.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
-import type { ConnectionStatus, ConnectionTerms } from '../../domain/providerConnection/connection.ts';
+import type { ConnectionTerms } from '../../domain/providerConnection/connection.ts';
 import { FakeProvider, received } from './fakeProvider.ts';
 
 export const connectionTerms = (connectionId: ConnectionId, over: Partial<ConnectionTerms> = {}): ConnectionTerms => ({
@@ -41,16 +39,12 @@ export class FakeConnection implements OpenConnection {
   readonly terms: ConnectionTerms;
   readonly provider = new FakeProvider();
   rail: PayoutRail | null = null;
-  status: ConnectionStatus = 'enabled';
-  /** Those that open its callback URL; two after a rotation. */
-  secrets: readonly string[];
   readonly certificateExpiresAt = null;
   webhook: string | null = null;
 
-  constructor(connectionId: ConnectionId, over: Partial<ConnectionTerms> = {}, ...secrets: readonly string[]) {
-    this.terms = connectionTerms(connectionId, over);
-    this.provider.connectionId = connectionId;
-    this.secrets = secrets;
+  constructor(terms: ConnectionTerms) {
+    this.terms = terms;
+    this.provider.connectionId = terms.connectionId;
   }
 
   readonly statement: ProviderStatement = {
@@ -86,34 +80,4 @@ export class FakeConnection implements OpenConnection {
   async *check(): AsyncGenerator<CheckStep> {}
   readonly circuit = () => 'closed' as const;
   close(): void {}
-}
-
-export class FakeConnections implements ProviderConnections, CallbackSecrets {
-  readonly #all: readonly FakeConnection[];
-
-  constructor(...all: readonly FakeConnection[]) {
-    this.#all = all;
-  }
-
-  async open(id: ConnectionId): Promise<OpenConnection | null> {
-    const found = this.#find(id);
-    return found?.status === 'enabled' || found?.status === 'draining' ? found : null;
-  }
-  async callable(): Promise<readonly OpenConnection[]> {
-    return this.#all.filter(({ status }) => status === 'enabled' || status === 'draining');
-  }
-  async statusOf(id: ConnectionId): Promise<ConnectionStatus | null> {
-    return this.#find(id)?.status ?? null;
-  }
-  async accepts(id: ConnectionId, secret: string): Promise<boolean> {
-    const found = this.#find(id);
-    return found !== undefined && found.status !== 'removed' && found.secrets.includes(secret);
-  }
-  async requiresCertificate(id: ConnectionId): Promise<boolean> {
-    return this.#find(id)?.terms.requireClientCertificate ?? false;
-  }
-
-  #find(id: ConnectionId): FakeConnection | undefined {
-    return this.#all.find(({ terms }) => terms.connectionId === id);
-  }
 }

@@ -17,6 +17,7 @@ import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
+import type { CertificateHeader } from '../../http/api/providers/callbackCaller.ts';
 import type { Admission, ConnectionLimits, OverloadOptions } from '../../http/kernel/admission.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
@@ -89,6 +90,8 @@ interface TestGatewayOptions {
   loginsPerMinute?: number;
   overload?: Partial<OverloadOptions>;
   trustProxy?: number | string;
+  /** Default: no proxy verifies the certificates of institutions. */
+  certificateHeader?: CertificateHeader;
   /** The first key encrypts; all keys decrypt. */
   secretsKeys?: readonly [Buffer, ...Buffer[]];
   isAlone?: boolean;
@@ -228,6 +231,7 @@ export class TestGateway {
       onSecurityEvent: (event) => securityEvents.push(event),
       ...(options.authenticators && { authenticators: options.authenticators }),
       trustProxy: options.trustProxy ?? false,
+      certificateHeader: options.certificateHeader ?? null,
       onFault: (error) => faults.push(error),
     });
     server.on('request', app);

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { CallbackUseCases } from '../../../application/providers/callbacks.ts';
 import { type ConnectionId, parseId } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import type { ProviderCaller } from '../../kernel/callers.ts';
 
 /** The header by which a proxy says that it verified the client's certificate. */
@@ -14,8 +15,6 @@ export interface CertificateHeader {
 /** The same answer for an unknown connection and for a wrong secret. */
 const NO_CALLBACK = reject('not_found', 'There is no such route.');
 const NO_CERTIFICATE = reject('client_certificate_required', 'This callback must come with a client certificate.');
-
-export const CONNECTION_PREFIX = 'pc_';
 
 /** Only a trusted proxy is believed, because others could send the header themselves. */
 const isVerified = (req: Request, header: CertificateHeader | null): boolean => {
@@ -31,7 +30,7 @@ export const providerCaller =
   ({ callbackSecrets }: Pick<CallbackUseCases, 'callbackSecrets'>, header: CertificateHeader | null) =>
   async (req: Request): Promise<ProviderCaller | Rejection> => {
     const { id = '', secret = '' } = req.params as { id?: string; secret?: string };
-    const connectionId = parseId<ConnectionId>(id, CONNECTION_PREFIX);
+    const connectionId = parseId<ConnectionId>(id, PROVIDER_CONNECTION.idPrefix);
     if (connectionId === null || !(await callbackSecrets.accepts(connectionId, secret))) return NO_CALLBACK;
     if ((await callbackSecrets.requiresCertificate(connectionId)) && !isVerified(req, header)) return NO_CERTIFICATE;
     return { connectionId };

@@ -1,9 +1,7 @@
 // Routes by which institutions call back (rule V2). The secret in the path is the credential, so the path must never be logged.
-import type { CallbackUseCases } from '../../../application/providers/callbacks.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { exactly } from '../../kernel/jsonSchema.ts';
-import { type ArrivingBody, json, type ParamRule, type Route, routeCalling } from '../../kernel/route.ts';
-import type { AppServices } from '../../kernel/serverContext.ts';
+import { type ArrivingBody, json, type ParamRule, type Route, route } from '../../kernel/route.ts';
 import { FOR_INSTITUTIONS } from './tags.ts';
 
 const CALLBACK_BYTES_MAX = 256 * 1_024;
@@ -23,7 +21,7 @@ const bytesOf = async (body: ArrivingBody): Promise<Uint8Array> => {
 };
 
 const callbackRoute = (end: '' | '/pix', operationId: string): Route =>
-  routeCalling<AppServices & CallbackUseCases>()('POST', `/providers/{id}/{secret}${end}`, {
+  route('POST', `/providers/{id}/{secret}${end}`, {
     operationId,
     summary: 'Take a callback of an institution',
     tag: FOR_INSTITUTIONS,

@@ -5,9 +5,8 @@ import {
   type ListedCallback,
   OPEN_OUTCOMES,
 } from '../../../application/ports/providerCallbacks.ts';
-import type { CallbackOperators } from '../../../application/providers/callbacks.ts';
-import { type ConnectionId, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import {
   anyInteger,
   described,
@@ -20,20 +19,11 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type Route, routeCalling } from '../../kernel/route.ts';
-import type { AppServices } from '../../kernel/serverContext.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
-import { CONNECTION_PREFIX } from './callbackCaller.ts';
+import { connectionParam } from './operatorConnections.ts';
 
-const callbackRoute = routeCalling<AppServices & { readonly platform: CallbackOperators }>();
-
-const connectionParam = {
-  description: 'The `pc_` id of the connection, or its raw id.',
-  schema: { type: 'string' },
-  parse: (text: string) =>
-    parseId<ConnectionId>(text, CONNECTION_PREFIX) ?? reject('not_found', 'There is no such connection.'),
-} as const;
 const callbackParam = {
   description: 'The number of the callback.',
   schema: { type: 'string' },
@@ -42,7 +32,7 @@ const callbackParam = {
 
 const callbackSchema = exactly({
   id: string(),
-  connectionId: id(CONNECTION_PREFIX),
+  connectionId: id(PROVIDER_CONNECTION.idPrefix),
   receivedAt: timestamp,
   lastReceivedAt: described('When the same body last arrived.', timestamp),
   times: described('How often the same body arrived.', anyInteger),
@@ -64,19 +54,26 @@ const callbackSchema = exactly({
 });
 export const callbackView = ({ connectionId, resolved, ...callback }: ListedCallback) => ({
   ...callback,
-  connectionId: CONNECTION_PREFIX + connectionId,
+  connectionId: PROVIDER_CONNECTION.idPrefix + connectionId,
   resolvedAt: resolved?.at ?? null,
   resolvedBy: resolved?.by ?? null,
   resolvedReason: resolved?.reason ?? null,
 });
 
-const listRoute = callbackRoute('GET', '/ops/v1/providers/{id}/callbacks', {
+const LISTED = [
+  'Returns callbacks of a connection, newest first: those that wait for an operator, or those with one outcome.',
+  '`unmatched`: the institution’s record belongs to no charge, payout or refund of the connection.',
+  '`notConfirmed`: the institution knows no such payment.',
+  '`contradicted`: the institution’s record names another charge, which was credited.',
+  '`notUnderstood`: the body could not be read.',
+].join(' ');
+
+const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
   operationId: 'listProviderCallbacks',
   summary: 'List callbacks of a provider connection',
-  description:
-    'Returns callbacks of a connection, newest first: those that wait for an operator, or those with one outcome. `unmatched`: the institution’s record belongs to no charge, payout or refund of the connection. `notConfirmed`: the institution knows no such payment. `contradicted`: the institution’s record names another charge, which was credited. `notUnderstood`: the body could not be read.',
+  description: LISTED,
   ...FOR_OPERATORS,
-  params: { id: connectionParam },
+  params: connectionParam,
   query: {
     limit: upToThousand,
     outcome: oneOf('Only callbacks with this outcome, resolved ones included.', CALLBACK_OUTCOMES),
@@ -84,6 +81,8 @@ const listRoute = callbackRoute('GET', '/ops/v1/providers/{id}/callbacks', {
   refusesUnknownQuery: true,
   responses: { 200: json('The callbacks.', exactly({ data: listOf(callbackSchema), total })) },
   handle: async ({ params, query, services: { platform } }) => {
+    const connection = await platform.showConnection(params.id);
+    if (isRejection(connection)) return connection;
     const filter = { connectionId: params.id, outcome: query.outcome ?? null };
     const found = await platform.listCallbacks(filter, query.limit);
     return { status: 200, body: { data: found.callbacks.map(callbackView), total: found.total } };
@@ -92,12 +91,12 @@ const listRoute = callbackRoute('GET', '/ops/v1/providers/{id}/callbacks', {
 
 const REASON_MAX = 500;
 
-const resolveRoute = callbackRoute('POST', '/ops/v1/providers/{id}/callbacks/{callback}/resolve', {
+const resolveRoute = route('POST', '/ops/v1/providers/{id}/callbacks/{callback}/resolve', {
   operationId: 'resolveProviderCallback',
   summary: 'Resolve a callback of a provider connection',
   description: 'Records that an operator has looked into a callback. It no longer waits, and moves no money.',
   ...FOR_OPERATORS,
-  params: { id: connectionParam, callback: callbackParam },
+  params: { ...connectionParam, callback: callbackParam },
   body: jsonBody({
     schema: exactly({
       reason: described(

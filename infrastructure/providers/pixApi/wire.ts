@@ -1,8 +1,9 @@
 // Reads charges, Pix and returns of the API (API Pix 2.9.0). Everything that doesn't fit reads as null, which means an unknown outcome.
-import type { ProviderReturn, ReceivedPayment, ReturnNature } from '../../../application/ports/paymentProvider.ts';
+import type { ProviderReturn, ReceivedPayment } from '../../../application/ports/paymentProvider.ts';
 import type { Minor } from '../../../domain/kernel/money.ts';
 import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { Payer } from '../../../domain/transaction/incomingPayment.ts';
+import type { ReturnNature } from '../../../domain/transaction/returnedOutside.ts';
 import type { Preset } from './presets/preset.ts';
 import { amountOf, at, countOf, isObject, listOf, textAt, timeOf } from './reading.ts';
 

@@ -30,6 +30,7 @@ describe('the word of a provider', () => {
       providers: core.provider,
       settler,
       takeFacts: async () => undefined,
+      takeReturns: async () => undefined,
       issuer: { resumeFor: async () => undefined },
       notificationWork: { handle: async () => true, afterMoney: async () => undefined },
     })({

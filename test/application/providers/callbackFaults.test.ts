@@ -1,13 +1,13 @@
 // Callbacks while the institution does not answer, a process is killed, two handle one at once, or a body is poison.
 
 import { expect } from 'chai';
+import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns, type TakeReturns } from '../../../application/providers/handleCallback.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { CallbackDesk, type LiveCharge, newConnectionId, SECRET } from '../../world/callbackDesk.ts';
-import { FakeConnection } from '../../world/fakeConnections.ts';
+import { CallbackDesk, type Connected, type LiveCharge, newEndToEndId } from '../../world/callbackDesk.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
 import { newKey } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
@@ -23,17 +23,13 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
 
 describe('callbacks while things go wrong', () => {
   let desk: CallbackDesk;
-  let connection: FakeConnection;
-  let rail: FakeRail;
   before(async () => {
-    connection = new FakeConnection(newConnectionId(), {}, SECRET);
-    rail = new FakeRail();
-    desk = await CallbackDesk.open(connection, { gateway: { startSchedule: NO_SCHEDULES, livePayoutRail: rail } });
+    desk = await CallbackDesk.open([{}, {}], { startSchedule: NO_SCHEDULES });
   });
   after(() => desk.close());
   beforeEach(async () => {
     await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
-    connection.provider.forget();
+    desk.provider.forget();
   });
 
   /** Stores a callback whose job is lost, as if the process had been killed. Returns its id. */
@@ -41,12 +37,12 @@ describe('callbacks while things go wrong', () => {
     const { operations } = desk.gateway.storage;
     const { rows } = await operations.query<{ id: number }>(
       `INSERT INTO operations.provider_callbacks (connection_id, body_hash, raw) VALUES ($1, sha256($2), $2) RETURNING id`,
-      [connection.terms.connectionId, Buffer.from(JSON.stringify(body))],
+      [desk.first.id, Buffer.from(JSON.stringify(body))],
     );
     return String(rows[0]?.id);
   };
   const handle = (callbackId: string, returnsOf: readonly TakeReturns[] = []) =>
-    handleCallback(desk.needs, returnsOf)({ connectionId: connection.terms.connectionId, callbackId });
+    handleCallback(desk.needs, returnsOf)({ connectionId: desk.first.id, callbackId });
   const told = (charge: LiveCharge, endToEndId: string) => ({ pix: [{ endToEndId, txid: charge.txid }] });
 
   it('are found by the watchdog if the process was killed before their job', async () => {
@@ -64,7 +60,7 @@ describe('callbacks while things go wrong', () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     const id = await lost(told(charge, endToEndId));
-    connection.provider.next('findPayment', 'unknown');
+    desk.provider.next('findPayment', 'unknown');
     expect(await thrown(handle(id))).to.be.instanceOf(UnknownAtProvider);
     expect([await desk.outcomes(), await desk.received(charge)]).to.deep.equal([[[null]], []]);
     await handle(id);
@@ -79,17 +75,17 @@ describe('callbacks while things go wrong', () => {
     const pix = charges.map((charge) => ({ endToEndId: desk.paid(charge), txid: charge.txid }));
     const id = await lost({ pix });
     const last = pix.at(-1)?.endToEndId;
-    const find = connection.provider.findPayment.bind(connection.provider);
-    connection.provider.findPayment = async (tenant, one) => (one === last ? { kind: 'unknown' } : find(tenant, one));
+    const find = desk.provider.findPayment.bind(desk.provider);
+    desk.provider.findPayment = async (tenant, one) => (one === last ? { kind: 'unknown' } : find(tenant, one));
     expect(await thrown(handle(id))).to.be.instanceOf(UnknownAtProvider);
-    connection.provider.findPayment = find;
+    desk.provider.findPayment = find;
     // Settling asks, too.
     for (const [n, charge] of charges.slice(0, 10).entries())
       await desk.untilReceived(charge, `${pix[n]?.endToEndId} settled`);
-    connection.provider.calls.length = 0;
+    desk.provider.calls.length = 0;
     await handle(id);
     await desk.untilReceived(charges[10] as LiveCharge, `${last} settled`);
-    expect(new Set(connection.provider.calls)).to.deep.equal(new Set([`findPayment ${last}`]));
+    expect(new Set(desk.provider.calls)).to.deep.equal(new Set([`findPayment ${last}`]));
   });
 
   it('are credited once if two processes handle them at once', async () => {
@@ -116,7 +112,7 @@ describe('callbacks while things go wrong', () => {
     await handle((await desk.ids())[0] ?? '');
     const invalid = bad.map(() => 'invalid_id');
     expect(await desk.outcomes()).to.deep.equal([['notConfirmed', ...invalid, 'unknown_id', 'unknown_id']]);
-    expect(connection.provider.calls).to.deep.equal([]);
+    expect(desk.provider.calls).to.deep.equal([]);
     expect((await desk.listed())[0]?.findings.map(({ reference }) => reference.length)).to.deep.equal([
       0, 2, 32, 64, 4, 1,
     ]);
@@ -150,7 +146,7 @@ describe('callbacks while things go wrong', () => {
     );
     expect(reply.status, reply.text).to.equal(201);
     const refundId = rawIdOf(reply.body.id);
-    const { provider } = connection;
+    const { provider } = desk;
     expect(
       await pollUntil(desk.gateway.gateway.projected, 20_000, async () => provider.refunds.get(refundId) ?? null),
     ).to.not.equal(null);
@@ -184,5 +180,56 @@ describe('callbacks while things go wrong', () => {
       return list.body.data[0]?.status === 'REFUNDED' ? true : null;
     };
     expect(await pollUntil(desk.gateway.gateway.projected, 20_000, look)).to.equal(true);
+  });
+
+  it('of an institution that does not answer leave places to others, however many they are', async () => {
+    const [other] = desk.others as readonly [Connected];
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    other.fake.provider.findPayment = async () => {
+      asked.resolve();
+      await answered.promise;
+      return { kind: 'unknown' };
+    };
+    for (let n = 0; n < 40; n++)
+      expect((await desk.call({ pix: [{ endToEndId: newEndToEndId() }] }, { connection: other })).status).to.equal(200);
+    await asked.promise;
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    await desk.told({ endToEndId, txid: charge.txid });
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    expect((await desk.outcomes()).filter(([outcome]) => outcome === null)).to.have.length.at.least(40);
+    answered.resolve();
+  });
+
+  it('about sent payments start the payouts that Quita requested through the connection', async () => {
+    const rail = new FakeRail();
+    desk.first.fake.rail = rail;
+    const charge = await desk.charge(10_000);
+    const endToEndId = desk.paid(charge, { amount: toMinor(10_000) });
+    await desk.told({ endToEndId });
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    const key = desk.gateway.tenant.liveKey;
+    await desk.gateway.untilProjected();
+    const { gateway, tenant } = desk.gateway;
+    const by = { actor: 'operator:test', requestId: null };
+    await changeAccountSettings(gateway)(tenant.accountId, { cashoutDestinations: ['ana@example.com'] }, by);
+    const order = { amount: 1_000, destination: { pix_key: 'ana@example.com' } };
+    const requested = await desk.gateway.post<{ id: string }>('/v1/payouts', order, { key, idempotencyKey: newKey() });
+    expect(requested.status, requested.text).to.equal(201);
+    const payoutId = rawIdOf(requested.body.id);
+    const { projected } = desk.gateway.gateway;
+    expect(await pollUntil(projected, 20_000, async () => rail.orders.get(payoutId) ?? null)).to.not.equal(null);
+    rail.orders.set(payoutId, { kind: 'confirmed', endToEndId: newEndToEndId() });
+    const [other] = desk.others as readonly [Connected];
+    expect((await desk.call({ sent: [payoutId] }, { connection: other })).status).to.equal(200);
+    expect((await desk.call({ sent: [payoutId] })).status).to.equal(200);
+    const outcomes = await desk.untilHandled();
+    expect(outcomes.slice(-2)).to.deep.equal([['unmatched', 'unknown_id'], ['handled']]);
+    const look = async () => {
+      const { body } = await desk.gateway.get<{ status: string }>(`/v1/payouts/po_${payoutId}`, { key });
+      return body.status === 'paid' ? true : null;
+    };
+    expect(await pollUntil(projected, 20_000, look)).to.equal(true);
   });
 });

@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns } from '../../../application/providers/handleCallback.ts';
 import { onBothStores } from '../../world/bothStores.ts';
-import { CallbackDesk, newConnectionId, newEndToEndId, SECRET } from '../../world/callbackDesk.ts';
-import { FakeConnection } from '../../world/fakeConnections.ts';
+import { CallbackDesk, type Connected, newEndToEndId } from '../../world/callbackDesk.ts';
 import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const MINUTE_MS = 60_000;
@@ -18,23 +17,15 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
 
 onBothStores('a callback of an institution', (log) => {
   let desk: CallbackDesk;
-  let connection: FakeConnection;
-  let other: FakeConnection;
   before(async () => {
-    connection = new FakeConnection(newConnectionId(), {}, SECRET);
-    other = new FakeConnection(newConnectionId(), {}, 'o-outro-segredo-9a8b7c');
-    desk = await CallbackDesk.open(connection, {
-      others: [other],
-      gateway: { ...log(), startSchedule: NO_SCHEDULES },
-    });
+    desk = await CallbackDesk.open([{}, {}], { ...log(), startSchedule: NO_SCHEDULES });
   });
   after(() => desk.close());
   const handling = (job: Parameters<ReturnType<typeof handleCallback>>[0]) =>
     handleCallback(desk.needs, [startOwnReturns(desk.needs)])(job);
   beforeEach(async () => {
     await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
-    connection.provider.forget();
-    connection.status = 'enabled';
+    desk.provider.forget();
   });
 
   it('credits the charge that the institution names, once, however often it arrives', async () => {
@@ -85,8 +76,8 @@ onBothStores('a callback of an institution', (log) => {
 
   it('is kept if the Pix has no charge of the connection', async () => {
     const withoutTxid = newEndToEndId();
-    const find = connection.provider.findPayment.bind(connection.provider);
-    connection.provider.findPayment = async (tenant, id) => {
+    const find = desk.provider.findPayment.bind(desk.provider);
+    desk.provider.findPayment = async (tenant, id) => {
       const found = await find(tenant, id);
       if (id !== withoutTxid || found.kind !== 'known' || found.value === null) return found;
       return { kind: 'known', value: { ...found.value, txid: null, key: 'outra@quita.example' } };
@@ -95,7 +86,7 @@ onBothStores('a callback of an institution', (log) => {
     const unknown = desk.paid({ txid: 'y'.repeat(26) });
     await desk.told({ endToEndId: withoutTxid }, { endToEndId: unknown, txid: 'y'.repeat(26) });
     expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'other_key', 'unknown_txid']]);
-    connection.provider.findPayment = find;
+    desk.provider.findPayment = find;
     expect((await desk.listed())[0]?.findings).to.deep.equal([
       { outcome: 'unmatched', reference: withoutTxid, txid: null, because: 'other_key' },
       { outcome: 'unmatched', reference: unknown, txid: 'y'.repeat(26), because: 'unknown_txid' },
@@ -106,9 +97,9 @@ onBothStores('a callback of an institution', (log) => {
   it('of one connection never credits a charge of another', async () => {
     const charge = await desk.charge();
     const endToEndId = newEndToEndId();
-    other.provider.incomingPayments.set(charge.txid, connection.provider.incomingPayments.get(charge.txid) ?? []);
+    const [other] = desk.others as readonly [Connected];
     desk.paid(charge, { providerPaymentId: endToEndId });
-    other.provider.incomingPayments.set(charge.txid, connection.provider.incomingPayments.get(charge.txid) ?? []);
+    other.fake.provider.incomingPayments.set(charge.txid, desk.provider.incomingPayments.get(charge.txid) ?? []);
     const body = { pix: [{ endToEndId, txid: charge.txid }] };
     expect((await desk.call(body, { connection: other })).status).to.equal(200);
     expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'unknown_txid']]);
@@ -120,11 +111,9 @@ onBothStores('a callback of an institution', (log) => {
     const endToEndId = newEndToEndId();
     await desk.told({ endToEndId, txid: charge.txid });
     const [id = ''] = await desk.ids();
-    expect(await thrown(handling({ connectionId: connection.terms.connectionId, callbackId: id }))).to.be.instanceOf(
-      UnknownAtProvider,
-    );
+    expect(await thrown(handling({ connectionId: desk.first.id, callbackId: id }))).to.be.instanceOf(UnknownAtProvider);
     await desk.age(10 * MINUTE_MS);
-    await handling({ connectionId: connection.terms.connectionId, callbackId: id });
+    await handling({ connectionId: desk.first.id, callbackId: id });
     expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
     // The institution repeats it when it lists the payment.
     desk.paid(charge, { providerPaymentId: endToEndId });
@@ -139,13 +128,13 @@ onBothStores('a callback of an institution', (log) => {
   it('is only stored while the connection is disabled, and handled when it is enabled again', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
-    connection.status = 'disabled';
+    await desk.switch('disabled');
     await desk.told({ endToEndId, txid: charge.txid });
     await desk.age(2 * MINUTE_MS);
     expect(await desk.watch()).to.not.include('providerCallback');
     expect(await desk.outcomes()).to.deep.equal([[null]]);
-    expect(connection.provider.calls).to.not.include(`findPayment ${endToEndId}`);
-    connection.status = 'enabled';
+    expect(desk.provider.calls).to.not.include(`findPayment ${endToEndId}`);
+    await desk.switch('enabled');
     expect(await desk.watch()).to.include('providerCallback');
     expect(await desk.untilHandled()).to.deep.equal([['handled']]);
     await desk.untilReceived(charge, `${endToEndId} settled`);

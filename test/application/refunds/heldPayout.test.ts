@@ -179,7 +179,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
     const guard = { refundGuard: { reserve: async () => 'reserved' as const } };
     const asked = { ...by, paymentId: id, body: { idempotencyKey: 'refund-1' } };
-    const done = await requestRefund({ commands, accounts, ...guard })(asked);
+    const done = await requestRefund({ commands, accounts, providers, ...guard })(asked);
     if (isRejection(done)) throw new Error(done.code);
     const { refundId } = done.refund;
     core.provider.refundOutcome = { kind: 'refused', reason: 'account closed' };

@@ -36,6 +36,7 @@ describe('a refund while a mismatch is not settled (Q1)', () => {
     strategy: 'devolution',
     passFeeToTenant: false,
     destinationKey: null,
+    paysOut: true,
     allowedDestinations: null,
     fingerprintUnder: () => name,
     fingerprintVersion: 1,

@@ -56,6 +56,7 @@ const wish = (over: Partial<ReserveRefund> = {}): ReserveRefund => ({
   strategy: null,
   passFeeToTenant: false,
   destinationKey: null,
+  paysOut: true,
   allowedDestinations: null,
   ...over,
 });
@@ -112,7 +113,7 @@ const ORDER: readonly (readonly [
   [
     '3 fully refunded',
     [...PAID, refundReserved(other), refundCompleted(other)],
-    { ...tooMuch, strategy: 'devolution', destinationKey: SOMEBODY_ELSE, allowedDestinations: [] },
+    { ...tooMuch, strategy: 'devolution', destinationKey: SOMEBODY_ELSE, paysOut: true, allowedDestinations: [] },
     'transaction_not_refundable',
     undefined,
   ],
@@ -134,7 +135,7 @@ const ORDER: readonly (readonly [
   [
     '4b a hundred refunds before, failed ones too',
     [...PAID, ...hundred.flatMap((one) => [refundReserved(one), refundReleased(one)])],
-    { ...tooMuch, destinationKey: 'x', allowedDestinations: [] },
+    { ...tooMuch, destinationKey: 'x', paysOut: true, allowedDestinations: [] },
     'refund_limit_reached',
     undefined,
   ],
@@ -182,7 +183,7 @@ const ORDER: readonly (readonly [
   [
     '6 a destination where the account allows none',
     PAID,
-    { destinationKey: SOMEBODY_ELSE, allowedDestinations: [] },
+    { destinationKey: SOMEBODY_ELSE, paysOut: true, allowedDestinations: [] },
     'REFUND_NOT_SUPPORTED',
     undefined,
   ],
@@ -250,14 +251,14 @@ describe('reserveRefund', () => {
     [
       'to the payer’s own document as the key that was sent, which no list binds',
       PAID,
-      { destinationKey: LOCKED_TO, allowedDestinations: [] },
+      { destinationKey: LOCKED_TO, paysOut: true, allowedDestinations: [] },
       { namedByMerchant: true },
     ],
     ['the merchant bears the fee (M6)', PAID, { passFeeToTenant: true }, { feePaidBy: 'merchant' }],
     [
       'by devolution: no destination and no fee, whoever would bear it',
       PAID,
-      { strategy: 'devolution', passFeeToTenant: true, allowedDestinations: [] },
+      { strategy: 'devolution', passFeeToTenant: true, paysOut: true, allowedDestinations: [] },
       { strategy: 'devolution', destination: null, fee: toMinor(0) },
     ],
     [

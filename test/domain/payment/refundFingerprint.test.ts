@@ -25,6 +25,7 @@ const reserve = (over: Partial<ReserveRefund> = {}) =>
       strategy: null,
       passFeeToTenant: false,
       destinationKey: null,
+      paysOut: true,
       allowedDestinations: null,
       ...over,
     },

@@ -89,7 +89,13 @@ const refunds = (amount: number | null, n = 1): Trigger[] => {
   const refundId = `${REFUND_ID.slice(0, -1)}${n}` as typeof REFUND_ID;
   const asked = { fingerprintUnder: () => 'f', fingerprintVersion: 1 };
   const wish = { refundId, ...asked, amount: amount === null ? null : toMinor(amount), reason: null };
-  const way = { strategy: null, passFeeToTenant: false, destinationKey: null, allowedDestinations: null };
+  const way = {
+    strategy: null,
+    passFeeToTenant: false,
+    destinationKey: null,
+    paysOut: true,
+    allowedDestinations: null,
+  };
   return [reserveRefund({ ...wish, ...way }, at('15:00:00')), completeRefund(refundId, 'E-out', at('15:00:02'))];
 };
 

@@ -14,9 +14,9 @@ import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { enrol } from '../../support/totp.ts';
-import { CallbackDesk, newConnectionId, SECRET } from '../../world/callbackDesk.ts';
+import { CallbackDesk } from '../../world/callbackDesk.ts';
+import { ConnectionDesk } from '../../world/connectionDesk.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from '../../world/evidenceDesk.ts';
-import { FakeConnection } from '../../world/fakeConnections.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
 import { newKey, type Reply, type TestGateway } from '../../world/gateway.ts';
@@ -101,9 +101,19 @@ const payout = (gateway: TestGateway, body: object = {}, key?: string): Promise<
   );
 
 const withoutCertificate: Provoke = async () => {
-  const connection = new FakeConnection(newConnectionId(), { requireClientCertificate: true }, SECRET);
-  const desk = await CallbackDesk.open(connection);
+  const desk = await CallbackDesk.open([{ requireClientCertificate: true }]);
   const reply = await desk.call({});
+  await desk.close();
+  return reply;
+};
+
+/** A connection of a gateway of its own, with a charge that is not final. */
+const connectionInUse: Provoke = async () => {
+  const desk = await ConnectionDesk.open();
+  const { id } = await desk.add(await desk.simulator());
+  const charge = await desk.charge();
+  expect(charge.status, charge.text).to.equal(201);
+  const reply = await desk.ask<unknown>('DELETE', `/${id}`);
   await desk.close();
   return reply;
 };
@@ -152,6 +162,24 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       return register();
     },
   ],
+  invalid_connection: [
+    400,
+    async (gateway) => {
+      const headers = await gateway.logIn('OPERATOR');
+      const body = {
+        ...{
+          preset: 'unknown',
+          name: 'Banco',
+          baseUrl: 'https://bank.example',
+          tokenUrl: 'https://bank.example/token',
+        },
+        ...{ clientId: 'quita', clientSecret: 'segredo', pixKey: 'pix@quita.example' },
+      };
+      return gateway.call('POST', '/ops/v1/providers', { key: null, headers, body });
+    },
+    'preset',
+  ],
+  connection_in_use: [400, connectionInUse],
   endpoint_not_active: [
     400,
     async (gateway) => {

@@ -4,41 +4,38 @@ import { request } from 'node:http';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { openLog } from '../../../../infrastructure/log/log.ts';
-import { CallbackDesk, newConnectionId, newEndToEndId, SECRET } from '../../../world/callbackDesk.ts';
-import { FakeConnection } from '../../../world/fakeConnections.ts';
+import { CallbackDesk, type Connected, newEndToEndId } from '../../../world/callbackDesk.ts';
 import { expectError, rawCall } from '../../../world/http.ts';
 import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
 
-const OLD_SECRET = 'o-segredo-de-antes-1b2c3d';
 const BYTES_MAX = 256 * 1_024;
 const HEADER = { name: 'X-Client-Verify', value: 'SUCCESS' };
 
 describe('callbacks of institutions over HTTP', () => {
   let desk: CallbackDesk;
-  let connection: FakeConnection;
-  let locked: FakeConnection;
+  let connection: Connected;
+  let locked: Connected;
   let lines = '';
   before(async () => {
-    connection = new FakeConnection(newConnectionId(), {}, SECRET, OLD_SECRET);
-    locked = new FakeConnection(newConnectionId(), { requireClientCertificate: true }, 'atrás-do-proxy-77');
     const to = new Writable({
       write: (chunk, _encoding, done) => {
         lines += String(chunk);
         done();
       },
     });
-    desk = await CallbackDesk.open(connection, {
-      others: [locked],
+    desk = await CallbackDesk.open([{}, { requireClientCertificate: true }, {}, {}], {
       log: openLog('trace', to),
       certificateHeader: HEADER,
-      gateway: { startSchedule: NO_SCHEDULES, addressPerMinute: 40, trustProxy: 'loopback' },
+      startSchedule: NO_SCHEDULES,
+      addressPerMinute: 40,
+      trustProxy: 'loopback',
     });
+    connection = desk.first;
+    [locked] = desk.others as readonly [Connected];
   });
   after(() => desk.close());
   beforeEach(async () => {
     await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
-    connection.status = 'enabled';
-    connection.secrets = [SECRET, OLD_SECRET];
   });
   const stored = async () => {
     const text = 'SELECT raw, times FROM operations.provider_callbacks ORDER BY id';
@@ -66,9 +63,9 @@ describe('callbacks of institutions over HTTP', () => {
   it('count a body that arrives again, and store it once', async () => {
     for (const end of ['', '/pix', ''] as const) expect((await desk.call('{"a":1}', { end })).status).to.equal(200);
     expect(await stored()).to.deep.equal([['{"a":1}', 3]]);
-    const at = await desk.needs.callbackReads.latest(connection.terms.connectionId);
+    const at = await desk.needs.callbackReads.latest(connection.id);
     expect(Date.parse(at ?? '')).to.be.closeTo(Date.now(), 60_000);
-    expect(await desk.needs.callbackReads.latest(locked.terms.connectionId)).to.equal(null);
+    expect(await desk.needs.callbackReads.latest(locked.id)).to.equal(null);
   });
 
   it('need no content type, no JSON, no UTF-8, and not even a body', async () => {
@@ -88,7 +85,7 @@ describe('callbacks of institutions over HTTP', () => {
   });
 
   it('have at most 256 kB, whether their length is announced or not', async () => {
-    const path = pathOf(connection.terms.connectionId, SECRET);
+    const path = pathOf(connection.id, connection.secret);
     const whole = 'x'.repeat(BYTES_MAX);
     expect((await post(path, whole)).status).to.equal(200);
     expectError(await post(path, `${whole}x`), 413, 'payload_too_large');
@@ -98,31 +95,36 @@ describe('callbacks of institutions over HTTP', () => {
   });
 
   it('with a wrong secret, of an unknown or of a removed connection get the same 404, before their size counts', async () => {
-    const { connectionId } = connection.terms;
+    const { id: connectionId, secret: right } = connection;
+    const removed = desk.others[1] as Connected;
+    expect((await desk.call('', { connection: removed })).status).to.equal(200);
+    await desk.remove(removed);
+    await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
     const answers = [];
     for (const [id, secret] of [
-      [connectionId, `${SECRET}x`],
-      [connectionId, 'atrás-do-proxy-77'],
-      [newConnectionId(), SECRET],
-      ['pc_none', SECRET],
+      [connectionId, `${right}0`],
+      [connectionId, locked.secret],
+      ['0'.repeat(26), right],
+      ['pc_none', right],
+      [removed.id, removed.secret],
     ] as const) {
       const reply = await post(pathOf(id, secret), 'x'.repeat(BYTES_MAX + 1));
       expectError(reply, 404, 'not_found');
       answers.push(reply.text.replace(/"request_id":"[^"]*"/, ''));
     }
-    connection.status = 'removed';
-    const removed = await post(pathOf(connectionId, SECRET));
-    expectError(removed, 404, 'not_found');
-    answers.push(removed.text.replace(/"request_id":"[^"]*"/, ''));
     expect(new Set(answers).size).to.equal(1);
     expect(await stored()).to.deep.equal([]);
   });
 
   it('are taken with the secret before a rotation until it ends', async () => {
-    expect((await desk.call('1', { secret: OLD_SECRET })).status).to.equal(200);
-    connection.secrets = [SECRET];
-    expectError(await desk.call('1', { secret: OLD_SECRET }), 404, 'not_found');
-    expect((await desk.call('1', { secret: SECRET })).status).to.equal(200);
+    const rotated = desk.others[2] as Connected;
+    const newer = await desk.rotate(rotated);
+    for (const secret of [newer, rotated.secret])
+      expect((await desk.call('1', { connection: rotated, secret })).status).to.equal(200);
+    const newest = await desk.rotate(rotated);
+    expectError(await desk.call('1', { connection: rotated }), 404, 'not_found');
+    for (const secret of [newer, newest])
+      expect((await desk.call('1', { connection: rotated, secret })).status).to.equal(200);
   });
 
   it('of a connection that requires a certificate need the header of the proxy', async () => {
@@ -141,11 +143,11 @@ describe('callbacks of institutions over HTTP', () => {
     expectError(failed, 503, 'service_unavailable');
     for (const method of ['GET', 'PUT', 'DELETE'])
       expectError(
-        await desk.gateway.call(method, pathOf(connection.terms.connectionId, SECRET), { key: null }),
+        await desk.gateway.call(method, pathOf(connection.id, connection.secret), { key: null }),
         405,
         'method_not_allowed',
       );
-    expectError(await post(`${pathOf(connection.terms.connectionId, SECRET)}/other`), 404, 'not_found');
+    expectError(await post(`${pathOf(connection.id, connection.secret)}/other`), 404, 'not_found');
     await desk.told({ endToEndId: 'not an id' });
     await desk.untilHandled();
     const { rows } = await storage.reads.query('SELECT * FROM operations.request_log');
@@ -157,11 +159,11 @@ describe('callbacks of institutions over HTTP', () => {
       ...gateway.gauges.map(({ name }) => name),
     ].join('\n');
     expect(lines).to.include('provider callback needs an operator');
-    expect(said).to.not.include(SECRET).and.not.include(OLD_SECRET);
+    expect(said).to.not.include(connection.secret);
   });
 
   it('count failed attempts by address, and never block the right secret', async () => {
-    const { connectionId } = connection.terms;
+    const { id: connectionId } = connection;
     let reply = await post(pathOf(connectionId, 'errado'));
     for (let n = 0; n < 40 && reply.status === 404; n++) reply = await post(pathOf(connectionId, 'errado'));
     expectError(reply, 429, 'rate_limited');
@@ -173,15 +175,13 @@ describe('the limits of one connection', () => {
   const PER_MINUTE = 5;
   const IN_FLIGHT_MAX = 2;
   let desk: CallbackDesk;
-  let busy: FakeConnection;
-  let calm: FakeConnection;
+  let calm: Connected;
   before(async () => {
-    busy = new FakeConnection(newConnectionId(), {}, SECRET);
-    calm = new FakeConnection(newConnectionId(), {}, 'calmo-0a1b2c');
-    desk = await CallbackDesk.open(busy, {
-      others: [calm],
-      gateway: { startSchedule: NO_SCHEDULES, ofConnection: { perMinute: PER_MINUTE, inFlightMax: IN_FLIGHT_MAX } },
+    desk = await CallbackDesk.open([{}, {}], {
+      startSchedule: NO_SCHEDULES,
+      ofConnection: { perMinute: PER_MINUTE, inFlightMax: IN_FLIGHT_MAX },
     });
+    [calm] = desk.others as readonly [Connected];
   });
   after(() => desk.close());
 
@@ -194,19 +194,16 @@ describe('the limits of one connection', () => {
   });
 
   it('bound the callbacks whose bodies are still on their way', async () => {
-    const [secret = ''] = calm.secrets;
-    const path = `/providers/${calm.terms.connectionId}/${secret}`;
+    const { callbackSecrets } = desk.gateway.gateway.services;
+    const requiresCertificate = callbackSecrets.requiresCertificate.bind(callbackSecrets);
     const slow = [];
     for (let n = 0; n < IN_FLIGHT_MAX; n++) {
       const asked = Promise.withResolvers<void>();
-      Object.defineProperty(calm, 'secrets', {
-        configurable: true,
-        get: () => {
-          asked.resolve();
-          return [secret];
-        },
-      });
-      const req = request(new URL(path, desk.gateway.baseUrl), { method: 'POST' });
+      callbackSecrets.requiresCertificate = async (id) => {
+        asked.resolve();
+        return requiresCertificate(id);
+      };
+      const req = request(new URL(`/providers/${calm.id}/${calm.secret}`, desk.gateway.baseUrl), { method: 'POST' });
       req.on('error', () => undefined).write('{');
       slow.push(req);
       await asked.promise;

@@ -1,0 +1,198 @@
+// Processes the returns of a received Pix as its provider lists them. Those that Quita requested are left to their jobs. All others are
+// recorded: as a dispute if the banks made them after one, else as money that was returned outside Quita (rules V9, V10).
+
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { openCase, recordMoneyReturned, recordNotTaken } from '../../domain/dispute/decisions.ts';
+import type { CaseTerms } from '../../domain/dispute/medCase.ts';
+import { announcesOutcomes } from '../../domain/dispute/settings.ts';
+import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type NotTaken, openReturnedDispute } from '../../domain/payment/dispute.ts';
+import { recordReturn } from '../../domain/payment/lifecycle.ts';
+import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
+import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { medCaseIdOf, returnIdOf } from '../core/derivedIds.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
+import type { EventMetadata } from '../ports/loggedEvent.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
+import { type ProviderReturn, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { tellPaymentOf } from './tellPayment.ts';
+
+export interface TakeReturnsNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly alerts: Pick<OperatorAlerts, 'disputeReport' | 'returnedOutside'>;
+}
+
+/**
+ * Records all returns of a Pix that Quita did not request, and confirmations of returns that the provider had refused. Idempotent by the
+ * return's id. No-op for a payment that never recorded the Pix. Throws UnknownAtProvider if a return must wait for a refund under way.
+ */
+export const takeReturns =
+  (needs: TakeReturnsNeeds) =>
+  async (
+    { paymentId }: { readonly paymentId: PaymentId },
+    { incoming: { providerPaymentId }, returns }: Pick<ReceivedPayment, 'incoming' | 'returns'>,
+  ): Promise<void> => {
+    for (const made of returns) {
+      if (made.status !== 'done') continue;
+      const { state } = await needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
+      const seen = state.transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
+      if (!exists(state) || seen === undefined) return;
+      await takeReturn(needs, await intakeOf(needs, state, seen, made));
+    }
+  };
+
+/** One return, with the payment to which it belongs. */
+interface Intake {
+  readonly payment: ExistingPayment;
+  readonly seen: IncomingPaymentRecord;
+  readonly made: ProviderReturn;
+  readonly announced: boolean;
+  readonly caseIdOf: (providerCaseId: string) => MedCaseId;
+  readonly metadata: EventMetadata;
+  readonly at: Timestamp;
+}
+
+const intakeOf = async (
+  { accounts }: TakeReturnsNeeds,
+  payment: ExistingPayment,
+  seen: IncomingPaymentRecord,
+  made: ProviderReturn,
+): Promise<Intake> => {
+  const { terms } = payment.charge;
+  const { paymentId, accountId, mode } = terms;
+  const account = await accounts.get(accountId);
+  const at = await accounts.now(accountId, mode);
+  const metadata = metadataForProcess('providerReturns', terms, paymentId, made.id);
+  const caseIdOf = (providerCaseId: string) => medCaseIdOf(account, mode, paymentId, providerCaseId);
+  return { payment, seen, made, announced: announcesOutcomes(account, mode), caseIdOf, metadata, at };
+};
+
+const takeReturn = (needs: TakeReturnsNeeds, intake: Intake): Promise<void> => {
+  const { payment, seen, made } = intake;
+  if (isRefund(payment, made.id)) return Promise.resolve();
+  if (isOwnReturn(payment, seen, made.id)) return takeOwnReturn(needs, intake);
+  // A payment that was never credited can't be disputed: its payer simply has less to get.
+  return seen.outcome === 'settled' && made.nature.startsWith('med') && !isOutside(seen, made)
+    ? takeMedReturn(needs, intake)
+    : takeOutside(needs, intake);
+};
+
+const isRefund = ({ transaction }: ExistingPayment, id: string): boolean =>
+  transaction.status === 'settled' && transaction.refunds.some(({ refundId }) => refundId === id);
+
+/** Each refusal leads to a new id, and the provider may still confirm an earlier one. */
+const isOwnReturn = (
+  { charge }: ExistingPayment,
+  { providerPaymentId, refusal, returnId }: IncomingPaymentRecord,
+  id: string,
+): boolean => {
+  if (id === returnId) return true;
+  const ids = Array.from({ length: (refusal?.number ?? 0) + 1 }, (_, refusals) =>
+    returnIdOf(charge.terms.paymentId, providerPaymentId, refusals),
+  );
+  return returnId !== null && ids.includes(id);
+};
+
+/** A return that was recorded before an operator released the payment. */
+const isOutside = ({ outside = [] }: IncomingPaymentRecord, { id }: ProviderReturn): boolean =>
+  outside.some((one) => one.id === id);
+
+/** A return in progress is left to its job. One that was refused has none, so its confirmation is recorded here. */
+const takeOwnReturn = async ({ commands }: TakeReturnsNeeds, { payment, seen, made, metadata, at }: Intake) => {
+  if (seen.outcome === 'rejected' && seen.returnId === made.id) return;
+  const stream = PAYMENT.stream(payment.charge.terms.paymentId);
+  await commands.record(PAYMENT, stream, recordReturn(seen.providerPaymentId, at), metadata);
+};
+
+const takeOutside = async ({ commands, alerts }: TakeReturnsNeeds, { payment, seen, made, metadata, at }: Intake) => {
+  const { terms } = payment.charge;
+  const { paymentId } = terms;
+  const { providerPaymentId: endToEndId } = seen;
+  const { id, returnId, nature, amount } = made;
+  const decide = recordReturnedOutside({ providerPaymentId: endToEndId, id, returnId, nature, amount }, at);
+  const { appended } = await commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
+  if (appended > 0) alerts.returnedOutside(terms, { paymentId, endToEndId, id, amount });
+};
+
+const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<void> => {
+  const { payment, made, caseIdOf } = intake;
+  const dispute = payment.transaction.status === 'settled' ? payment.transaction.dispute : null;
+  const own = caseIdOf(made.id);
+  // The latest case comes first: it may be the one that this return ends.
+  const earlier = dispute === null ? [] : [dispute.caseId, ...dispute.earlier.toReversed()];
+  for (const caseId of earlier)
+    if (caseId !== own && (await isOfCase(needs, intake, caseId, caseId === dispute?.caseId))) return;
+  await openReturned(needs, intake, own);
+};
+
+/** Returns whether the return belongs to the case: it is recorded there already, or ends the case or is a part of what the case took. */
+const isOfCase = async (
+  { commands }: TakeReturnsNeeds,
+  { made, announced, caseIdOf, metadata, at }: Intake,
+  caseId: MedCaseId,
+  isLatest: boolean,
+): Promise<boolean> => {
+  const stream = MED_CASE.stream(caseId);
+  const { state } = await commands.load(MED_CASE, stream);
+  if (state.status === 'absent') throw new UnknownAtProvider(`dispute case ${caseId}`);
+  const isKnown = state.returns?.some(({ id }) => id === made.id) ?? false;
+  if (!isKnown && !isLatest) return false;
+  // A case of its own that was opened before takes the return alone.
+  const { state: own } = await commands.load(MED_CASE, MED_CASE.stream(caseIdOf(made.id)));
+  if (!isKnown && (own.status !== 'absent' || own.notTaken !== undefined)) return false;
+  const returned = { ...made, at: made.settledAt ?? made.requestedAt };
+  const { reply } = await commands.record(MED_CASE, stream, recordMoneyReturned(returned, announced, at), metadata);
+  if (reply === 'beyond') return false;
+  await tellPaymentOf({ commands })({ caseId });
+  return true;
+};
+
+/** Opens a case for the return and ends it as lost. If the payment can never take it, the return is listed for the operators (Q10). */
+const openReturned = async (needs: TakeReturnsNeeds, intake: Intake, caseId: MedCaseId): Promise<void> => {
+  const { commands } = needs;
+  const { payment, made, announced, metadata, at } = intake;
+  const stream = MED_CASE.stream(caseId);
+  const before = (await commands.load(MED_CASE, stream)).state;
+  if (before.status === 'absent' && (before.notTaken !== undefined || before.isDismissed)) return;
+  const terms = caseTermsOf(intake, caseId);
+  const allegation = { method: null, reason: null, payer: { name: null, document: null }, openedAt: terms.openedAt };
+  const report = { caseId, type: terms.type, amount: terms.amount, ...allegation };
+  const paymentStream = PAYMENT.stream(payment.charge.terms.paymentId);
+  const { reply } = await commands.record(PAYMENT, paymentStream, openReturnedDispute(report, at), metadata);
+  if (reply !== 'opened' && reply !== 'known') return refused(needs, intake, terms, reply);
+  await commands.record(MED_CASE, stream, openCase(terms, at), metadata);
+  const returned = { ...made, at: terms.openedAt };
+  const ended = await commands.execute(MED_CASE, stream, recordMoneyReturned(returned, announced, at), metadata);
+  if (isRejection(ended)) throw new Error(`case ${caseId} was not opened`);
+  await tellPaymentOf({ commands })({ caseId });
+};
+
+const caseTermsOf = ({ payment, made }: Intake, caseId: MedCaseId): CaseTerms => {
+  const { paymentId, accountId, mode, currency } = payment.charge.terms;
+  const { id: providerCaseId, amount, settledAt, requestedAt, reason } = made;
+  const about = { caseId, paymentId, accountId, mode, providerCaseId, type: 'med', amount, currency, reason } as const;
+  const openedAt = settledAt ?? requestedAt;
+  return { ...about, responseDeadline: null, amountMismatch: false, held: amount, openedAt };
+};
+
+const refused = async (
+  { commands, alerts }: TakeReturnsNeeds,
+  { metadata, at }: Intake,
+  terms: CaseTerms,
+  refusal: NotTaken | 'waits',
+): Promise<void> => {
+  // Another process opened a case at the same moment, or a refund is under way.
+  if (refusal === 'waits' || !refusal.isFinal) throw new UnknownAtProvider(`payment ${terms.paymentId} for its return`);
+  const { caseId, paymentId, accountId, mode, providerCaseId, amount, currency } = terms;
+  const report = { caseId, paymentId, accountId, mode, providerCaseId, amount, currency, ...refusal };
+  const { appended } = await commands.record(MED_CASE, MED_CASE.stream(caseId), recordNotTaken(report, at), metadata);
+  const { because } = refusal;
+  if (appended > 0) alerts.disputeReport({ accountId, mode }, { paymentId, caseId, providerCaseId, because });
+};

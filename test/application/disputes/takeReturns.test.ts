@@ -1,0 +1,321 @@
+// Returns that Quita did not request: by the bank's own app, and by the banks after disputes (rules V9, V10).
+import { expect } from 'chai';
+import { medCaseIdOf, returnIdOf } from '../../../application/core/derivedIds.ts';
+import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
+import { answerCase } from '../../../application/disputes/answerCase.ts';
+import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
+import { takeReturns } from '../../../application/disputes/takeReturns.ts';
+import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { Settler } from '../../../application/payments/settle.ts';
+import { type ProviderReturn, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
+import type { Decision } from '../../../domain/kernel/decider.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
+import { assertExists, type PaymentEvent, type PaymentState } from '../../../domain/payment/payment.ts';
+import { journalEntry } from '../../../domain/payment/postings.ts';
+import { completeRefund, releaseRefund, reserveRefund } from '../../../domain/payment/refund.ts';
+import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { refundableRest } from '../../../domain/transaction/refunds.ts';
+import { type Core, newId, openCore } from '../../support/core.ts';
+import { ALLEGATION, at, incoming, LOCKED_TO, plain, REFUND_ID, SETTLED_AT } from '../../support/samples.ts';
+
+const back = (id: string, amount: number, over: Partial<ProviderReturn> = {}): ProviderReturn => ({
+  ...{ id, returnId: `D${id}`, nature: 'ordinary', status: 'done', amount: toMinor(amount) },
+  ...{ requestedAt: at('15:00:00'), settledAt: at('15:00:05'), reason: null },
+  ...over,
+});
+const med = (id: string, amount: number) => back(id, amount, { nature: 'medFraud' });
+
+describe('returns that Quita did not request, on Postgres', () => {
+  let core: Core;
+  const alerted: unknown[] = [];
+  before(async () => {
+    core = await openCore();
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    core.clock.nowMs = toMillis(SETTLED_AT);
+    core.provider.forget();
+    alerted.length = 0;
+  });
+
+  const alerts = {
+    disputeReport: (_: unknown, { because }: { readonly because: string }) => void alerted.push(because),
+    returnedOutside: (_: unknown, { id }: { readonly id: string }) => void alerted.push(id),
+    returnRefused: () => undefined,
+  };
+  const desk = async (over: Parameters<Core['openCharge']>[0] = {}, pix: Parameters<typeof incoming>[0] = {}) => {
+    const txid = newId<string>();
+    const paymentId = await core.openCharge({ txid, ...over });
+    const { commands, accounts, provider: providers, account } = core;
+    const needs = { commands, accounts, providers, alerts };
+    const received = plain(incoming({ providerPaymentId: `E${txid}`, ...pix }));
+    await new Settler(needs).settle(paymentId, received);
+    const stream = PAYMENT.stream(paymentId);
+    const take = (...returns: readonly ProviderReturn[]) => takeReturns(needs)({ paymentId }, { ...received, returns });
+    const events = async () => (await core.eventsOf(stream)) as unknown as readonly PaymentEvent[];
+    const types = async () => (await events()).slice(3).map(({ type }) => type);
+    const state = async () => assertExists((await commands.load(PAYMENT, stream)).state);
+    const decide = async <R>(decision: Decision<PaymentState, PaymentEvent, R>) => {
+      const { terms } = (await state()).charge;
+      return commands.execute(PAYMENT, stream, decision, metadataForProcess('test', terms, paymentId, 'test'));
+    };
+    const balances = async () => {
+      const sums: { [account: string]: number } = {};
+      for (const event of await events())
+        for (const { account: of, amount } of journalEntry(event)?.postings ?? []) sums[of] = (sums[of] ?? 0) + amount;
+      return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0));
+    };
+    const caseOf = (name: string) => medCaseIdOf(account, 'test', paymentId, name);
+    const medCase = async (name: string) => (await commands.load(MED_CASE, MED_CASE.stream(caseOf(name)))).state;
+    const rest = async () => {
+      const { transaction } = await state();
+      return transaction.status === 'settled' ? refundableRest(transaction) : null;
+    };
+    const giveBack = () => sendBack(needs)({ paymentId, providerPaymentId: `E${txid}` });
+    const id = `E${txid}`;
+    return {
+      txid,
+      id,
+      paymentId,
+      needs,
+      take,
+      types,
+      state,
+      decide,
+      balances,
+      caseOf,
+      medCase,
+      rest,
+      giveBack,
+      events,
+    };
+  };
+  const FEES = { provider_fees: 10, platform_fees: 123 };
+  const NET = 12_212;
+  const reserve = (amount: number | null) =>
+    reserveRefund(
+      {
+        ...{ refundId: REFUND_ID, amount: amount === null ? null : toMinor(amount), reason: null },
+        ...{ strategy: 'devolution', passFeeToTenant: false, destinationKey: null, paysOut: false },
+        ...{ allowedDestinations: null, fingerprintUnder: () => 'f', fingerprintVersion: 1 },
+      },
+      at('14:00:00'),
+    );
+
+  it('of a settled payment: from the merchant to clearing, once, alerted once; never a refund', async () => {
+    const { take, types, balances, rest, state } = await desk();
+    await take(back('a', 2_345));
+    await take(back('a', 2_345));
+    await take(back('a', 9), back('b', 1_000, { nature: 'withdrawal' }));
+    expect(await types()).to.deep.equal(['TransactionReturnedOutside', 'TransactionReturnedOutside']);
+    expect(await balances()).to.deep.equal({
+      ...FEES,
+      provider_clearing: -12_345 + 3_345,
+      merchant_available: NET - 3_345,
+    });
+    expect([await rest(), transactionStatus(await state()), alerted]).to.deep.equal([9_000, 'PAID', ['a', 'b']]);
+  });
+  it('all of it: the wallet may be negative, and nothing is left to refund', async () => {
+    const { take, balances, decide, rest } = await desk();
+    await take(back('a', 12_345));
+    expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+    expect(await rest()).to.equal(0);
+    expect(await decide(reserve(null))).to.include({ code: 'transaction_not_refundable' });
+  });
+  it('a refund can’t exceed what is left', async () => {
+    const { take, decide } = await desk();
+    await take(back('a', 2_345));
+    expect(await decide(reserve(10_001))).to.include({ code: 'refund_amount_exceeds_remaining' });
+    expect(await decide(reserve(10_000))).to.have.property('appended', 1);
+  });
+  it('under way or refused: nothing; own refunds and returns are left to their jobs', async () => {
+    const { take, types, decide } = await desk();
+    await decide(reserve(345));
+    await take(back('a', 5, { status: 'processing' }), back('b', 5, { status: 'refused' }), back(REFUND_ID, 345));
+    expect(await types()).to.deep.equal(['TransactionRefundReserved']);
+    const other = await desk({}, { amount: toMinor(1) });
+    await other.take(back(returnIdOf(other.paymentId, other.id), 1));
+    expect([await other.types(), alerted]).to.deep.equal([[], []]);
+  });
+  it('while a dispute holds the money: from the hold first', async () => {
+    const { take, balances, txid, paymentId, needs, rest } = await desk();
+    const reported = {
+      providerCaseId: 'bank',
+      type: 'med',
+      amount: null,
+      ...ALLEGATION,
+      responseDeadline: null,
+    } as const;
+    core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+    await takeProviderCases(needs)(paymentId);
+    await take(back('a', 345));
+    const open = { ...FEES, provider_clearing: -12_000, merchant_retained: 12_000, merchant_available: NET - 12_345 };
+    expect([await balances(), await rest()]).to.deep.equal([open, 0]);
+    const ruling = { result: 'disagreed', returned: true, returnedToPayer: null } as const;
+    const ruled = { report: 2, ruling, review: false, at: at('16:30:00') };
+    core.provider.cases.set(txid, [{ ...reported, rulings: [ruled] }]);
+    await takeProviderCases(needs)(paymentId);
+    const ended = { ...FEES, provider_clearing: -12_000, merchant_available: NET - 345 };
+    expect([await balances(), await rest()]).to.deep.equal([ended, 12_000]);
+  });
+
+  describe('of a payment that was not credited', () => {
+    const HELD = [{ expectedPayerTaxId: LOCKED_TO }, { payer: { name: null, document: null } }] as const;
+    it('held: a part reduces what goes back, and the payment can’t be released any more', async () => {
+      const { take, balances, decide, giveBack, types, id, state } = await desk(...HELD);
+      await take(med('a', 345));
+      expect(await balances()).to.deep.equal({ provider_clearing: -12_000, payer_returns: 12_000 });
+      const { fees, holdDays } = core.account.settings;
+      const released = releaseHeld({ fees, holdDays }, 'operator:ana', at('15:01:00'));
+      expect(await decide(released)).to.include({ code: 'invalid_request' });
+      await decide(
+        returnHeld({ returnIdOf: () => 'own', providerPaymentId: null, by: 'operator:ana' }, at('15:02:00')),
+      );
+      await giveBack();
+      expect(core.provider.returns.get('own')).to.deep.equal({ providerPaymentId: id, amount: 12_000 });
+      expect(await types()).to.deep.equal([
+        'TransactionReturnedOutside',
+        'TransactionHeldRejected',
+        'TransactionPaymentReturned',
+      ]);
+      expect([await balances(), transactionStatus(await state())]).to.deep.equal([{}, 'REFUNDED']);
+    });
+    it('held: all of it ends the payment as refunded', async () => {
+      const { take, balances, state } = await desk(...HELD);
+      await take(back('a', 12_345), back('a', 12_345));
+      expect([await balances(), transactionStatus(await state())]).to.deep.equal([{}, 'REFUNDED']);
+    });
+    it('rejected: only what is left goes back; nothing if all is back', async () => {
+      const part = await desk({}, { amount: toMinor(1_000) });
+      await part.take(back('a', 400));
+      await part.giveBack();
+      expect([...core.provider.returns.values()].map(({ amount }) => amount)).to.deep.equal([600]);
+      expect(await part.balances()).to.deep.equal({});
+      const all = await desk({}, { amount: toMinor(1_000) });
+      core.provider.calls.length = 0;
+      await all.take(back('a', 1_000));
+      await all.giveBack();
+      expect([core.provider.calls, await all.balances()]).to.deep.equal([[], {}]);
+    });
+    it('a return that is under way counted as done', async () => {
+      const { giveBack, types, take, state } = await desk(
+        { expectedPayerTaxId: LOCKED_TO },
+        { payer: { name: 'X', document: '52998224725' } },
+      );
+      core.provider.next('returnPayment', { kind: 'processing' });
+      const error = await giveBack().catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(UnknownAtProvider);
+      const { incomingPayments } = (await state()).transaction;
+      await take(back(String(incomingPayments[0]?.returnId), 12_345, { status: 'processing', settledAt: null }));
+      expect([await types(), transactionStatus(await state())]).to.deep.equal([[], 'PROCESSING']);
+      await giveBack();
+      expect([await types(), transactionStatus(await state())]).to.deep.equal([
+        ['TransactionPaymentReturned'],
+        'REFUNDED',
+      ]);
+    });
+    it('unreturned: refused, then done after all under the first id', async () => {
+      const { giveBack, types, take, paymentId, id, balances } = await desk({}, { amount: toMinor(1_000) });
+      core.provider.next('returnPayment', { kind: 'refused', reason: 'NAO_REALIZADO' });
+      await giveBack();
+      await take(back(returnIdOf(paymentId, id), 1_000));
+      expect(await types()).to.deep.equal(['TransactionReturnRefused', 'TransactionPaymentReturned']);
+      expect(await balances()).to.deep.equal({});
+    });
+  });
+
+  describe('by the banks after a dispute that nobody announced', () => {
+    const LOST = ['TransactionDisputeOpened', 'TransactionDisputeUpdated', 'TransactionDisputeUpdated'];
+    it('opens a case of that amount, lost at once, with no rest; once', async () => {
+      const { take, types, balances, rest, state, medCase } = await desk();
+      await take(med('a', 345));
+      await take(med('a', 345));
+      expect(await types()).to.deep.equal([
+        ...LOST,
+        'TransactionDisputeResolved',
+        'TransactionDisputeReturned',
+        'TransactionDisputeUpdated',
+      ]);
+      expect(await balances()).to.deep.equal({ ...FEES, provider_clearing: -12_000, merchant_available: NET - 345 });
+      expect([await rest(), transactionStatus(await state()), alerted]).to.deep.equal([12_000, 'DISPUTE', []]);
+      expect(await medCase('a')).to.include({
+        status: 'rejected',
+        moneyOutcome: 'lost',
+        returnedToPayer: 345,
+        held: 345,
+      });
+    });
+    it('a second part opens a second case, up to the rest; more is listed and alerted, once', async () => {
+      const { take, balances, rest, medCase } = await desk();
+      await take(med('a', 345), med('b', 2_000), med('c', 10_001), med('c', 10_001));
+      expect(await balances()).to.deep.equal({ ...FEES, provider_clearing: -10_000, merchant_available: NET - 2_345 });
+      expect([await rest(), alerted]).to.deep.equal([10_000, ['exceeds_rest']]);
+      expect(await medCase('c')).to.nested.include({ status: 'absent', 'notTaken.because': 'exceeds_rest' });
+      await take(med('a', 345), med('b', 2_000), med('c', 10_001));
+      expect([await rest(), alerted]).to.deep.equal([10_000, ['exceeds_rest']]);
+    });
+    it('waits for a refund under way; a failed one leaves the amount', async () => {
+      const { take, decide, balances } = await desk();
+      await decide(reserve(10_000));
+      const error = await take(med('a', 12_345)).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(UnknownAtProvider);
+      await decide(releaseRefund(REFUND_ID, 'no money', at('16:00:00')));
+      await take(med('a', 12_345));
+      expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+    });
+    it('of a refunded payment: listed, nothing moves', async () => {
+      const { take, decide, balances } = await desk();
+      await decide(reserve(null));
+      await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
+      await take(med('a', 12_345));
+      expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+      expect(alerted).to.deep.equal(['refunded']);
+    });
+    it('ends a case that is open, once, and is a part of what a lost case took', async () => {
+      const { take, txid, paymentId, needs, balances, medCase, caseOf } = await desk();
+      const reported = {
+        providerCaseId: 'bank',
+        type: 'med',
+        amount: null,
+        ...ALLEGATION,
+        responseDeadline: null,
+      } as const;
+      core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+      await takeProviderCases(needs)(paymentId);
+      await take(med('a', 2_345));
+      await take(med('a', 2_345));
+      expect(await medCase('bank')).to.include({ status: 'rejected', returnedToPayer: 2_345 });
+      const ended = { ...FEES, merchant_available: NET - 12_345, disputes: 10_000, provider_clearing: -10_000 };
+      expect(await balances()).to.deep.equal(ended);
+      await take(med('a', 2_345), med('b', 10_000), med('b', 10_000));
+      expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+      expect(await medCase('bank')).to.include({ returnedToPayer: 12_345 });
+      expect((await core.commands.load(MED_CASE, MED_CASE.stream(caseOf('a')))).state.status).to.equal('absent');
+    });
+    it('after the merchant accepted the case: what it took goes to the payer', async () => {
+      const { take, txid, paymentId, needs, balances, caseOf } = await desk();
+      const reported = {
+        providerCaseId: 'bank',
+        type: 'med',
+        amount: null,
+        ...ALLEGATION,
+        responseDeadline: null,
+      } as const;
+      core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+      await takeProviderCases(needs)(paymentId);
+      const { accountId } = core.account;
+      await answerCase(needs)(
+        { accountId, mode: 'test' },
+        caseOf('bank'),
+        { kind: 'accept' },
+        { actor: 'key:a', requestId: null },
+      );
+      await take(med('a', 12_345), med('a', 12_345));
+      expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+    });
+  });
+});

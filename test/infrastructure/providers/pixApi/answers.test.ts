@@ -1,0 +1,492 @@
+// How the adapter asks, and how it reads answers of every form.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { toMinor } from '../../../../domain/kernel/money.ts';
+import type { Timestamp } from '../../../../domain/kernel/time.ts';
+import { buildDynamicBrCode } from '../../../../domain/pix/brCode.ts';
+import { type Answer, Institution } from './institution.ts';
+import { type Opened, open, PIX_KEY, requestOf, SECRET, TENANT, TXID } from './support.ts';
+
+const LOCATION = 'pix.example.com/qr/v2/abc';
+const END_TO_END_ID = 'E99999008202611240100abcdefghijk';
+const codeOf = (amount: number): string =>
+  buildDynamicBrCode({ url: LOCATION, merchantName: 'LOJA', merchantCity: 'RECIFE', amount: toMinor(amount) });
+const CHARGE = {
+  calendario: { criacao: '2026-11-24T01:00:00-03:00', expiracao: 3600 },
+  txid: TXID,
+  status: 'ATIVA',
+  valor: { original: '37.00' },
+  chave: PIX_KEY,
+  pixCopiaECola: codeOf(3_700),
+};
+const PIX = {
+  endToEndId: END_TO_END_ID,
+  txid: TXID,
+  valor: '37.00',
+  chave: PIX_KEY,
+  horario: '2026-11-24T01:05:00.123Z',
+};
+const CPF = '12345678909';
+const ISSUED = {
+  kind: 'issued',
+  issued: {
+    method: 'PIX',
+    instrument: {
+      provider: 'Banco de teste',
+      txid: TXID,
+      brCode: CHARGE.pixCopiaECola,
+      expiresAt: '2026-11-24T05:00:00.000Z',
+    },
+  },
+};
+
+let institution: Institution;
+const opened: Opened[] = [];
+const connect = (...[terms, ...rest]: Partial<Parameters<typeof open>>): Opened => {
+  const connection = open({ ...institution.terms, ...terms }, ...rest);
+  opened.push(connection);
+  return connection;
+};
+const answering = (answer: Answer): Opened => {
+  institution.answer = () => answer;
+  return connect();
+};
+const only = <T>(items: readonly T[]): T => {
+  expect(items).to.have.length(1);
+  return items[0] as T;
+};
+
+describe('calls of the API Pix adapter', () => {
+  beforeEach(async () => {
+    institution = await Institution.open();
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) one.close();
+    await institution.close();
+  });
+
+  it('sends what the standard wants', async () => {
+    const { provider } = answering({ status: 201, body: CHARGE });
+    const note = 'Pedido nº 5 — café '.repeat(20);
+    const outcome = await provider.issue(requestOf({ note, debtor: { name: 'José', document: '123.456.789-09' } }));
+    expect(outcome).to.deep.equal(ISSUED);
+    const { method, path, headers, body } = only(institution.requests);
+    expect([method, path, headers.authorization]).to.deep.equal(['PUT', `/cob/${TXID}`, 'Bearer token-1']);
+    expect([headers['user-agent'], headers['accept-encoding']]).to.deep.equal(['Quita', 'identity']);
+    const { solicitacaoPagador, ...rest } = JSON.parse(body);
+    expect(rest).to.deep.equal({
+      calendario: { expiracao: 3600 },
+      devedor: { cpf: '12345678909', nome: 'Jose' },
+      valor: { original: '37.00' },
+      chave: PIX_KEY,
+    });
+    expect(solicitacaoPagador)
+      .to.match(/^Pedido n ?o? 5 cafe /)
+      .and.to.have.length.at.most(140);
+  });
+
+  it('leaves the debtor out unless both name and document are usable', async () => {
+    const { provider } = answering({ status: 201, body: CHARGE });
+    await provider.issue(requestOf({ debtor: { name: 'José', document: '***.456.789-**' } }));
+    await provider.issue(requestOf({ debtor: { name: '漢字', document: '12345678909' } }));
+    await provider.issue(requestOf({ debtor: { name: 'Loja', document: '12ABC34501DE35' } }));
+    expect(institution.requests.map(({ body }) => JSON.parse(body).devedor)).to.deep.equal([
+      undefined,
+      undefined,
+      { cnpj: '12ABC34501DE35', nome: 'Loja' },
+    ]);
+  });
+
+  it('builds the code from the location if the institution sends none', async () => {
+    const { pixCopiaECola: _, ...rest } = CHARGE;
+    const { provider } = answering({ status: 201, body: { ...rest, loc: { location: `https://${LOCATION}` } } });
+    const outcome = await provider.issue(requestOf());
+    if (outcome.kind !== 'issued' || outcome.issued.method !== 'PIX') throw new Error(outcome.kind);
+    expect(outcome.issued.instrument.brCode).to.include(LOCATION).and.to.include('540537.00');
+  });
+
+  it('accepts a code without an amount, because the payer reads it from the charge', async () => {
+    // The example of pixCopiaECola has none (API Pix 2.9.0, CobGerada).
+    const account = { url: LOCATION, merchantName: 'LOJA', merchantCity: 'RECIFE' };
+    const { provider } = answering({ status: 201, body: { ...CHARGE, pixCopiaECola: buildDynamicBrCode(account) } });
+    expect((await provider.issue(requestOf())).kind).to.equal('issued');
+  });
+
+  const wrongCharges: Readonly<Record<string, object>> = {
+    'another txid': { txid: `${TXID}x` },
+    'another amount': { valor: { original: '37.01' } },
+    'another key': { chave: 'a@b.example' },
+    'an amount as number': { valor: { original: 37 } },
+    'a code of another amount': { pixCopiaECola: codeOf(3_701) },
+    'a code with a wrong checksum': { pixCopiaECola: `${CHARGE.pixCopiaECola.slice(0, -1)}x` },
+    'a code that is none': { pixCopiaECola: 'segue o link' },
+    'no time of creation': { calendario: { expiracao: 3600 } },
+    'a time without zone': { calendario: { criacao: '2026-11-24T01:00:00', expiracao: 3600 } },
+    'no code and no location': { pixCopiaECola: undefined },
+    'an unknown status': { status: 'EXPIRADA' },
+  };
+  for (const [name, change] of Object.entries(wrongCharges))
+    it(`does not believe an answer with ${name}`, async () => {
+      const { provider } = answering({ status: 201, body: { ...CHARGE, ...change } });
+      expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unknown' });
+      expect(await provider.findInstrument(requestOf())).to.deep.equal({ kind: 'unknown' });
+    });
+
+  const problem = { type: 'https://pix.bcb.gov.br/api/v2/error/CobOperacaoInvalida', title: 'Cobrança inválida.' };
+  const refusals: readonly (readonly [name: string, answer: Answer, outcome: object])[] = [
+    [
+      'a problem',
+      { status: 400, body: { ...problem, status: 400, detail: 'O campo cob.chave não existe.' } },
+      {
+        kind: 'refused',
+        reason: 'Cobrança inválida. O campo cob.chave não existe.',
+        providerErrorCode: 'CobOperacaoInvalida',
+      },
+    ],
+    [
+      'a document in the text',
+      { status: 422, body: { nome: 'valor_invalido', mensagem: 'CPF 123.456.789-09 inválido' } },
+      { kind: 'refused', reason: 'CPF *** inválido', providerErrorCode: 'valor_invalido' },
+    ],
+    [
+      '400 in HTML',
+      { status: 400, body: '<html>no</html>' },
+      { kind: 'refused', reason: 'The institution answered with HTTP 400.', providerErrorCode: 'http_400' },
+    ],
+    [
+      '422 with null',
+      { status: 422, body: 'null' },
+      { kind: 'refused', reason: 'The institution answered with HTTP 422.', providerErrorCode: 'http_422' },
+    ],
+    [
+      '400 with a list',
+      { status: 400, body: [problem] },
+      { kind: 'refused', reason: 'The institution answered with HTTP 400.', providerErrorCode: 'http_400' },
+    ],
+    ['401', { status: 401, body: problem }, { kind: 'unavailable' }],
+    ['403', { status: 403, body: problem }, { kind: 'unavailable' }],
+    ['404', { status: 404, body: problem }, { kind: 'unavailable' }],
+    ['404 in HTML', { status: 404, body: '<html>no</html>' }, { kind: 'unavailable' }],
+    ['429', { status: 429, body: problem }, { kind: 'unavailable' }],
+    ['409', { status: 409, body: problem }, { kind: 'unknown' }],
+    ['500', { status: 500, body: { ...problem, status: '500' } }, { kind: 'unknown' }],
+    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, { kind: 'unknown' }],
+    ['418', { status: 418, body: problem }, { kind: 'unknown' }],
+    ['204', { status: 204 }, { kind: 'unknown' }],
+    ['an encoded body', { headers: { 'content-encoding': 'br' }, body: CHARGE }, { kind: 'unknown' }],
+    ['a huge body', { body: `{"a":"${'x'.repeat(9_000_000)}"}` }, { kind: 'unknown' }],
+  ];
+  for (const [name, answer, outcome] of refusals)
+    it(`reads ${name}`, async () => {
+      const { provider } = answering(answer);
+      expect(await provider.issue(requestOf())).to.deep.equal(outcome);
+      expect(institution.requests.map(({ path }) => path)).to.not.include('/elsewhere');
+    });
+
+  it('takes a missing page of a proxy for no answer', async () => {
+    const { provider } = answering({ status: 404, body: '<html>no</html>' });
+    expect(await provider.findInstrument(requestOf())).to.deep.equal({ kind: 'unknown' });
+    expect(await provider.cancel(requestOf())).to.equal('unknown');
+    expect(await provider.findPayment(TENANT, END_TO_END_ID)).to.deep.equal({ kind: 'unknown' });
+  });
+
+  it('is certain that nothing was sent when the institution refuses the connection', async () => {
+    const connection = connect();
+    await institution.close();
+    expect(await connection.provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    institution = await Institution.open();
+  });
+
+  it('never connects to a private address unless the connection allows it', async () => {
+    const { provider, warnings } = connect({ allowPrivate: false });
+    expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    const secure = connect({ allowPrivate: false, tokenUrl: institution.url.replace('http:', 'https:') });
+    expect(await secure.provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    expect(only(secure.warnings).fields).to.deep.include({ why: 'no token: url must not point to a loopback address' });
+    const named = connect({ allowPrivate: false, tokenUrl: 'https://localhost:8443/token' });
+    expect(await named.provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    expect(only(named.warnings).fields)
+      .to.have.property('why')
+      .that.matches(/^no token: blocked: localhost /);
+    expect(institution.tokenRequests).to.deep.equal([]);
+    expect(only(warnings).fields).to.deep.include({
+      why: 'no token: url must use https unless private addresses are allowed',
+    });
+  });
+
+  const received = async (change: object) => {
+    const found = await answering({ body: { ...PIX, ...change } }).provider.findPayment(TENANT, END_TO_END_ID);
+    return found.kind === 'known' ? found.value : found.kind;
+  };
+
+  it('reads a Pix without the optional parts', async () => {
+    expect(await received({ txid: undefined, chave: undefined })).to.deep.equal({
+      txid: null,
+      incoming: {
+        method: 'PIX',
+        providerPaymentId: END_TO_END_ID,
+        amount: 3_700,
+        payer: { name: null, document: null },
+        paidAt: '2026-11-24T01:05:00.123Z',
+      },
+      isPlain: true,
+      returns: [],
+    });
+  });
+
+  it('keeps a masked payer document as it was sent', async () => {
+    const found = await received({ pagador: { nome: 'Ana', cpf: '***.456.789-**' } });
+    expect(found).to.have.nested.property('incoming.payer').deep.equal({ name: 'Ana', document: '***.456.789-**' });
+  });
+
+  it('reads returns as object or list, with every nature', async () => {
+    const back = (id: string, natureza?: string) => ({
+      id,
+      rtrId: 'D99999008202611240100abcdefghijk',
+      valor: '1.00',
+      natureza,
+      horario: { solicitacao: `2026-11-24T02:0${id}:00Z` },
+      status: 'EM_PROCESSAMENTO',
+    });
+    const natures = [
+      'ORIGINAL',
+      'RETIRADA',
+      'MED_OPERACIONAL',
+      'MED_FRAUDE',
+      'MED_PIX_AUTOMATICO',
+      'MED_NOVO',
+      undefined,
+    ];
+    const list = natures.map((natureza, i) => back(String(i), natureza));
+    expect(await received({ devolucoes: list.toReversed() }))
+      .to.have.property('returns')
+      .satisfy((returns: readonly { nature: string }[]) => {
+        expect(returns.map(({ nature }) => nature)).to.deep.equal([
+          ...['ordinary', 'withdrawal', 'medOperational', 'medFraud', 'medAutomatic', 'medOperational', 'ordinary'],
+        ]);
+        return true;
+      });
+    expect(await received({ devolucoes: back('1') }))
+      .to.have.property('returns')
+      .with.length(1);
+    expect(await received({ devolucoes: 'none' })).to.equal('unknown');
+    expect(await received({ devolucoes: [{ ...back('1'), status: 'OUTRO' }] })).to.equal('unknown');
+  });
+
+  it('is plain only if the price is the only component', async () => {
+    const original = { valor: '37.00' };
+    expect(await received({ componentesValor: { original } })).to.have.property('isPlain', true);
+    expect(await received({ componentesValor: { original, multa: { valor: '0.00' } } })).to.have.property(
+      'isPlain',
+      true,
+    );
+    expect(await received({ componentesValor: { original, saque: { valor: '7.00' } } })).to.have.property(
+      'isPlain',
+      false,
+    );
+    expect(await received({ componentesValor: 'original' })).to.have.property('isPlain', false);
+  });
+
+  it('can tell nothing about the payer if the institution ignores the filter', async () => {
+    const list = { parametros: {}, pix: [PIX] };
+    const { provider } = answering({ body: list });
+    const pix = {
+      txid: TXID,
+      endToEndId: END_TO_END_ID,
+      paidAt: PIX.horario as Timestamp,
+      expectedTaxId: CPF,
+    };
+    expect(await provider.checkPayer(TENANT, pix)).to.deep.equal({ kind: 'known', value: 'unknown' });
+    institution.answer = ({ query }) => (query.has('cpf') ? { status: 400, body: problem } : { body: list });
+    expect(await provider.checkPayer(TENANT, pix)).to.deep.equal({ kind: 'known', value: 'unknown' });
+  });
+
+  it('asks for no payments of the future, but for the whole second of the payment', async () => {
+    const asked = async (now: string) => {
+      const clock = { now: () => Date.parse(now) };
+      const { provider } = connect({}, {}, { clock });
+      institution.answer = () => ({ body: { parametros: {}, pix: [] } });
+      const pix = { txid: TXID, endToEndId: END_TO_END_ID, paidAt: PIX.horario as Timestamp, expectedTaxId: CPF };
+      await provider.checkPayer(TENANT, pix);
+      const { query } = institution.requests.at(-1) as (typeof institution.requests)[number];
+      return [query.get('inicio'), query.get('fim')];
+    };
+    const from = '2026-11-24T00:05:00.123Z';
+    expect(await asked('2026-11-24T01:05:30.000Z')).to.deep.equal([from, '2026-11-24T01:05:30.000Z']);
+    // The institution's clock is ahead.
+    expect(await asked('2026-11-24T01:04:00.000Z')).to.deep.equal([from, '2026-11-24T01:05:01.123Z']);
+    expect(await asked('2026-12-24T01:05:30.000Z')).to.deep.equal([from, '2026-11-24T02:05:00.123Z']);
+  });
+
+  it('never fails on an answer of any JSON', async () => {
+    const { provider, statement, rail } = connect({ preset: 'efi' }, {}, { timeouts: { breakerPauseMs: 0 } });
+    const order = {
+      ...requestOf(),
+      refundId: 'r1' as never,
+      strategy: 'devolution',
+      destination: null,
+      providerPaymentId: END_TO_END_ID,
+    } as const;
+    const now = PIX.horario as Timestamp;
+    const keys = [
+      ...Object.keys(CHARGE),
+      ...Object.keys(PIX),
+      'devolucoes',
+      'pix',
+      'parametros',
+      'paginacao',
+      'original',
+    ];
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.dictionary(fc.constantFrom(...keys), tie('value'))),
+    })).value;
+    await fc.assert(
+      fc.asyncProperty(json, fc.constantFrom(200, 201, 400, 404, 409, 500), async (body, status) => {
+        institution.answer = () => ({ status, body: JSON.stringify(body) });
+        await provider.issue(requestOf());
+        await provider.cancel(requestOf());
+        await provider.paymentsOf(TENANT, TXID);
+        await provider.findPayment(TENANT, END_TO_END_ID);
+        await provider.refund(order);
+        await provider.refund({ ...order, strategy: 'cashout', destination: PIX_KEY });
+        await statement.listReceived(now, now, null);
+        await statement.listSent?.(now, now, null);
+        expect(rail).to.not.equal(null);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('tokens of the API Pix adapter', () => {
+  beforeEach(async () => {
+    institution = await Institution.open();
+    institution.answer = () => ({ status: 201, body: CHARGE });
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) one.close();
+    await institution.close();
+  });
+
+  it('asks once for many callers, and keeps the token', async () => {
+    const { provider } = connect();
+    await Promise.all(Array.from({ length: 10 }, () => provider.issue(requestOf())));
+    await provider.issue(requestOf());
+    const { method, headers, body } = only(institution.tokenRequests);
+    expect([method, headers['content-type']]).to.deep.equal(['POST', 'application/x-www-form-urlencoded']);
+    expect(headers.authorization).to.equal(`Basic ${Buffer.from(`cliente:${SECRET}`).toString('base64')}`);
+    expect(Object.fromEntries(new URLSearchParams(body))).to.deep.equal({
+      grant_type: 'client_credentials',
+      scope: 'cob.read cob.write pix.read pix.write',
+    });
+  });
+
+  it('asks Efí with JSON', async () => {
+    await connect({ preset: 'efi' }).provider.issue(requestOf());
+    const { headers, body } = only(institution.tokenRequests);
+    expect([headers['content-type'], JSON.parse(body)]).to.deep.equal([
+      'application/json',
+      { grant_type: 'client_credentials' },
+    ]);
+    expect(only(institution.requests).path).to.equal(`/v2/cob/${TXID}`);
+  });
+
+  for (const [name, lifetime, freshMs] of [
+    ['a number', 100, 90_000],
+    ['a text', '100', 90_000],
+    ['long', 3_600, 3_570_000],
+    ['left out', undefined, 54_000],
+    ['wrong', {}, 54_000],
+  ] as const)
+    it(`renews in time if the lifetime is ${name}`, async () => {
+      institution.token = () => ({ body: { access_token: 't', expires_in: lifetime } });
+      let now = 0;
+      const { provider } = connect({}, {}, { stopwatch: { elapsedMs: () => now, pause: async () => undefined } });
+      await provider.issue(requestOf());
+      now = freshMs - 1;
+      await provider.issue(requestOf());
+      expect(institution.tokenRequests).to.have.length(1);
+      now = freshMs;
+      await provider.issue(requestOf());
+      expect(institution.tokenRequests).to.have.length(2);
+    });
+
+  it('renews once after 401, and no more', async () => {
+    institution.answer = ({ headers }) =>
+      headers.authorization === 'Bearer token-1' ? { status: 401 } : { status: 201, body: CHARGE };
+    const { provider } = connect();
+    expect(await provider.issue(requestOf())).to.deep.equal(ISSUED);
+    expect(institution.requests).to.have.length(2);
+    institution.answer = () => ({ status: 401 });
+    expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    expect(institution.requests).to.have.length(4);
+  });
+
+  it('opens the circuit after five failures in a row, and tests it after a pause', async () => {
+    let now = 0;
+    const { provider, circuit } = connect(
+      {},
+      {},
+      { stopwatch: { elapsedMs: () => now, pause: async () => undefined } },
+    );
+    institution.answer = () => ({ status: 500 });
+    for (let i = 0; i < 4; i++) await provider.issue(requestOf());
+    institution.answer = () => ({ status: 400 });
+    await provider.issue(requestOf());
+    institution.answer = () => ({ status: 500 });
+    for (let i = 0; i < 4; i++) await provider.issue(requestOf());
+    expect(circuit()).to.equal('closed');
+    await provider.issue(requestOf());
+    expect(circuit()).to.equal('open');
+    const sent = institution.requests.length;
+    expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    expect(await provider.findPayment(TENANT, END_TO_END_ID)).to.deep.equal({ kind: 'unknown' });
+    expect(institution.requests).to.have.length(sent);
+    now = 10_000;
+    expect(circuit()).to.equal('halfOpen');
+    await Promise.all([provider.issue(requestOf()), provider.issue(requestOf())]);
+    expect(institution.requests).to.have.length(sent + 1);
+    expect(circuit()).to.equal('open');
+    now = 20_000;
+    institution.answer = () => ({ status: 201, body: CHARGE });
+    expect(await provider.issue(requestOf())).to.deep.equal(ISSUED);
+    expect(circuit()).to.equal('closed');
+  });
+
+  it('shows no secrets that the institution repeats', async () => {
+    const connection = connect();
+    institution.answer = ({ headers, body }) => ({ status: 400, body: { title: `${headers.authorization} ${body}` } });
+    const outcome = await connection.provider.issue(requestOf());
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/^Bearer \*\*\* \{"calendario"/);
+    const url = 'https://quita.example/providers/x/retorno';
+    const refusal = await connection.registerWebhook(url).catch(({ message }) => message);
+    expect(refusal).to.equal('Bearer *** {"webhookUrl":"https://quita.example/providers/x/***"}');
+  });
+
+  it('logs no secrets and no documents', async () => {
+    const echo = { title: `segredo ${SECRET}`, detail: 'CPF 12345678909', status: 401 };
+    const error_description = `bad credentials: ${SECRET}`;
+    institution.token = () => ({ status: 401, body: { error: 'invalid_client', error_description } });
+    const { provider, warnings } = connect();
+    await provider.issue(requestOf());
+    institution.token = () => ({ body: { access_token: 'cobertura', expires_in: 1 } });
+    institution.answer = () => ({ status: 500, body: echo });
+    await provider.issue(requestOf());
+    await provider.findPayment(TENANT, END_TO_END_ID);
+    expect(warnings.map(({ message, fields }) => ({ message, ...fields }))).to.deep.equal([
+      failed('PUT cob', 'unavailable', 'no token: bad credentials: ***'),
+      failed('PUT cob', 'unknown', 'HTTP 500'),
+      failed('GET pix', 'unknown', 'HTTP 500'),
+    ]);
+  });
+});
+
+const failed = (call: string, outcome: string, why: string) => ({
+  message: 'provider call failed',
+  connection: '00000000000000000000000003',
+  call,
+  outcome,
+  why,
+});

@@ -1,0 +1,41 @@
+// The official client of Efí in a process of its own, whose connections to Efí's host end at the simulator. The host's name stays in the
+// TLS handshake, so that the client checks the certificate as it would in production.
+import { createRequire } from 'node:module';
+import type { ConnectionOptions } from 'node:tls';
+import EfiPay from 'sdk-node-apis-efi';
+
+/** What the test asks for: one call of the client. */
+export interface Order {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+export interface Outcome {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: unknown;
+}
+
+const { EFI_HOST = '', SIMULATOR_PORT = '', EFI_OPTIONS = '' } = process.env;
+
+// The object that `https` itself uses: an import would be a copy of its members.
+const tls = createRequire(import.meta.url)('node:tls') as { connect: (options: ConnectionOptions) => unknown };
+const connect = tls.connect.bind(tls);
+tls.connect = (options) => {
+  if (options.host !== EFI_HOST) throw new Error(`The client called ${options.host}.`);
+  return connect({ ...options, host: '127.0.0.1', port: Number(SIMULATOR_PORT), servername: EFI_HOST });
+};
+
+const client = new EfiPay(JSON.parse(EFI_OPTIONS)) as unknown as Record<
+  string,
+  (...args: readonly unknown[]) => Promise<unknown>
+>;
+
+process.on('message', ({ id, method, args }: Order) => {
+  const reply = (outcome: Omit<Outcome, 'id'>): boolean | undefined => process.send?.({ id, ...outcome });
+  const call = client[method] as (...args: readonly unknown[]) => Promise<unknown>;
+  call.apply(client, [...args]).then(
+    (value) => reply({ value }),
+    (error: unknown) => reply({ error: error instanceof Error ? error.message : error }),
+  );
+});
