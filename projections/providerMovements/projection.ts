@@ -182,7 +182,7 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
     }
     case 'TransactionReturnedOutside': {
       const { providerPaymentId, id, amount, at } = event.data;
-      movements.push(ofPayment(logged, 'returned', id, { amount, ...dated(at) }, providerPaymentId));
+      movements.push(ofPayment(logged, 'returned', `outside/${id}`, { amount, ...dated(at) }, providerPaymentId));
       return;
     }
     case 'TransactionDisputeReturned': {

@@ -5,6 +5,7 @@ import { reconcileConnection } from '../../../application/reconciliation/reconci
 import type { AccountId, ConnectionId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, addSeconds, DAY_MS, fromMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { useDatabase } from '../../world/postgres.ts';
 import { ReconciliationDesk, receivedPix, returnOf } from '../../world/reconciliationDesk.ts';
@@ -162,6 +163,24 @@ describe('the comparison of a provider connection', () => {
     expect((await desk.report('2026-11-20')).findings).to.deep.equal([
       { kind: 'foreign_return', endToEndId: 'E0', txid: txidOf(0), charge: 'ch_payment0', expected: null, found: -100 },
     ]);
+    // Once recorded, it agrees with the ledger, and still waits for an operator (V10).
+    const data = {
+      providerPaymentId: 'E0',
+      id: 'app',
+      returnId: null,
+      nature: 'ordinary',
+      owner: 'merchant',
+      fromHold: 0,
+    };
+    const moved = { amount: 100, currency: 'BRL', at: addMillis(T(71), DAY_MS) };
+    const outside = { type: 'TransactionReturnedOutside', data: { ...data, ...moved } } as unknown as PaymentEvent;
+    await desk.project(['payment0', outside]);
+    await desk.compare(before, DAY_END);
+    const report = await desk.report('2026-11-20');
+    expect([
+      report.difference,
+      report.findings.map(({ kind, expected, found }) => [kind, expected, found]),
+    ]).to.deep.equal([0, [['foreign_return', -100, -100]]]);
     desk.institution.received[0] = receivedPix('E0', txidOf(0), 500, before, [{ ...own, status: 'refused' }, foreign]);
     await desk.compare(before, DAY_END);
     expect(await desk.findings()).to.deep.equal(['return_state E0/refund0', 'foreign_return E0/app']);
