@@ -2,7 +2,6 @@
 // posted it, and the sums of each civil day. Payments without a connection, such as all of the sandbox, have no rows.
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { ChargeEvent } from '../../domain/charge/charge.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -11,17 +10,7 @@ import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { PAYOUT_GROUPS, type PayoutEvent } from '../../domain/payout/payout.ts';
-import type { TransactionDisputeReturned } from '../../domain/transaction/disputes.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
-import type { TransactionReturnedOutside } from '../../domain/transaction/returnedOutside.ts';
-import type {
-  TransactionHeld,
-  TransactionHeldRejected,
-  TransactionPaymentRejected,
-  TransactionPaymentReturned,
-  TransactionReturnRetried,
-  TransactionSettled,
-} from '../../domain/transaction/transaction.ts';
 import type { Projection } from '../engine/projection.ts';
 
 /**
@@ -65,15 +54,7 @@ type Movement = Row<
 
 const readsPayment = reading(PAYMENT_GROUPS, {
   reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'case'],
-  nothing: [
-    'TransactionReturnRefused',
-    'TransactionHeldPayoutFailed',
-    'TransactionHeldWrittenOff',
-    'TransactionLateConfirmationWrittenOff',
-    'TransactionRefundReleased',
-    'TransactionDisputeOpened',
-    'TransactionDisputeUpdated',
-  ],
+  nothing: ['TransactionRefundReleased', 'TransactionDisputeOpened', 'TransactionDisputeUpdated'],
   ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'verdict'],
 });
 const readsPayout = reading(PAYOUT_GROUPS, {
@@ -197,22 +178,35 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       batch.retried.push({ ...again, ordinal: logged.revision });
       return;
     }
-    default:
+    case 'TransactionReturnRefused':
+    case 'TransactionHeldPayoutFailed':
+    case 'TransactionHeldWrittenOff':
+    case 'TransactionLateConfirmationWrittenOff':
+      return; // nothing moved at the institution
+    case 'TransactionRefundReserved':
+    case 'TransactionHeldPayoutRequested':
+    case 'TransactionRefundCompleted':
+    case 'TransactionRefundConfirmedLate':
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionReturnConfirmedLate':
       collectOrder(batch, logged, event);
+      return;
+    default:
+      event satisfies never;
   }
 };
 
-type Order = Exclude<
-  Extract<PaymentEvent, { readonly type: (typeof readsPayment.types)[number] }>,
-  | ChargeEvent
-  | TransactionSettled
-  | TransactionHeld
-  | TransactionPaymentRejected
-  | TransactionHeldRejected
-  | TransactionPaymentReturned
-  | TransactionReturnedOutside
-  | TransactionReturnRetried
-  | TransactionDisputeReturned
+type Order = Extract<
+  PaymentEvent,
+  {
+    readonly type:
+      | 'TransactionRefundReserved'
+      | 'TransactionHeldPayoutRequested'
+      | 'TransactionRefundCompleted'
+      | 'TransactionRefundConfirmedLate'
+      | 'TransactionHeldPayoutPaid'
+      | 'TransactionReturnConfirmedLate';
+  }
 >;
 
 /** Collects refunds and Pix-outs, which are ordered before they are posted. */
