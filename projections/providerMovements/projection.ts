@@ -145,12 +145,9 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
     case 'TransactionHeld':
       movements.push(received(logged, event.data.incoming));
       return;
-    case 'TransactionPaymentRejected': {
-      const { incoming, returnId } = event.data;
-      movements.push(received(logged, incoming));
-      movements.push(orderedReturn(logged, returnId, incoming.amount, incoming.providerPaymentId));
+    case 'TransactionPaymentRejected':
+      pushRejected(batch, logged, event.data);
       return;
-    }
     case 'TransactionHeldRejected': {
       const { providerPaymentId, returnId, amount } = event.data;
       movements.push(orderedReturn(logged, returnId, amount, providerPaymentId));
@@ -179,6 +176,7 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       return;
     }
     case 'TransactionReturnRefused':
+    case 'TransactionRefundReleased':
     case 'TransactionHeldPayoutFailed':
     case 'TransactionHeldWrittenOff':
     case 'TransactionLateConfirmationWrittenOff':
@@ -254,6 +252,15 @@ const collectOrder = (batch: Batch, logged: LoggedEvent, event: Order): void => 
 
 const orderedReturn = (logged: LoggedEvent, returnId: string, amount: number, endToEndId: string): Movement =>
   ofPayment(logged, 'returned', returnId, { amount, ...ORDERED }, endToEndId);
+
+const pushRejected = (
+  { movements }: Batch,
+  logged: LoggedEvent,
+  { incoming, returnId }: { readonly incoming: IncomingPayment; readonly returnId: string },
+): void => {
+  const { amount, providerPaymentId } = incoming;
+  movements.push(received(logged, incoming), orderedReturn(logged, returnId, amount, providerPaymentId));
+};
 
 const pushFee = ({ movements }: Batch, logged: LoggedEvent, reference: string, fee: number, at: Timestamp): void => {
   if (fee !== 0) movements.push(ofPayment(logged, 'fee', reference, { amount: fee, ...dated(at) }));

@@ -65,10 +65,7 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
 });
 
 const signed = (whose: string) =>
-  described(
-    `${whose} amount in centavos; negative if it left the institution; null if there is none.`,
-    orNull(anyInteger),
-  );
+  described(`${whose} amount in centavos; negative if it left the institution; otherwise null.`, orNull(anyInteger));
 const FOUND = {
   kind: described('What differs.', oneOfTexts(FINDING_KINDS)),
   endToEndId: described('Of the Pix; of a return, that of the received Pix.', orNull(string())),
