@@ -1,4 +1,4 @@
-// Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and the postings of the
+// Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and postings of the
 // clearing account (rule V4). A look goes through a span of time in periods, page by page, and continues where it stopped.
 import type { AccountId, RefundId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';

@@ -1,5 +1,5 @@
-// Read model of the money that moved at provider connections, for reconciliation (rule V4): one row per movement, as far as Quita ordered or
-// posted it, and the sums of each civil day. Payments without a connection, such as all of the sandbox, have no rows.
+// Read model of the money that moved at provider connections, for reconciliation (rule V4): one row per movement that Quita ordered or
+// posted, and the sums of each civil day. Payments without a connection, such as all of the sandbox, have no rows.
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
@@ -54,12 +54,11 @@ type Movement = Row<
 
 const readsPayment = reading(PAYMENT_GROUPS, {
   reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'case'],
-  nothing: ['TransactionRefundReleased', 'TransactionDisputeOpened', 'TransactionDisputeUpdated'],
+  nothing: ['TransactionDisputeOpened', 'TransactionDisputeUpdated'],
   ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'verdict'],
 });
 const readsPayout = reading(PAYOUT_GROUPS, {
   reads: ['request', 'end'],
-  nothing: ['PayoutAbandoned', 'PayoutCancelled', 'PayoutFailed'],
   ignores: ['review', 'underWay'],
 });
 const IDLE: ReadonlySet<string> = new Set([...readsPayment.unread, ...readsPayout.unread]);
@@ -143,8 +142,7 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       return;
     }
     case 'TransactionHeld':
-      movements.push(received(logged, event.data.incoming));
-      return;
+      return void movements.push(received(logged, event.data.incoming));
     case 'TransactionPaymentRejected':
       pushRejected(batch, logged, event.data);
       return;
@@ -286,6 +284,10 @@ const collectPayout = (batch: Batch, logged: LoggedEvent & { readonly event: Pay
       if (fee !== 0) batch.payoutFees.push({ reference: subject, amount: fee, ...dated(at), ordinal: revision });
       return;
     }
+    case 'PayoutAbandoned':
+    case 'PayoutCancelled':
+    case 'PayoutFailed':
+      return; // nothing moved at the institution
     default:
       event satisfies never;
   }
