@@ -143,8 +143,8 @@ export interface FindingFilter {
 
 export interface ReconciliationFindings {
   /**
-   * Saves the discrepancies of a scope: adds new findings, reopens changed ones, and resolves those of the scope that are not shown any
-   * more. Returns the findings that operators must be told about now: new ones whose movement is older than `graceMs` says.
+   * Saves the discrepancies of a scope: adds new findings, reopens changed ones, and resolves those of the scope that
+   * it no longer shows. Returns the findings that need an alert now: new ones whose movement is older than `graceMs` says.
    */
   save(
     connectionId: ConnectionId,

@@ -59,7 +59,7 @@ const disabledAmong = async (
 };
 
 /** What is done with the returns of a received Pix. */
-const returnsOf = (needs: CallbackNeeds): readonly TakeReturns[] => [startOwnReturns(needs), takeReturns(needs)];
+export const returnsOf = (needs: CallbackNeeds): readonly TakeReturns[] => [startOwnReturns(needs), takeReturns(needs)];
 
 /** How long callbacks are kept. Those that wait for an operator are kept until they are resolved. */
 const RETENTION_MS = 90 * DAY_MS;

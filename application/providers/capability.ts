@@ -14,6 +14,7 @@ import {
   callbackUpkeep,
   callbackUseCases,
   operateCallbacks,
+  returnsOf,
 } from './callbacks.ts';
 import {
   type CheckConnectionNeeds,
@@ -22,7 +23,6 @@ import {
   showProviderWebhook,
 } from './checkConnection.ts';
 import { type ConnectionGaugeNeeds, connectionGauges } from './connectionGauges.ts';
-import { startOwnReturns } from './handleCallback.ts';
 import {
   addProviderConnection,
   changeProviderConnection,
@@ -50,7 +50,7 @@ export const providers = capability({
   name: 'providers',
   parts: (needs: ConnectionGaugeNeeds & CallbackNeeds & ReconciliationNeeds) => needs,
   jobs: callbackJobs,
-  upkeep: [...callbackUpkeep, ...reconciliationUpkeep((needs) => [startOwnReturns(needs)])],
+  upkeep: [...callbackUpkeep, ...reconciliationUpkeep<CallbackNeeds & ReconciliationNeeds>(returnsOf)],
   gauges: [...connectionGauges, ...callbackGauges, ...reconciliationGauges],
   useCases: callbackUseCases,
   operators: (needs: OperatorsNeeds) => ({

@@ -1,4 +1,4 @@
-// Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and the postings of the
+// Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and postings of the
 // clearing account (rule V4). A look goes through a span of time in periods, page by page, and continues where it stopped.
 import type { AccountId, RefundId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
@@ -26,7 +26,7 @@ import type { ProviderMovements, Unlisted } from '../ports/readModels/providerMo
 
 /** The longest period of one query, because the standard limits periods. */
 const PERIOD_MS = DAY_MS;
-/** So many findings of a period are saved at once, so that a day without any of its million payments needs no more memory. */
+/** So many findings of a period are saved at once, so that memory stays flat if a day of a million payments is missing. */
 const FOUND_PAGE = 5_000;
 /** The institution's clock may be ahead by this much. */
 const AHEAD_MS = 2 * MINUTE_MS;
@@ -34,7 +34,7 @@ const AHEAD_MS = 2 * MINUTE_MS;
 const ASKED_PAGE = 20;
 const OPEN_PAGE = 1_000;
 
-/** A movement may be under way for so long before operators are told. Institutions may list one an hour late. */
+/** A movement may be under way for so long before operators get an alert. Institutions may list one an hour late. */
 const graceMs = (kind: FindingKind): number => {
   if (kind === 'missing_there') return HOUR_MS;
   return kind === 'missing_here' || kind === 'return_state' ? 2 * MINUTE_MS : 0;

@@ -7,7 +7,11 @@ import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.t
 import type { Changer } from '../core/eventMetadata.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
-import type { DaySums, ProviderMovementReads } from '../ports/readModels/providerMovements.ts';
+import type {
+  ProviderMovementReads,
+  ReconciliationReport,
+  ReportedFinding,
+} from '../ports/readModels/providerMovements.ts';
 import type { ConnectionReads } from '../ports/readModels/providers.ts';
 
 export interface OperateReconciliationNeeds {
@@ -16,25 +20,6 @@ export interface OperateReconciliationNeeds {
   readonly findingReads: FindingReads;
   readonly movementReads: ProviderMovementReads;
   readonly stopwatch: Stopwatch;
-}
-
-/** A finding as a report shows it (rule V4). */
-export interface ReportedFinding {
-  readonly kind: Finding['kind'];
-  readonly endToEndId: string | null;
-  readonly txid: string | null;
-  /** `ch_…` */
-  readonly charge: string | null;
-  readonly expected: number | null;
-  readonly found: number | null;
-  readonly resolved?: { readonly at: Timestamp; readonly by: string; readonly reason: string | null };
-}
-
-export interface ReconciliationReport extends DaySums {
-  /** `pc_…` */
-  readonly connection: string;
-  readonly day: string;
-  readonly findings: readonly ReportedFinding[];
 }
 
 /** When the latest completed comparison of a connection started; null if none did. */
@@ -114,7 +99,7 @@ const report = async (
   const resolved = new Map(stored.flatMap((one) => (one.resolved === null ? [] : [[one.id, one] as const])));
   const findings = [
     ...[...current.values()].map((one) => reported(one, resolutionOf(resolved.get(one.id), one))),
-    // What is shown no more agrees by now.
+    // Findings that a comparison no longer shows agree by now.
     ...[...resolved.values()].filter(({ id }) => !current.has(id)).map((one) => reported(agreed(one), one.resolved)),
   ];
   return { connection: publicId(connectionId), day, ...sums, findings };

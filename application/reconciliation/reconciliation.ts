@@ -8,12 +8,14 @@ export interface ReconciliationNeeds extends ReconcileNeeds {
 }
 
 /** `returnsOf`: what is done with the returns of a received Pix. */
-export const reconciliationUpkeep = (returnsOf: (needs: ReconciliationNeeds) => readonly TakeReturns[]) => [
+export const reconciliationUpkeep = <Needs extends ReconciliationNeeds>(
+  returnsOf: (needs: Needs) => readonly TakeReturns[],
+) => [
   {
     failure: 'provider connections could not be compared',
     pattern: '*/5 * * * * *',
     onlyLeader: true as const,
-    run: (needs: ReconciliationNeeds) => reconcileConnections(needs, returnsOf(needs))(),
+    run: (needs: Needs) => reconcileConnections(needs, returnsOf(needs))(),
   },
 ];
 

@@ -1,6 +1,6 @@
 // Commands that compare provider connections, report their days, and resolve findings (rule V4).
 import type { Finding } from '../../application/ports/providerBooks.ts';
-import type { ReconciliationReport, ReportedFinding } from '../../application/reconciliation/operateReconciliation.ts';
+import type { ReconciliationReport, ReportedFinding } from '../../application/ports/readModels/providerMovements.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { type CliCommand, UsageError } from '../cli/command.ts';

@@ -88,7 +88,7 @@ const ALERT = `UPDATE operations.reconciliation_findings f SET alerted_at = now(
   WHERE f.id = v.id AND f.alerted_at IS NULL AND f.resolved_at IS NULL AND f.at < now() - v.grace_ms * interval '1 ms' RETURNING ${COLUMNS}`;
 
 /** What one side lists and the other lacks has come to agree: the figures of a resolved finding are equal. */
-const RESOLVE_SHOWN_NO_LONGER = (inScope: string) => `UPDATE operations.reconciliation_findings f
+const RESOLVE_GONE = (inScope: string) => `UPDATE operations.reconciliation_findings f
   SET resolved_at = now(), resolved_by = 'reconciliation', expected = coalesce(f.expected, f.found), found = coalesce(f.expected, f.found)
   WHERE f.connection_id = $1 AND f.resolved_at IS NULL AND f.id <> ALL($2::text[]) AND ${inScope}`;
 
@@ -123,15 +123,17 @@ const columnsOf = (discrepancies: readonly Discrepancy[]): readonly TextArray[] 
 const resolveGone = async (tx: Sql, connectionId: ConnectionId, scope: Scope, ids: readonly string[]) => {
   if ('movements' in scope) {
     const keysOf = (of: (key: MovementKey) => string) => new TextArray(scope.movements.map(of));
-    await tx.query(
-      RESOLVE_SHOWN_NO_LONGER('(f.moved, f.reference) IN (SELECT unnest($3::text[]), unnest($4::text[]))'),
-      [connectionId, new TextArray(ids), keysOf(({ moved }) => moved), keysOf(({ reference }) => reference)],
-    );
+    await tx.query(RESOLVE_GONE('(f.moved, f.reference) IN (SELECT unnest($3::text[]), unnest($4::text[]))'), [
+      connectionId,
+      new TextArray(ids),
+      keysOf(({ moved }) => moved),
+      keysOf(({ reference }) => reference),
+    ]);
     return;
   }
   const { from, to } = scope;
   const days = [saoPauloDay(from), saoPauloDay(to)];
-  await tx.query(RESOLVE_SHOWN_NO_LONGER('f.day BETWEEN $3::date AND $4::date AND f.at BETWEEN $5 AND $6'), [
+  await tx.query(RESOLVE_GONE('f.day BETWEEN $3::date AND $4::date AND f.at BETWEEN $5 AND $6'), [
     ...[connectionId, new TextArray(ids), ...days, from, to],
   ]);
 };

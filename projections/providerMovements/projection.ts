@@ -1,8 +1,7 @@
-// Read model of the money that moved at provider connections, for reconciliation (rule V4): one row per movement, as far as Quita ordered or
-// posted it, and the sums of each civil day. Payments without a connection, such as all of the sandbox, have no rows.
+// Read model of the money that moved at provider connections, for reconciliation (rule V4): one row per movement that Quita ordered or
+// posted, and the sums of each civil day. Payments without a connection, such as all of the sandbox, have no rows.
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { ChargeEvent } from '../../domain/charge/charge.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -11,17 +10,7 @@ import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { PAYOUT_GROUPS, type PayoutEvent } from '../../domain/payout/payout.ts';
-import type { TransactionDisputeReturned } from '../../domain/transaction/disputes.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
-import type { TransactionReturnedOutside } from '../../domain/transaction/returnedOutside.ts';
-import type {
-  TransactionHeld,
-  TransactionHeldRejected,
-  TransactionPaymentRejected,
-  TransactionPaymentReturned,
-  TransactionReturnRetried,
-  TransactionSettled,
-} from '../../domain/transaction/transaction.ts';
 import type { Projection } from '../engine/projection.ts';
 
 /**
@@ -65,20 +54,11 @@ type Movement = Row<
 
 const readsPayment = reading(PAYMENT_GROUPS, {
   reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'case'],
-  nothing: [
-    'TransactionReturnRefused',
-    'TransactionHeldPayoutFailed',
-    'TransactionHeldWrittenOff',
-    'TransactionLateConfirmationWrittenOff',
-    'TransactionRefundReleased',
-    'TransactionDisputeOpened',
-    'TransactionDisputeUpdated',
-  ],
+  nothing: ['TransactionDisputeOpened', 'TransactionDisputeUpdated'],
   ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'verdict'],
 });
 const readsPayout = reading(PAYOUT_GROUPS, {
   reads: ['request', 'end'],
-  nothing: ['PayoutAbandoned', 'PayoutCancelled', 'PayoutFailed'],
   ignores: ['review', 'underWay'],
 });
 const IDLE: ReadonlySet<string> = new Set([...readsPayment.unread, ...readsPayout.unread]);
@@ -162,14 +142,10 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       return;
     }
     case 'TransactionHeld':
-      movements.push(received(logged, event.data.incoming));
+      return void movements.push(received(logged, event.data.incoming));
+    case 'TransactionPaymentRejected':
+      pushRejected(batch, logged, event.data);
       return;
-    case 'TransactionPaymentRejected': {
-      const { incoming, returnId } = event.data;
-      movements.push(received(logged, incoming));
-      movements.push(orderedReturn(logged, returnId, incoming.amount, incoming.providerPaymentId));
-      return;
-    }
     case 'TransactionHeldRejected': {
       const { providerPaymentId, returnId, amount } = event.data;
       movements.push(orderedReturn(logged, returnId, amount, providerPaymentId));
@@ -182,7 +158,7 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
     }
     case 'TransactionReturnedOutside': {
       const { providerPaymentId, id, amount, at } = event.data;
-      movements.push(ofPayment(logged, 'returned', id, { amount, ...dated(at) }, providerPaymentId));
+      movements.push(ofPayment(logged, 'returned', `outside/${id}`, { amount, ...dated(at) }, providerPaymentId));
       return;
     }
     case 'TransactionDisputeReturned': {
@@ -197,22 +173,36 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       batch.retried.push({ ...again, ordinal: logged.revision });
       return;
     }
-    default:
+    case 'TransactionReturnRefused':
+    case 'TransactionRefundReleased':
+    case 'TransactionHeldPayoutFailed':
+    case 'TransactionHeldWrittenOff':
+    case 'TransactionLateConfirmationWrittenOff':
+      return; // nothing moved at the institution
+    case 'TransactionRefundReserved':
+    case 'TransactionHeldPayoutRequested':
+    case 'TransactionRefundCompleted':
+    case 'TransactionRefundConfirmedLate':
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionReturnConfirmedLate':
       collectOrder(batch, logged, event);
+      return;
+    default:
+      event satisfies never;
   }
 };
 
-type Order = Exclude<
-  Extract<PaymentEvent, { readonly type: (typeof readsPayment.types)[number] }>,
-  | ChargeEvent
-  | TransactionSettled
-  | TransactionHeld
-  | TransactionPaymentRejected
-  | TransactionHeldRejected
-  | TransactionPaymentReturned
-  | TransactionReturnedOutside
-  | TransactionReturnRetried
-  | TransactionDisputeReturned
+type Order = Extract<
+  PaymentEvent,
+  {
+    readonly type:
+      | 'TransactionRefundReserved'
+      | 'TransactionHeldPayoutRequested'
+      | 'TransactionRefundCompleted'
+      | 'TransactionRefundConfirmedLate'
+      | 'TransactionHeldPayoutPaid'
+      | 'TransactionReturnConfirmedLate';
+  }
 >;
 
 /** Collects refunds and Pix-outs, which are ordered before they are posted. */
@@ -261,6 +251,15 @@ const collectOrder = (batch: Batch, logged: LoggedEvent, event: Order): void => 
 const orderedReturn = (logged: LoggedEvent, returnId: string, amount: number, endToEndId: string): Movement =>
   ofPayment(logged, 'returned', returnId, { amount, ...ORDERED }, endToEndId);
 
+const pushRejected = (
+  { movements }: Batch,
+  logged: LoggedEvent,
+  { incoming, returnId }: { readonly incoming: IncomingPayment; readonly returnId: string },
+): void => {
+  const { amount, providerPaymentId } = incoming;
+  movements.push(received(logged, incoming), orderedReturn(logged, returnId, amount, providerPaymentId));
+};
+
 const pushFee = ({ movements }: Batch, logged: LoggedEvent, reference: string, fee: number, at: Timestamp): void => {
   if (fee !== 0) movements.push(ofPayment(logged, 'fee', reference, { amount: fee, ...dated(at) }));
 };
@@ -285,6 +284,10 @@ const collectPayout = (batch: Batch, logged: LoggedEvent & { readonly event: Pay
       if (fee !== 0) batch.payoutFees.push({ reference: subject, amount: fee, ...dated(at), ordinal: revision });
       return;
     }
+    case 'PayoutAbandoned':
+    case 'PayoutCancelled':
+    case 'PayoutFailed':
+      return; // nothing moved at the institution
     default:
       event satisfies never;
   }

@@ -20,11 +20,12 @@ const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigi
 
 /** Joins the movement `m` that a listed item `i` shows. A return is identified by its id and the received Pix. */
 const MOVEMENT_OF_ITEM = `LEFT JOIN ${SCHEMA}.movements m ON m.connection_id = i.connection_id AND m.kind = i.kind
-    AND m.reference = coalesce(i.match_id, i.id) AND (i.match_id IS NOT NULL OR i.kind <> 'returned' OR m.end_to_end_id = i.pix)`;
+    AND m.reference = coalesce(i.match_id, i.id) AND (i.kind <> 'returned' OR m.end_to_end_id = i.pix)`;
 /** No listed item shows the movement `m`. */
 const UNLISTED = `NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.kind = m.kind
       AND i.id = m.reference AND i.pix = CASE m.kind WHEN 'returned' THEN coalesce(m.end_to_end_id, '') ELSE '' END)
-    AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = m.reference)`;
+    AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = m.reference
+      AND i.pix = m.end_to_end_id)`;
 
 const signed = (row: string): string => `CASE ${row}.kind WHEN 'received' THEN ${row}.amount ELSE -${row}.amount END`;
 const THEIRS = `CASE i.status WHEN 'done' THEN ${signed('i')} END`;
@@ -39,6 +40,7 @@ const KIND = `CASE
         WHEN i.kind = 'returned' THEN CASE WHEN m.reference IS NULL THEN 'foreign_return' ELSE 'return_state' END
         WHEN m.reference IS NULL THEN 'unmatched' ELSE 'missing_here' END
       WHEN ${THEIRS} <> ${OURS} THEN 'amount'
+      WHEN i.match_id LIKE 'outside/%' AND NOT i.is_med THEN 'foreign_return'
       WHEN i.kind = 'received' AND i.payment_id IS DISTINCT FROM m.payment_id THEN 'charge' END`;
 
 const REFERENCE = (row: string, pix: string): string =>
@@ -137,10 +139,18 @@ const keysOf = (movements: readonly MovementKey[]): readonly TextArray[] => {
 const MATCH_DISPUTES = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference
   FROM (SELECT DISTINCT ON (m.reference) m.reference, i.id, i.pix FROM operations.provider_items i
     JOIN ${SCHEMA}.movements r ON r.reference = i.pix AND r.kind = 'received' AND r.connection_id = i.connection_id
-    JOIN ${SCHEMA}.movements m ON m.payment_id = r.payment_id AND m.kind = 'returned' AND m.amount = i.amount AND m.reference LIKE 'case/%'
+    JOIN ${SCHEMA}.movements m ON m.payment_id = r.payment_id AND m.kind = 'returned' AND m.end_to_end_id = i.pix
+      AND m.amount = i.amount AND m.reference LIKE 'case/%'
     WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.is_med AND i.match_id IS NULL AND i.status = 'done'
-      AND NOT EXISTS (SELECT FROM operations.provider_items o WHERE o.connection_id = $1 AND o.match_id = m.reference)
+      AND NOT EXISTS (SELECT FROM operations.provider_items o WHERE o.connection_id = $1 AND o.match_id = m.reference AND o.pix = i.pix)
     ORDER BY m.reference, i.at, i.id) v
+  WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;
+/** A return that Quita did not request and has recorded. */
+const MATCH_OUTSIDE = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference
+  FROM (SELECT m.reference, i.id, i.pix FROM operations.provider_items i
+    JOIN ${SCHEMA}.movements m ON m.reference = 'outside/' || i.id AND m.kind = 'returned' AND m.connection_id = i.connection_id
+      AND m.end_to_end_id = i.pix
+    WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.match_id IS NULL) v
   WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;
 const NOTE_DAYS = (where: string): string => `UPDATE operations.provider_items u SET posted_on = v.posted_on
   FROM (SELECT i.id, i.kind, i.pix, nullif(m.day, i.day) AS posted_on FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
@@ -149,7 +159,8 @@ const NOTE_DAYS = (where: string): string => `UPDATE operations.provider_items u
 
 const match = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise<void> => {
   const { where, values } = limitsOf(scope);
-  for (const text of [MATCH_DISPUTES(where), NOTE_DAYS(where)]) await db.query(text, [connectionId, ...values]);
+  for (const text of [MATCH_OUTSIDE(where), MATCH_DISPUTES(where), NOTE_DAYS(where)])
+    await db.query(text, [connectionId, ...values]);
 };
 
 interface Period {
@@ -237,7 +248,7 @@ const unlisted = async (
   const { rows } = await db.query<UnlistedRow>(
     `SELECT m.reference, m.account_id, m.payment_id, m.end_to_end_id, m.amount, ${millis('m.at')} AS at_ms FROM ${SCHEMA}.movements m
      WHERE m.connection_id = $1 AND m.at IS NOT NULL AND ${PERIOD('m')} AND m.kind = $6 AND m.reference > $7
-       AND m.reference NOT LIKE 'case/%' AND ${UNLISTED} ORDER BY m.reference LIMIT $8`,
+       AND m.reference NOT LIKE ALL ('{case/%,outside/%}') AND ${UNLISTED} ORDER BY m.reference LIMIT $8`,
     [connectionId, from, to, saoPauloDay(from), saoPauloDay(to), moved, after, limit],
   );
   return rows.map((row) => ({

@@ -4,11 +4,9 @@ import type { Known, ProviderReturn, ReceivedPayment } from '../../application/p
 import type { Finding, Look } from '../../application/ports/providerBooks.ts';
 import type { OpenConnection, Page, SentPayment } from '../../application/ports/providerConnections.ts';
 import type { ConnectionPayment } from '../../application/ports/readModels/connectionPayments.ts';
+import type { ReconciliationReport } from '../../application/ports/readModels/providerMovements.ts';
 import { type CompareNeeds, takeStep } from '../../application/reconciliation/compareConnection.ts';
-import {
-  operateReconciliation,
-  type ReconciliationReport,
-} from '../../application/reconciliation/operateReconciliation.ts';
+import { operateReconciliation } from '../../application/reconciliation/operateReconciliation.ts';
 import type { ReconcileNeeds } from '../../application/reconciliation/reconcileConnections.ts';
 import type { Fact } from '../../domain/kernel/event.ts';
 import type { AccountId, ConnectionId, PaymentId } from '../../domain/kernel/ids.ts';

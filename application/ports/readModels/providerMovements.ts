@@ -1,7 +1,7 @@
 // Queries on what Quita ordered and posted at provider connections, compared with what institutions list.
 import type { AccountId, ConnectionId, PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import type { Discrepancy, MovementKey, Scope } from '../providerBooks.ts';
+import type { Discrepancy, Finding, MovementKey, Scope } from '../providerBooks.ts';
 
 /** A movement that Quita posted and the institution did not list. */
 export interface Unlisted extends MovementKey {
@@ -74,4 +74,23 @@ export interface ProviderMovements {
 export interface ProviderMovementReads {
   discrepancies(connectionId: ConnectionId, period: Period): Promise<readonly Discrepancy[]>;
   sums(connectionId: ConnectionId, day: string): Promise<DaySums>;
+}
+
+/** A finding as a report shows it (rule V4). */
+export interface ReportedFinding {
+  readonly kind: Finding['kind'];
+  readonly endToEndId: string | null;
+  readonly txid: string | null;
+  /** `ch_…` */
+  readonly charge: string | null;
+  readonly expected: number | null;
+  readonly found: number | null;
+  readonly resolved?: { readonly at: Timestamp; readonly by: string; readonly reason: string | null };
+}
+
+export interface ReconciliationReport extends DaySums {
+  /** `pc_…` */
+  readonly connection: string;
+  readonly day: string;
+  readonly findings: readonly ReportedFinding[];
 }

@@ -33,7 +33,7 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
   operationId: 'runReconciliation',
   summary: 'Compare provider connections now',
   description:
-    'Requests a comparison of one provider connection, or of all that are enabled or draining, and waits up to 20 s for its end. Otherwise the program continues it. `comparedAt` is when the latest completed comparison started. `retryAt`: the institution gives no answer and is asked again then.',
+    'Requests a comparison of one provider connection, or of all that are enabled or draining, and waits up to 20 s for its end. Otherwise the program continues it. `retryAt`: the institution gives no answer and is asked again then.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: accepting({ connection: optional(described('The `pc_` id of a connection; all if omitted.', string())) }),
@@ -65,10 +65,7 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
 });
 
 const signed = (whose: string) =>
-  described(
-    `${whose} amount in centavos; negative if it left the institution; null if there is none.`,
-    orNull(anyInteger),
-  );
+  described(`${whose} amount in centavos; negative if it left the institution; otherwise null.`, orNull(anyInteger));
 const FOUND = {
   kind: described('What differs.', oneOfTexts(FINDING_KINDS)),
   endToEndId: described('Of the Pix; of a return, that of the received Pix.', orNull(string())),

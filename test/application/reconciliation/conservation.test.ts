@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ProviderReturn } from '../../../application/ports/paymentProvider.ts';
-import type { ReconciliationReport } from '../../../application/reconciliation/operateReconciliation.ts';
+import type { ReconciliationReport } from '../../../application/ports/readModels/providerMovements.ts';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';

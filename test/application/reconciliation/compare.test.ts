@@ -1,0 +1,222 @@
+// The comparison of a connection, step by step: dropped callbacks, late lists, interruptions, and two processes at once (rule V4).
+import { expect } from 'chai';
+import { takeStep } from '../../../application/reconciliation/compareConnection.ts';
+import { reconcileConnection } from '../../../application/reconciliation/reconcileConnections.ts';
+import type { AccountId, ConnectionId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addMillis, addSeconds, DAY_MS, fromMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { useDatabase } from '../../world/postgres.ts';
+import { ReconciliationDesk, receivedPix, returnOf } from '../../world/reconciliationDesk.ts';
+
+/** Midnight of São Paulo. */
+const DAY = '2026-11-20T03:00:00.000Z' as Timestamp;
+const DAY_END = addMillis(DAY, DAY_MS - 1);
+const T = (seconds: number): Timestamp => addSeconds(DAY, seconds);
+const txidOf = (n: number): string => `txid${String(n).padStart(26, '0')}`;
+const MINUTE_MS = 60_000;
+
+describe('the comparison of a provider connection', () => {
+  let pool: PgPool;
+  let desk: ReconciliationDesk;
+  let connections = 0;
+  useDatabase('suite', 4, (opened) => {
+    pool = opened;
+  });
+  before(() => ReconciliationDesk.prepare(pool));
+  beforeEach(async () => {
+    await pool.query(
+      'TRUNCATE rm_provider_movements.payments, rm_provider_movements.movements, rm_provider_movements.days',
+    );
+    connections += 1;
+    desk = new ReconciliationDesk(pool, `connection${connections}` as ConnectionId);
+  });
+  const compare = () => desk.compare(DAY, DAY_END);
+  const work = () => ({ ...desk.needs, connection: desk.connection, takeReturns: [] });
+  /** Charges without a callback, one a minute. */
+  const dropped = async (count: number, of = (_: number): AccountId | undefined => undefined): Promise<void> => {
+    const numbers = Array.from({ length: count }, (_, n) => n);
+    await desk.project(...numbers.map((n) => desk.created(`payment${n}`, txidOf(n), of(n))));
+    for (const n of numbers) desk.institution.received.push(receivedPix(`E${n}`, txidOf(n), 500, T(n)));
+  };
+  const settle = (...numbers: readonly number[]) =>
+    desk.project(...numbers.map((n) => desk.settled(`payment${n}`, `E${n}`, 500, T(n))));
+
+  it('finds every payment of an hour without callbacks, at its true time, until it is settled', async () => {
+    await dropped(60);
+    await compare();
+    expect(desk.notified).to.deep.equal(Array.from({ length: 60 }, (_, n) => `E${n}`));
+    expect(await desk.findings()).to.deep.equal(desk.notified.map((id) => `missing_here ${id}`));
+    const before = await desk.report('2026-11-20');
+    expect([before.difference, before.received, before.closing]).to.deep.equal([30_000, 30_000, 0]);
+    expect(before.findings[7]).to.deep.equal({
+      ...{ kind: 'missing_here', endToEndId: 'E7', txid: txidOf(7), charge: 'ch_payment7', expected: null, found: 500 },
+    });
+    await settle(...Array.from({ length: 60 }, (_, n) => n));
+    await compare();
+    expect([await desk.findings(), desk.notified.length]).to.deep.equal([[], 60]);
+    const after = await desk.report('2026-11-20');
+    expect([after.difference, after.closing, after.fees]).to.deep.equal([0, 30_000, 600]);
+    expect(after.findings.map(({ expected, found, resolved }) => [expected, found, resolved?.by])).to.deep.equal(
+      Array.from({ length: 60 }, () => [500, 500, 'reconciliation']),
+    );
+  });
+
+  it('of one connection for 2,000 accounts finds nothing about payments of others', async () => {
+    await dropped(2_000, (n) => `account${n}` as AccountId);
+    await settle(...Array.from({ length: 2_000 }, (_, n) => n));
+    await compare();
+    expect([await desk.findings(true), desk.alerts, desk.notified]).to.deep.equal([[], [], []]);
+  });
+
+  it('continues at every page after it was killed, and adds nothing that was there', async () => {
+    await dropped(7);
+    desk.institution.pageSize = 2;
+    desk.institution.received[3] = receivedPix('E3', null, 500, T(3));
+    const expected = ['E0', 'E1', 'E2', 'E4', 'E5', 'E6'];
+    for (let dies = 0; ; dies += 1) {
+      let left = dies;
+      desk.institution.before = () => {
+        if (left-- === 0) throw new Error('killed');
+        return undefined;
+      };
+      const isKilled = await desk.compare(DAY, T(3_600)).then(
+        () => false,
+        () => true,
+      );
+      if (!isKilled) break;
+    }
+    expect(desk.notified).to.deep.equal(expected);
+    expect(await desk.findings()).to.deep.equal([
+      ...['E0', 'E1', 'E2'].map((id) => `missing_here ${id}`),
+      'unmatched E3',
+      ...['E4', 'E5', 'E6'].map((id) => `missing_here ${id}`),
+    ]);
+    const { rows } = await pool.query(
+      'SELECT count(*)::int AS n FROM operations.provider_items WHERE connection_id = $1',
+      [desk.connectionId],
+    );
+    expect(rows).to.deep.equal([{ n: 7 }]);
+    // Pages that were saved are not listed again.
+    expect(desk.institution.calls.filter((call) => call === 'received 0').length).to.equal(2);
+  });
+
+  it('by two processes at once is the same as by one', async () => {
+    await dropped(7);
+    desk.institution.pageSize = 2;
+    const look = await desk.look(DAY, DAY_END);
+    const run = async (): Promise<string> => {
+      for (let now = await takeStep(work(), look); ; now = await takeStep(work(), now))
+        if (now === null) return 'left to the other';
+        else if (now.step === 'done') return 'done';
+    };
+    expect((await Promise.all([run(), run()])).sort()).to.deep.equal(['done', 'left to the other']);
+    expect(await desk.findings()).to.deep.equal(Array.from({ length: 7 }, (_, n) => `missing_here E${n}`));
+    expect(desk.alerts.map(({ reference }) => reference).sort()).to.deep.equal(
+      Array.from({ length: 7 }, (_, n) => `E${n}`),
+    );
+  });
+
+  it('tells operators once, and again if a resolved finding shows other amounts', async () => {
+    desk.institution.received.push(receivedPix('E0', null, 500, T(0)));
+    await compare();
+    await compare();
+    expect(desk.alerts.map(({ kind }) => kind)).to.deep.equal(['unmatched']);
+    const [finding] = desk.alerts;
+    const by = { actor: 'operator:ana', requestId: null };
+    const done = await desk.operate().resolveFinding(finding?.id ?? '', ' Devolvido no app. ', by);
+    expect(isRejection(done) ? done : done.resolved?.reason).to.equal('Devolvido no app.');
+    expect(await desk.operate().resolveFinding(finding?.id ?? '', 'again', by)).to.include({ code: 'not_found' });
+    await compare();
+    expect([await desk.findings(), desk.alerts.length]).to.deep.equal([[], 1]);
+    const { findings, difference } = await desk.report('2026-11-20');
+    expect([difference, findings[0]?.resolved?.by]).to.deep.equal([500, 'operator:ana']);
+    desk.institution.received[0] = receivedPix('E0', null, 700, T(0));
+    await compare();
+    expect([await desk.findings(), desk.alerts.length]).to.deep.equal([['unmatched E0'], 2]);
+  });
+
+  it('waits an hour for a late list before it tells operators', async () => {
+    const paidAt = fromMillis(Date.now() - 30 * MINUTE_MS);
+    const span = [addMillis(paidAt, -HOUR_MS), addMillis(paidAt, HOUR_MS)] as const;
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, paidAt));
+    await desk.compare(...span);
+    expect([await desk.findings(), desk.alerts]).to.deep.equal([['missing_there E0'], []]);
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, paidAt));
+    await desk.compare(...span);
+    expect([await desk.findings(), desk.alerts]).to.deep.equal([[], []]);
+  });
+
+  it('tells foreign returns from ours, and asks about returns of payments of other days', async () => {
+    const before = addMillis(DAY, -DAY_MS);
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, before));
+    await desk.project(...desk.refunded('payment0', 'refund0', 200, T(60)));
+    const own = returnOf('refund0', 200, T(50));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, before, [own]));
+    await compare();
+    expect([desk.institution.calls.includes('find E0'), await desk.findings()]).to.deep.equal([true, []]);
+    const foreign = returnOf('app', 100, T(70));
+    desk.institution.received[0] = receivedPix('E0', txidOf(0), 500, before, [own, foreign]);
+    await desk.compare(before, DAY_END);
+    expect(await desk.findings()).to.deep.equal(['foreign_return E0/app']);
+    expect((await desk.report('2026-11-20')).findings).to.deep.equal([
+      { kind: 'foreign_return', endToEndId: 'E0', txid: txidOf(0), charge: 'ch_payment0', expected: null, found: -100 },
+    ]);
+    // Once recorded, it agrees with the ledger, and still waits for an operator (V10).
+    const data = {
+      providerPaymentId: 'E0',
+      id: 'app',
+      returnId: null,
+      nature: 'ordinary',
+      owner: 'merchant',
+      fromHold: 0,
+    };
+    const moved = { amount: 100, currency: 'BRL', at: addMillis(T(71), DAY_MS) };
+    const outside = { type: 'TransactionReturnedOutside', data: { ...data, ...moved } } as unknown as PaymentEvent;
+    await desk.project(['payment0', outside]);
+    await desk.compare(before, DAY_END);
+    const report = await desk.report('2026-11-20');
+    expect([
+      report.difference,
+      report.findings.map(({ kind, expected, found }) => [kind, expected, found]),
+    ]).to.deep.equal([0, [['foreign_return', -100, -100]]]);
+    desk.institution.received[0] = receivedPix('E0', txidOf(0), 500, before, [{ ...own, status: 'refused' }, foreign]);
+    await desk.compare(before, DAY_END);
+    expect(await desk.findings()).to.deep.equal(['return_state E0/refund0', 'foreign_return E0/app']);
+  });
+
+  it('counts 23:59:59 of São Paulo to the day, and what follows to the next', async () => {
+    await dropped(2);
+    const paid = [DAY_END, addMillis(DAY_END, 1)] as const;
+    for (const [n, at] of paid.entries()) desk.institution.received[n] = receivedPix(`E${n}`, txidOf(n), 500, at);
+    await desk.project(...paid.map((at, n) => desk.settled(`payment${n}`, `E${n}`, 500, at)));
+    await desk.compare(DAY, addMillis(DAY, 2 * DAY_MS));
+    const days = await Promise.all(['2026-11-19', '2026-11-20', '2026-11-21'].map((day) => desk.report(day)));
+    expect(
+      days.map(({ opening, received, closing, difference }) => [opening, received, closing, difference]),
+    ).to.deep.equal([
+      [0, 0, 0, 0],
+      [0, 500, 500, 0],
+      [500, 500, 1_000, 0],
+    ]);
+  });
+
+  it('reads the list of a bank whose clock is 90 s ahead, and asks a bank without answers again later', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, fromMillis(Date.now() + 90_000)));
+    desk.institution.before = () => 'unknown';
+    const run = () => reconcileConnection(desk.needs, desk.connection, []);
+    await run();
+    const { runs } = desk.needs;
+    const state = await runs.stateOf(desk.connectionId);
+    expect([state.comparedAt, state.retryAt !== null, state.failures]).to.deep.equal([null, true, 1]);
+    desk.institution.before = () => undefined;
+    const calls = desk.institution.calls.length;
+    await run();
+    expect(desk.institution.calls.length).to.equal(calls);
+    await runs.request(desk.connectionId);
+    await run();
+    expect([desk.notified, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([['E0'], 0]);
+  });
+});
