@@ -10,9 +10,13 @@ import { instrumentExpiry } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
-import { contradicts } from '../pix/taxId.ts';
 import { chargeFees, type FeeSchedule } from '../transaction/fees.ts';
-import { type IncomingPayment, payerTaxId, type RejectionReason } from '../transaction/incomingPayment.ts';
+import {
+  contradictsPayer,
+  type IncomingPayment,
+  payerTaxId,
+  type RejectionReason,
+} from '../transaction/incomingPayment.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 export type SettleOutcome = 'settled' | 'returned' | 'refunded' | 'held' | 'duplicate';
@@ -78,7 +82,7 @@ const judgePayer = ({ charge }: ExistingPayment, incoming: IncomingPayment, chec
   const lock = charge.terms.expectedPayerTaxId;
   if (lock === null) return 'match';
   const taxId = payerTaxId(incoming);
-  if (taxId === null) return contradicts(incoming.payer.document, lock) ? 'mismatch' : check;
+  if (taxId === null) return contradictsPayer(incoming, lock) ? 'mismatch' : check;
   return taxId === lock ? 'match' : 'mismatch';
 };
 

@@ -4,7 +4,7 @@ import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, subtract } from '../kernel/money.ts';
 import { money, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { payerTaxIdOf } from '../pix/taxId.ts';
+import { contradicts, payerTaxIdOf } from '../pix/taxId.ts';
 
 /** The payer as the bank reports it; the document may be missing. */
 export interface Payer {
@@ -25,6 +25,10 @@ export interface IncomingPayment {
 
 /** Returns the payer's CPF or CNPJ without punctuation, or null if the bank reports none (M5). */
 export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);
+
+/** Returns whether the bank reports a masked document that can't be this CPF or CNPJ (V6). */
+export const contradictsPayer = ({ payer }: IncomingPayment, taxId: string): boolean =>
+  contradicts(payer.document, taxId);
 
 /** The part that all events about moved money share, and its stored form. */
 export interface Moved {

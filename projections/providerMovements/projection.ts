@@ -25,8 +25,8 @@ import type {
 import type { Projection } from '../engine/projection.ts';
 
 /**
- * `received`: by end-to-end id; `returned`: by the id of the return, or `case/<id>/<revision>` if a dispute took the money; `paid_out`: by the id of
- * the payout or refund; `fee`: of the movement with this reference.
+ * `received`: by end-to-end id; `returned`: by the id of the return, or `case/<id>/<revision>` if a dispute took the money; `paid_out`: by
+ * the id of the payout or refund; `fee`: of the movement with this reference.
  */
 type MovementKind = 'received' | 'returned' | 'paid_out' | 'fee';
 
