@@ -31,10 +31,13 @@ const ITEMS = `
       PRIMARY KEY (connection_id, id, kind, pix)
     );
     CREATE INDEX provider_items_of_day ON operations.provider_items (connection_id, day, at);
+    -- Returns that a look has listed with payments of another day.
+    CREATE INDEX provider_items_returns ON operations.provider_items (connection_id, look) WHERE kind = 'returned';
     CREATE INDEX provider_items_matched ON operations.provider_items (connection_id, match_id) WHERE match_id IS NOT NULL;
     CREATE INDEX provider_items_posted ON operations.provider_items (connection_id, posted_on) WHERE posted_on IS NOT NULL;`;
 
 const PROGRESS = `
+    CREATE SEQUENCE operations.reconciliation_look_numbers;
     -- How far each look has got. A look that was interrupted continues at its cursor. 'version' counts the steps, so that of two processes
     -- one goes on.
     CREATE TABLE operations.reconciliation_looks (

@@ -140,6 +140,7 @@ export class CreateChargeHandler {
   async handle(command: CreateChargeCommand): Promise<Created | Rejection> {
     const route = await this.#needs.providers.route(tenantOf(command), METHODS);
     const [provider] = route;
+    // V3: nothing is written.
     if (provider === undefined)
       return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
     const terms = chargeTerms(command, this.#needs.clock.now(), provider);

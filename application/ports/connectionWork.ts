@@ -12,7 +12,9 @@ export type SecretKind = 'client' | 'privateKey' | 'callback';
 
 /** The sealed secrets of connections, apart from the events. */
 export interface ConnectionVault {
-  /** Stores a secret and returns its version, which is higher than all before. Call it before the event that names the version is written. */
+  /**
+   * Stores a secret and returns its version, which is higher than all before. Call it before the event that names the version is written.
+   */
   keep(connectionId: ConnectionId, kind: SecretKind, secret: string): Promise<number>;
   /** Returns the secret, or null if that version has none. */
   find(connectionId: ConnectionId, kind: SecretKind, version: number): Promise<string | null>;

@@ -115,8 +115,6 @@ export interface ProviderReturn {
 export interface ReceivedPayment {
   /** null: paid to the key without a charge. */
   readonly txid: string | null;
-  /** The Pix key that received it. Absent if not reported. */
-  readonly key?: string;
   readonly incoming: IncomingPayment;
   /** Whether the amount is only the price, without a withdrawal or change (`componentesValor`). */
   readonly isPlain: boolean;

@@ -36,7 +36,7 @@ export interface Look {
   readonly connectionId: ConnectionId;
   readonly name: LookName;
   readonly version: number;
-  /** Later looks have higher numbers. */
+  /** Later looks of any connection have higher numbers. */
   readonly number: number;
   /** Everything before it is compared. */
   readonly until: Timestamp;
@@ -101,6 +101,14 @@ export interface ReconciliationLooks {
     next: Pick<Look, 'until' | 'step' | 'cursor'>,
     items: readonly ListedItem[],
   ): Promise<Look | null>;
+  /** Returns up to `limit` returns that this look has listed and that were not made in the period, after this reference. */
+  returnsOutside(
+    look: Look,
+    from: Timestamp,
+    to: Timestamp,
+    after: string,
+    limit: number,
+  ): Promise<readonly MovementKey[]>;
   /** Deletes items of the period that the institution listed before and not in this look. */
   forgetVanished(look: Look, from: Timestamp, to: Timestamp): Promise<void>;
 }

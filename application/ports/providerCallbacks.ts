@@ -31,7 +31,7 @@ export interface CallbackFinding {
   readonly reference: string;
   /** The txid at the institution, or null. */
   readonly txid: string | null;
-  /** Such as `no_txid`, `unknown_txid`, `other_key`, `other_txid`, `unknown_id`, `not_found`. */
+  /** Such as `no_txid`, `unknown_txid`, `other_txid`, `unknown_id`, `not_found`. */
   readonly because: string;
 }
 

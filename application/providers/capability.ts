@@ -1,5 +1,11 @@
 // Providers: connections to banks and payment institutions (rules V1–V7).
 import { capability } from '../core/capability.ts';
+import { type OperateReconciliationNeeds, operateReconciliation } from '../reconciliation/operateReconciliation.ts';
+import {
+  type ReconciliationNeeds,
+  reconciliationGauges,
+  reconciliationUpkeep,
+} from '../reconciliation/reconciliation.ts';
 import {
   type CallbackNeeds,
   type CallbackOperatorsNeeds,
@@ -16,6 +22,7 @@ import {
   showProviderWebhook,
 } from './checkConnection.ts';
 import { type ConnectionGaugeNeeds, connectionGauges } from './connectionGauges.ts';
+import { startOwnReturns } from './handleCallback.ts';
 import {
   addProviderConnection,
   changeProviderConnection,
@@ -33,14 +40,18 @@ import {
   type ViewConnectionsNeeds,
 } from './viewConnections.ts';
 
-type OperatorsNeeds = ManageConnectionsNeeds & ViewConnectionsNeeds & CheckConnectionNeeds & CallbackOperatorsNeeds;
+type OperatorsNeeds = ManageConnectionsNeeds &
+  ViewConnectionsNeeds &
+  CheckConnectionNeeds &
+  CallbackOperatorsNeeds &
+  OperateReconciliationNeeds;
 
 export const providers = capability({
   name: 'providers',
-  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds) => needs,
+  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds & ReconciliationNeeds) => needs,
   jobs: callbackJobs,
-  upkeep: callbackUpkeep,
-  gauges: [...connectionGauges, ...callbackGauges],
+  upkeep: [...callbackUpkeep, ...reconciliationUpkeep((needs) => [startOwnReturns(needs)])],
+  gauges: [...connectionGauges, ...callbackGauges, ...reconciliationGauges],
   useCases: callbackUseCases,
   operators: (needs: OperatorsNeeds) => ({
     listConnections: listConnections(needs),
@@ -56,5 +67,6 @@ export const providers = capability({
     registerProviderWebhook: registerProviderWebhook(needs),
     showProviderWebhook: showProviderWebhook(needs),
     ...operateCallbacks(needs),
+    ...operateReconciliation(needs),
   }),
 });

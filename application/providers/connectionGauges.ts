@@ -12,7 +12,7 @@ const STATUSES = ['enabled', 'draining', 'disabled'] as const satisfies readonly
 export const connectionGauges = [
   {
     name: 'provider_certificate_days_left',
-    help: `Days until the first client certificate of a provider connection expires; ${NO_CERTIFICATE_DAYS} if there is none.`,
+    help: `Days until the first client certificate of a provider connection expires; ${NO_CERTIFICATE_DAYS} without certificates.`,
     read: async (needs: ConnectionGaugeNeeds): Promise<number> => {
       const views = await listConnections(needs)();
       return Math.min(NO_CERTIFICATE_DAYS, ...views.flatMap(({ certificate }) => certificate?.daysLeft ?? []));

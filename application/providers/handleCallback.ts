@@ -160,11 +160,9 @@ const handleReceived = async (
     return found('notConfirmed', endToEndId, 'not_found', claimed);
   }
   const { txid } = received;
-  const isOfOtherKey = received.key !== undefined && received.key !== connection.terms.pixKey;
-  if (txid === null) return found('unmatched', endToEndId, isOfOtherKey ? 'other_key' : 'no_txid');
+  if (txid === null) return found('unmatched', endToEndId, 'no_txid');
   const payment = (await connectionPayments.byTxid(callback.connectionId, [txid])).get(txid);
-  // The key does not count for a known charge: an operator may have changed the connection's key since then.
-  if (payment === undefined) return found('unmatched', endToEndId, isOfOtherKey ? 'other_key' : 'unknown_txid', txid);
+  if (payment === undefined) return found('unmatched', endToEndId, 'unknown_txid', txid);
   const { tenant, paymentId } = payment;
   const raw = JSON.stringify({ callback: callback.id, txid, incoming: received.incoming });
   await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId }, raw);

@@ -66,7 +66,9 @@ const ROTATIONS_MAX = 5;
 /** Requests that chose the connection before it was drained have written their charge after this time. */
 const UNDER_WAY_MS = 2_000;
 const CAUGHT_UP_MS = 10_000;
-const LOOK_MS = 50;
+/** If the program doesn't run, a change is not waited for. */
+const SHOWN_MS = 2_000;
+const LOOK_MS = 20;
 /** The read models that know which payments and payouts are final. */
 const COUNTED_IN = ['providers', 'payments', 'payouts'];
 
@@ -102,14 +104,36 @@ export const loadConnection = async (
 ): Promise<Connection | Rejection> =>
   knownConnection((await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id))).state);
 
+type DecideNeeds = Pick<ManageConnectionsNeeds, 'commands' | 'accounts' | 'store' | 'consumers' | 'stopwatch'>;
+
+/** Waits at most `timeoutMs` until the read models have processed the log up to this call. Returns whether they have. */
+const isProcessed = async (
+  { store, consumers, stopwatch }: Pick<ManageConnectionsNeeds, 'store' | 'consumers' | 'stopwatch'>,
+  names: readonly string[],
+  timeoutMs: number,
+): Promise<boolean> => {
+  const head = await store.head();
+  const started = stopwatch.elapsedMs();
+  for (;;) {
+    const positions = await consumers.positions();
+    if (head === null || names.every((name) => (positions.get(name) ?? '') >= head)) return true;
+    if (stopwatch.elapsedMs() - started > timeoutMs) return false;
+    await stopwatch.pause(LOOK_MS);
+  }
+};
+
+/** Decides, and waits briefly until the read model shows the change, so that the next request sees it. */
 const decide = async <Reply>(
-  { commands }: Pick<ManageConnectionsNeeds, 'commands'>,
+  needs: DecideNeeds,
   id: ConnectionId,
   decision: Decision<ConnectionState, ProviderConnectionEvent, Reply>,
   by: Changer,
 ): Promise<{ readonly connection: Connection; readonly reply: Reply } | Rejection> => {
+  const { commands } = needs;
   const done = await commands.execute(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id), decision, metadata(by, id));
-  return isRejection(done) ? done : { connection: done.state as Connection, reply: done.reply };
+  if (isRejection(done)) return done;
+  if (done.appended > 0) await isProcessed(needs, ['providers'], SHOWN_MS);
+  return { connection: done.state as Connection, reply: done.reply };
 };
 
 /**
@@ -169,28 +193,15 @@ export const changeProviderConnection =
 
 /** Enables, drains or disables a connection and returns it (V5). Rejects with `not_found`. */
 export const switchProviderConnection =
-  (needs: Pick<ManageConnectionsNeeds, 'commands' | 'accounts'>) =>
+  (needs: DecideNeeds) =>
   async (id: ConnectionId, to: 'enabled' | 'draining' | 'disabled', by: Changer): Promise<Connection | Rejection> => {
     const done = await decide(needs, id, switchConnection(to, needs.accounts.realNow()), by);
     return isRejection(done) ? done : done.connection;
   };
 
-/** Waits until the read models have processed the log up to this call. Throws ReadModelsBehind after 10 s. */
-const untilCounted = async ({ store, consumers, stopwatch }: ManageConnectionsNeeds): Promise<void> => {
-  const head = await store.head();
-  const started = stopwatch.elapsedMs();
-  for (;;) {
-    const positions = await consumers.positions();
-    if (head === null || COUNTED_IN.every((name) => (positions.get(name) ?? '') >= head)) return;
-    if (stopwatch.elapsedMs() - started > CAUGHT_UP_MS)
-      throw new ReadModelsBehind('the payments of a connection could not be counted');
-    await stopwatch.pause(LOOK_MS);
-  }
-};
-
 /**
- * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. Rejects, in this order,
- * with `not_found` and `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
+ * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. Rejects, in this
+ * order, with `not_found` and `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
  */
 export const removeProviderConnection =
   (needs: ManageConnectionsNeeds) =>
@@ -202,7 +213,8 @@ export const removeProviderConnection =
       if (isRejection(drained)) return drained;
       await stopwatch.pause(UNDER_WAY_MS);
     }
-    if (state.status !== 'removed' && state.status !== 'absent') await untilCounted(needs);
+    if (!(await isProcessed(needs, COUNTED_IN, CAUGHT_UP_MS)))
+      throw new ReadModelsBehind('the payments of a connection could not be counted');
     const { payments = 0, payouts = 0 } = (await connections.openWork()).get(id) ?? {};
     const done = await decide(needs, id, removeConnection(payments + payouts, accounts.realNow()), by);
     if (isRejection(done)) return done;

@@ -15,6 +15,7 @@ import type {
   ListedItem,
   Look,
   LookStep,
+  MovementKey,
   ReconciliationFindings,
   ReconciliationLooks,
 } from '../ports/providerBooks.ts';
@@ -25,8 +26,8 @@ import type { ProviderMovements, Unlisted } from '../ports/readModels/providerMo
 
 /** The longest period of one query, because the standard limits periods. */
 const PERIOD_MS = DAY_MS;
-/** Findings are compared for so much time at once, so that a day of a million payments needs no more memory than an hour. */
-const WINDOW_MS = HOUR_MS;
+/** So many findings of a period are saved at once, so that a day without any of its million payments needs no more memory. */
+const FOUND_PAGE = 5_000;
 /** The institution's clock may be ahead by this much. */
 const AHEAD_MS = 2 * MINUTE_MS;
 /** How many returns or Pix-outs are asked about before the progress is saved. */
@@ -226,22 +227,41 @@ const compare = async (work: Work, look: Look): Promise<Look | null> => {
   const { from, to } = listedIn(look);
   await looks.forgetVanished(look, from, to);
   await providerMovements.assertCurrent();
-  for (let start = from; start <= to; start = addMillis(start, WINDOW_MS)) {
-    const scope = { from: start, to: earlier(addMillis(start, WINDOW_MS - 1), to) };
-    await providerMovements.match(connectionId, scope);
-    await save(work, scope, await providerMovements.discrepancies(connectionId, scope));
+  await providerMovements.match(connectionId, { from, to });
+  for (let start = from; start <= to; ) {
+    const found = await providerMovements.discrepancies(connectionId, { from: start, to }, FOUND_PAGE);
+    const scope = { from: start, to: found.complete };
+    await save(work, scope, found.discrepancies);
+    start = addMillis(found.complete, 1);
   }
-  for (let after = ''; ; ) {
-    const open = await findings.open(connectionId, after, OPEN_PAGE);
-    const last = open.at(-1);
-    if (last === undefined) break;
-    after = last.id;
-    const scope = { movements: open };
-    await providerMovements.match(connectionId, scope);
-    await save(work, scope, await providerMovements.discrepancies(connectionId, scope));
-  }
+  await compareAll(
+    work,
+    (after) => looks.returnsOutside(look, from, to, after, OPEN_PAGE),
+    ({ reference }) => reference,
+  );
+  await compareAll(
+    work,
+    (after) => findings.open(connectionId, after, OPEN_PAGE),
+    ({ id }) => id,
+  );
   const until = periodOf(look).to;
   return looks.advance(look, { until, step: until >= look.target ? 'done' : 'received', cursor: null }, []);
+};
+
+/** Compares movements wherever they are in time, page by page. */
+const compareAll = async <Key extends MovementKey>(
+  work: Work,
+  page: (after: string) => Promise<readonly Key[]>,
+  cursorOf: (key: Key) => string,
+): Promise<void> => {
+  const { providerMovements, connection } = work;
+  const { connectionId } = connection.terms;
+  for (let movements = await page(''); movements.length > 0; ) {
+    const scope = { movements };
+    await providerMovements.match(connectionId, scope);
+    await save(work, scope, await providerMovements.discrepanciesOf(connectionId, movements));
+    movements = await page(cursorOf(movements.at(-1) as Key));
+  }
 };
 
 const save = async (

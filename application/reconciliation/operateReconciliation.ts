@@ -2,14 +2,16 @@
 import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
 import { type ConnectionId, PREFIX } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addMillis, earlier, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type { DaySums, ProviderMovementReads } from '../ports/readModels/providerMovements.ts';
+import type { ConnectionReads } from '../ports/readModels/providers.ts';
 
 export interface OperateReconciliationNeeds {
+  readonly connections: Pick<ConnectionReads, 'all'>;
   readonly runs: ReconciliationRuns;
   readonly findingReads: FindingReads;
   readonly movementReads: ProviderMovementReads;
@@ -42,6 +44,7 @@ export interface ReconciledConnection {
   /** The institution gives no answer; it is asked again at this time. */
   readonly retryAt: Timestamp | null;
 }
+/** A request, and how far it got. */
 export interface RequestedRun {
   readonly requestedAt: Timestamp;
   /** Whether all comparisons have ended. Otherwise the running program continues them. */
@@ -52,14 +55,12 @@ export interface RequestedRun {
 const publicId = (id: ConnectionId): string => PROVIDER_CONNECTION.idPrefix + id;
 /** Pause between two looks at the progress. */
 const POLL_MS = 200;
-/** Longest time for the running program to notice a request for the connections that are not known yet. */
-const NOTICED_MS = 12_000;
 const REASON_MAX = 500;
-const WINDOW_MS = HOUR_MS;
 
 export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
   /**
-   * Requests a comparison of a connection, or (null) of all, by the running program, and waits up to `waitMs` for its end.
+   * Requests a comparison of a connection, or (null) of all, by the running program, and waits up to `waitMs` for its end. Rejects with
+   * `not_found` if the connection makes no calls.
    */
   runReconciliation: (connectionId: ConnectionId | null, waitMs: number) => run(needs, connectionId, waitMs),
   /** Returns the statement of a civil day of São Paulo. Rejects with `invalid_request` if the day does not exist. */
@@ -71,21 +72,25 @@ export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
 });
 
 const run = async (
-  { runs, stopwatch }: OperateReconciliationNeeds,
+  { connections, runs, stopwatch }: OperateReconciliationNeeds,
   connectionId: ConnectionId | null,
   waitMs: number,
-): Promise<RequestedRun> => {
+): Promise<RequestedRun | Rejection> => {
+  const ids = (await connections.all())
+    .filter(({ status }) => status === 'enabled' || status === 'draining')
+    .map(({ terms }) => terms.connectionId);
+  if (connectionId !== null && !ids.includes(connectionId))
+    return reject('not_found', 'No enabled or draining provider connection has this id.');
+  const wanted = connectionId === null ? ids : [connectionId];
   const requestedAt = await runs.request(connectionId);
-  const start = stopwatch.elapsedMs();
+  const end = stopwatch.elapsedMs() + waitMs;
   for (;;) {
-    const ids = connectionId === null ? await runs.known() : [connectionId];
-    const states = await Promise.all(ids.map(async (id) => ({ id, ...(await runs.stateOf(id)) })));
-    const elapsedMs = stopwatch.elapsedMs() - start;
-    const isDone =
-      states.every(({ comparedAt }) => comparedAt !== null && comparedAt >= requestedAt) &&
-      (states.length > 0 || elapsedMs >= NOTICED_MS);
-    const hasFailed = states.some(({ retryAt }) => retryAt !== null && retryAt > requestedAt);
-    if (isDone || hasFailed || elapsedMs >= waitMs)
+    const states = await Promise.all(wanted.map(async (id) => ({ id, ...(await runs.stateOf(id)) })));
+    const isDone = states.every(({ comparedAt }) => comparedAt !== null && comparedAt >= requestedAt);
+    const hasEnded = states.every(
+      ({ comparedAt, retryAt }) => (comparedAt ?? '') >= requestedAt || (retryAt ?? '') > requestedAt,
+    );
+    if (hasEnded || stopwatch.elapsedMs() >= end)
       return {
         requestedAt,
         isDone,
@@ -102,12 +107,8 @@ const report = async (
 ): Promise<ReconciliationReport | Rejection> => {
   const bounds = civilDayBounds(day, 'America/Sao_Paulo');
   if (bounds === null) return reject('invalid_request', 'The day must be a date as yyyy-mm-dd.', { param: 'day' });
-  const { from, to } = bounds;
-  const current = new Map<string, Discrepancy>();
-  for (let start = from; start <= to; start = addMillis(start, WINDOW_MS)) {
-    const scope = { from: start, to: earlier(addMillis(start, WINDOW_MS - 1), to) };
-    for (const one of await movementReads.discrepancies(connectionId, scope)) current.set(one.id, one);
-  }
+  const found = await movementReads.discrepancies(connectionId, bounds);
+  const current = new Map(found.map((one) => [one.id, one]));
   const stored = await findingReads.ofDay(connectionId, day);
   const sums = await movementReads.sums(connectionId, day);
   const resolved = new Map(stored.flatMap((one) => (one.resolved === null ? [] : [[one.id, one] as const])));

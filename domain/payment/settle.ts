@@ -12,7 +12,7 @@ import type { Decided, Decision } from '../kernel/decider.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import { chargeFees, type FeeSchedule } from '../transaction/fees.ts';
 import {
-  contradictsPayer,
+  contradictsLock,
   type IncomingPayment,
   payerTaxId,
   type RejectionReason,
@@ -82,7 +82,7 @@ const judgePayer = ({ charge }: ExistingPayment, incoming: IncomingPayment, chec
   const lock = charge.terms.expectedPayerTaxId;
   if (lock === null) return 'match';
   const taxId = payerTaxId(incoming);
-  if (taxId === null) return contradictsPayer(incoming, lock) ? 'mismatch' : check;
+  if (taxId === null) return contradictsLock(incoming, lock) ? 'mismatch' : check;
   return taxId === lock ? 'match' : 'mismatch';
 };
 

@@ -36,7 +36,7 @@ export interface ConnectionView extends Omit<ConnectionSurroundings, 'certificat
   readonly certificate: { readonly expiresAt: Timestamp; readonly daysLeft: number } | null;
   /** Whether it has authorities of its own. */
   readonly hasCa: boolean;
-  /** Until when the previous callback URL works; null if there is none. */
+  /** Until when the previous callback URL works; null without a previous one. */
   readonly previousCallbackUntil: Timestamp | null;
   readonly addedAt: Timestamp;
   readonly changedAt: Timestamp;

@@ -26,9 +26,8 @@ export interface IncomingPayment {
 /** Returns the payer's CPF or CNPJ without punctuation, or null if the bank reports none (M5). */
 export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);
 
-/** Returns whether the bank reports a masked document that can't be this CPF or CNPJ (V6). */
-export const contradictsPayer = ({ payer }: IncomingPayment, taxId: string): boolean =>
-  contradicts(payer.document, taxId);
+/** Returns whether the payer's document is masked, and its visible digits contradict the payer lock (V6). */
+export const contradictsLock = ({ payer }: IncomingPayment, lock: string): boolean => contradicts(payer.document, lock);
 
 /** The part that all events about moved money share, and its stored form. */
 export interface Moved {

@@ -1,4 +1,4 @@
-// Returns of a received Pix that Quita did not request: somebody used the bank's own app, or the banks decided (provider-port.md #12).
+// Returns of a received Pix that Quita did not request: somebody used the bank's own app, or the banks decided (V10).
 import type { Fact } from '../kernel/event.ts';
 import { least, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type SerdeTable, text } from '../kernel/serde.ts';

@@ -185,7 +185,7 @@ const trustProxy = (env: Env): boolean | number | string => {
 /** `name=value`. Without a trusted proxy every client could send the header itself. */
 const clientCertificateHeader = (env: Env): CertificateHeader | null => {
   const variable = 'CLIENT_CERTIFICATE_HEADER';
-  const text = read(env, variable);
+  const text = read(env, 'CLIENT_CERTIFICATE_HEADER');
   if (text === null) return null;
   const [, name = '', value = ''] = /^([A-Za-z0-9-]{1,64})=([\x21-\x7e]{1,256})$/.exec(text) ?? [];
   if (name === '') return invalid(variable, `must be like X-Client-Verify=SUCCESS, not "${text}"`);

@@ -7,6 +7,7 @@ import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.t
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
+import { reconciliationAdapters, reconciliationOperatorsAdapters } from '../reconciliation/adapters.ts';
 import { connectionVault } from '../secrets/connectionSecrets.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { knownKeyring } from '../secrets/secretsKey.ts';
@@ -73,6 +74,7 @@ export const providers = capabilityAdapters({
       providerConnections: registry,
       callbackSecrets: callbackSecrets(registry, own.connectionVault, clock),
       ...callbackAdapters(world),
+      ...reconciliationAdapters(world),
     };
   },
   operatorsAdapters: ({ storage: { operations }, config, log }: OperatorsWorld) => ({
@@ -82,6 +84,7 @@ export const providers = capabilityAdapters({
     }),
     stopwatch,
     ...callbackOperatorsAdapters({ storage: { operations } }),
+    ...reconciliationOperatorsAdapters({ storage: { operations } }),
   }),
   terminal: () => import('./terminal.ts'),
 });

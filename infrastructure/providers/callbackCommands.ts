@@ -61,7 +61,7 @@ const list: CliCommand = {
 };
 
 const resolve: CliCommand = {
-  name: 'provider callbacks resolve',
+  name: 'provider resolve-callback',
   summary: 'Record that an operator has looked into a callback; moves no money',
   args: [{ name: 'callback' }],
   options: { reason: { description: `what you found, 1 to ${REASON_MAX} characters`, required: true } },

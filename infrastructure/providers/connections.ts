@@ -67,12 +67,16 @@ export class ConnectionRegistry implements ProviderConnections {
     { accountId }: Pick<Tenant, 'accountId'>,
     methods: readonly PaymentMethod[],
   ): Promise<readonly OpenConnection[]> {
-    const fitting = (await this.#all()).filter(
-      ({ status, terms }) =>
-        status === 'enabled' &&
-        (terms.accountId === null || terms.accountId === accountId) &&
-        methods.every((method) => terms.methods.includes(method)),
-    );
+    const fits = ({ status, terms }: Connection): boolean =>
+      status === 'enabled' &&
+      (terms.accountId === null || terms.accountId === accountId) &&
+      methods.every((method) => terms.methods.includes(method));
+    let fitting = (await this.#all()).filter(fits);
+    if (fitting.length === 0) {
+      // The first connection may just have been added.
+      await this.#refresh();
+      fitting = [...this.#known.values()].filter(fits);
+    }
     const own = ({ terms }: Connection): number => (terms.accountId === null ? 1 : 0);
     // The sort is stable and the connections are listed by age.
     const sorted = fitting.toSorted((a, b) => own(a) - own(b) || a.terms.order - b.terms.order);

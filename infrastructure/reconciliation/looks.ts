@@ -47,16 +47,16 @@ export const reconciliationLooks = (db: SqlPool): ReconciliationLooks => ({
     firstOf(
       await db.query<Row>(
         `INSERT INTO operations.reconciliation_looks AS l (connection_id, name, version, number, until, target, step, started_at)
-         SELECT $1, $2, 1, $6, $3, $4, 'received', now() WHERE $5::bigint IS NULL
+         SELECT $1, $2, 1, nextval('operations.reconciliation_look_numbers'), $3, $4, 'received', now() WHERE $5::bigint IS NULL
          ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
-        [connectionId, name, until, target, before?.version ?? null, 1],
+        [connectionId, name, until, target, before?.version ?? null],
       ),
     ) ??
     (before === null
       ? null
       : firstOf(
           await db.query<Row>(
-            `UPDATE operations.reconciliation_looks SET version = version + 1, number = number + 1, until = $3, target = $4,
+            `UPDATE operations.reconciliation_looks SET version = version + 1, number = nextval('operations.reconciliation_look_numbers'), until = $3, target = $4,
                step = 'received', cursor = NULL, started_at = now()
              WHERE connection_id = $1 AND name = $2 AND version = $5 AND step = 'done' RETURNING ${COLUMNS}`,
             [connectionId, name, until, target, before.version],
@@ -74,6 +74,15 @@ export const reconciliationLooks = (db: SqlPool): ReconciliationLooks => ({
       if (after !== null && items.length > 0) await saveItems(tx, look, items);
       return after;
     }),
+  returnsOutside: async ({ connectionId, number }, from, to, after, limit) => {
+    const { rows } = await db.query<{ reference: string }>(
+      `SELECT pix || '/' || id AS reference FROM operations.provider_items
+       WHERE connection_id = $1 AND look = $2 AND kind = 'returned' AND at NOT BETWEEN $3 AND $4 AND pix || '/' || id > $5
+       ORDER BY 1 LIMIT $6`,
+      [connectionId, number, from, to, after, limit],
+    );
+    return rows.map(({ reference }) => ({ moved: 'returned', reference }));
+  },
   forgetVanished: async ({ connectionId, number }, from, to) => {
     await db.query(
       `DELETE FROM operations.provider_items WHERE connection_id = $1 AND day BETWEEN $2::date AND $3::date AND at BETWEEN $4 AND $5

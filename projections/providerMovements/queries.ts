@@ -11,7 +11,7 @@ import type {
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 
 const CURRENT_MS = 10_000;
 
@@ -152,14 +152,31 @@ const match = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise
   for (const text of [MATCH_DISPUTES(where), NOTE_DAYS(where)]) await db.query(text, [connectionId, ...values]);
 };
 
-const discrepancies = async (db: Sql, connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]> => {
-  if ('movements' in scope) {
-    const { rows } = await db.query<Row>(OF_KEYS, [connectionId, ...keysOf(scope.movements)]);
-    return rows.map(discrepancyOf);
-  }
-  const { from, to } = scope;
-  const { rows } = await db.query<Row>(IN_PERIOD, [connectionId, from, to, saoPauloDay(from), saoPauloDay(to)]);
+interface Period {
+  readonly from: Timestamp;
+  readonly to: Timestamp;
+}
+
+/** `limit` null: all. */
+const inPeriod = async (
+  db: Sql,
+  connectionId: ConnectionId,
+  { from, to }: Period,
+  limit: number | null,
+): Promise<readonly Discrepancy[]> => {
+  const values = [connectionId, from, to, saoPauloDay(from), saoPauloDay(to), limit];
+  const { rows } = await db.query<Row>(`${IN_PERIOD} LIMIT $6`, values);
   return rows.map(discrepancyOf);
+};
+
+const discrepancies = async (db: Sql, connectionId: ConnectionId, { from, to }: Period, limit: number) => {
+  const found = await inPeriod(db, connectionId, { from, to }, limit);
+  const last = found.at(-1)?.at;
+  if (last === undefined || found.length < limit) return { discrepancies: found, complete: to };
+  // The limit may have cut differences of the last millisecond.
+  if (last > from)
+    return { discrepancies: found.filter(({ at }) => at < last), complete: fromMillis(toMillis(last) - 1) };
+  return { discrepancies: await inPeriod(db, connectionId, { from, to: from }, null), complete: from };
 };
 
 /** `derived`: the pool that writes derived data. */
@@ -178,7 +195,11 @@ export const providerMovements = (db: Sql, derived: Sql, caughtUp: CaughtUp): Pr
   },
   unlisted: (connectionId, moved, period, after, limit) => unlisted(db, connectionId, moved, period, after, limit),
   match: (connectionId, scope) => match(derived, connectionId, scope),
-  discrepancies: (connectionId, scope) => discrepancies(db, connectionId, scope),
+  discrepancies: (connectionId, period, limit) => discrepancies(db, connectionId, period, limit),
+  discrepanciesOf: async (connectionId, movements) => {
+    const { rows } = await db.query<Row>(OF_KEYS, [connectionId, ...keysOf(movements)]);
+    return rows.map(discrepancyOf);
+  },
   orders: async (connectionId, ids) => {
     const { rows } = await db.query<{
       reference: string;
@@ -209,7 +230,7 @@ const unlisted = async (
   db: Sql,
   connectionId: ConnectionId,
   moved: 'returned' | 'paid_out',
-  { from, to }: { readonly from: Timestamp; readonly to: Timestamp },
+  { from, to }: Period,
   after: string,
   limit: number,
 ): Promise<readonly Unlisted[]> => {
@@ -253,7 +274,7 @@ const SUMS = `WITH listed AS (
   FROM listed`;
 
 export const movementReads = (db: Sql): ProviderMovementReads => ({
-  discrepancies: (connectionId, scope) => discrepancies(db, connectionId, scope),
+  discrepancies: (connectionId, period) => inPeriod(db, connectionId, period, null),
   sums: async (connectionId, day): Promise<DaySums> => {
     const { rows } = await db.query<Omit<DaySums, 'closing' | 'difference'> & { ours: number }>(SUMS, [
       connectionId,

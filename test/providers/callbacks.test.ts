@@ -11,7 +11,7 @@ import { valuesOf } from './support/schemaValues.ts';
 interface Callback {
   readonly pix?: readonly { readonly endToEndId: string; readonly txid?: string }[];
 }
-const RUNS = 2_000;
+const RUNS = 1_000;
 
 /** Throws unless the answer is one of those that the port declares. */
 const expectDeclared = (read: ReadCallback): void => {

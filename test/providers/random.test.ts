@@ -170,7 +170,8 @@ judged('the adapter, answered at random by the schema of the central bank', (sch
   it('learns nothing from answers about something else', async () => {
     expect(await outcomesOf(Object.keys(CALLS), ROUNDS)).to.deep.equal(NOTHING_LEARNT);
     expect(relay.exchanges.filter(({ status }) => status >= 300)).to.deep.equal([]);
-    expect(new Set(relay.exchanges.map(({ answer }) => answer))).to.have.property('size', relay.exchanges.length);
+    const answers = new Set(relay.exchanges.map(({ answer }) => answer));
+    expect(answers.size).to.be.above(ROUNDS * Object.keys(CALLS).length);
   });
 
   for (const [status, outcomes] of Object.entries(REFUSED))

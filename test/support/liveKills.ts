@@ -1,11 +1,12 @@
-// Live mode under kill -9: each run kills the whole process group while the institution handles one call, so between the intent and its record.
-// The caller asserts the returned report.
+// Live mode under kill -9: each run kills the whole process group while the institution handles one call, so between the intent and its
+// record. The caller asserts the returned report.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { demoFile, readDemoAccount } from '../../infrastructure/demo/demoAccount.ts';
 import { type Simulator, startSimulator } from '../simulators/pixApi/startSimulator.ts';
 import { KillableGateway } from '../world/killableGateway.ts';
 
@@ -106,8 +107,16 @@ export const liveKills = async (runs: number, seed: number): Promise<LiveKillRep
   const world = { gateway, simulator };
   try {
     const connection = await connect(gateway, simulator);
-    const { id: account } = JSON.parse((await gateway.insist('GET', '/v1/account')).text) as { id: string };
-    await gateway.cli(['account', 'settings', account, '--cashout-destinations', 'any', '--velocity-account', 'none']);
+    const { accountId } = await readDemoAccount(demoFile(gateway.dataDir));
+    await gateway.cli([
+      'account',
+      'settings',
+      accountId,
+      '--cashout-destinations',
+      'any',
+      '--velocity-account',
+      '100000',
+    ]);
     const expected = { received: 0, returned: 0, paidOut: 0 };
     for (const [n, run] of fc.sample(anyRun, { numRuns: runs, seed }).entries()) {
       const key = `live-${seed}-${n}`;

@@ -92,7 +92,8 @@ export class KillableGateway {
   }
 
   cli(args: readonly string[]): Promise<unknown> {
-    return cli(this.dataDir, args, this.#env);
+    // The command line reads the address of the program from the same environment.
+    return cli(this.dataDir, args, { PORT: String(this.#port), ...this.#env });
   }
 
   async close(): Promise<void> {

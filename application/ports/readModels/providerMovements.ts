@@ -14,6 +14,11 @@ export interface Unlisted extends MovementKey {
   readonly at: Timestamp;
 }
 
+interface Period {
+  readonly from: Timestamp;
+  readonly to: Timestamp;
+}
+
 /** A movement that Quita ordered. */
 export interface Order {
   readonly id: string;
@@ -45,19 +50,28 @@ export interface ProviderMovements {
   unlisted(
     connectionId: ConnectionId,
     moved: 'returned' | 'paid_out',
-    period: { readonly from: Timestamp; readonly to: Timestamp },
+    period: Period,
     after: string,
     limit: number,
   ): Promise<readonly Unlisted[]>;
   /** Matches listed returns with the disputes that announced them, and notes items that were posted on another day. */
   match(connectionId: ConnectionId, scope: Scope): Promise<void>;
-  /** Returns the differences between listed items and our movements. Call `match` first. */
-  discrepancies(connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]>;
+  /**
+   * Returns about `limit` differences between listed items and our movements in a period, in order of time. `complete`: up to when none is
+   * missing. Call `match` first.
+   */
+  discrepancies(
+    connectionId: ConnectionId,
+    period: Period,
+    limit: number,
+  ): Promise<{ readonly discrepancies: readonly Discrepancy[]; readonly complete: Timestamp }>;
+  /** Returns those of these movements. */
+  discrepanciesOf(connectionId: ConnectionId, movements: readonly MovementKey[]): Promise<readonly Discrepancy[]>;
   /** Returns the orders among these ids. */
   orders(connectionId: ConnectionId, ids: readonly string[]): Promise<readonly Order[]>;
 }
 
 export interface ProviderMovementReads {
-  discrepancies(connectionId: ConnectionId, scope: Scope): Promise<readonly Discrepancy[]>;
+  discrepancies(connectionId: ConnectionId, period: Period): Promise<readonly Discrepancy[]>;
   sums(connectionId: ConnectionId, day: string): Promise<DaySums>;
 }

@@ -53,7 +53,7 @@ export const connectionSchema = exactly({
   openPayments: described('Payments that are not final.', anyInteger),
   openPayouts: described('Payouts that are not final.', anyInteger),
   previousCallbackUntil: described(
-    'Until when the callback URL before the last rotation works; null if there is none.',
+    'Until when the callback URL before the last rotation works; null without a previous one.',
     orNull(timestamp),
   ),
   addedAt: timestamp,
@@ -123,7 +123,7 @@ export const checkSchema = exactly({
 
 export const webhookSchema = exactly({
   url: described(
-    'The URL registered at the institution, without its last part; null if there is none.',
+    'The URL registered at the institution, without its last part; null if no URL is registered.',
     orNull(string()),
   ),
   isCurrent: described('Whether it is the connection’s current callback URL.', boolean),

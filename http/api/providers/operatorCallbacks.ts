@@ -42,10 +42,7 @@ const callbackSchema = exactly({
       outcome: oneOfTexts(OPEN_OUTCOMES),
       reference: described('The end-to-end id, or the id of a sent payment.', string()),
       txid: orNull(string()),
-      because: described(
-        'The reason, such as `no_txid`, `unknown_txid`, `other_key`, `other_txid` or `not_found`.',
-        string(),
-      ),
+      because: described('The reason, such as `no_txid`, `unknown_txid`, `other_txid` or `not_found`.', string()),
     }),
   ),
   resolvedAt: orNull(timestamp),
@@ -60,11 +57,18 @@ export const callbackView = ({ connectionId, resolved, ...callback }: ListedCall
   resolvedReason: resolved?.reason ?? null,
 });
 
+const LISTED = [
+  'Returns callbacks of a connection, newest first: those that wait for an operator, or those with one outcome.',
+  '`unmatched`: the institution’s record belongs to no charge, payout or refund of the connection.',
+  '`notConfirmed`: the institution knows no such payment.',
+  '`contradicted`: the institution’s record names another charge, which was credited.',
+  '`notUnderstood`: the body could not be read.',
+].join(' ');
+
 const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
   operationId: 'listProviderCallbacks',
   summary: 'List callbacks of a provider connection',
-  description:
-    'Returns callbacks of a connection, newest first: those that wait for an operator, or those with one outcome. `unmatched`: the institution’s record belongs to no charge, payout or refund of the connection. `notConfirmed`: the institution knows no such payment. `contradicted`: the institution’s record names another charge, which was credited. `notUnderstood`: the body could not be read.',
+  description: LISTED,
   ...FOR_OPERATORS,
   params: connectionParam,
   query: {
@@ -74,6 +78,8 @@ const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
   refusesUnknownQuery: true,
   responses: { 200: json('The callbacks.', exactly({ data: listOf(callbackSchema), total })) },
   handle: async ({ params, query, services: { platform } }) => {
+    const connection = await platform.showConnection(params.id);
+    if (isRejection(connection)) return connection;
     const filter = { connectionId: params.id, outcome: query.outcome ?? null };
     const found = await platform.listCallbacks(filter, query.limit);
     return { status: 200, body: { data: found.callbacks.map(callbackView), total: found.total } };

@@ -29,6 +29,9 @@ export const connectionParam = {
   },
 } as const;
 
+/** The read models of payments and payouts that are not final. */
+const COUNTED_IN = ['providers', 'payments', 'payouts'] as const;
+
 type Body<Schema extends Parameters<typeof jsonBody>[0]['schema']> = Frozen<Static<Schema>>;
 
 const accountOf = (text: string): AccountId => parseId<AccountId>(text, ACCOUNT.idPrefix) as AccountId;
@@ -78,7 +81,7 @@ const listRoute = route('GET', '/ops/v1/providers', {
   description: 'Returns all connections that are not removed, oldest first.',
   ...FOR_OPERATORS,
   refusesUnknownQuery: true,
-  reads: ['providers'],
+  reads: COUNTED_IN,
   responses: {
     200: { kind: 'json', description: 'The connections.', schema: exactly({ data: listOf(connectionSchema) }) },
   },
@@ -96,6 +99,7 @@ const showRoute = route('GET', '/ops/v1/providers/{id}', {
   operationId: 'showProvider',
   summary: 'Retrieve a provider connection',
   description: 'Returns the settings and the state of a connection, without its secrets.',
+  reads: COUNTED_IN,
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showConnection(params.id);
     return isRejection(found) ? found : { status: 200, body: found };

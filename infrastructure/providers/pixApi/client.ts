@@ -5,13 +5,13 @@ import type { Breaker } from './breaker.ts';
 import type { PixApiNeeds } from './needs.ts';
 import type { Preset } from './presets/preset.ts';
 import { parseJson } from './reading.ts';
-import { isApiError, type ProviderRefusal, refusalOf } from './refusal.ts';
+import { isApiError, type ProviderRefusal, refusalOf, withoutSecrets } from './refusal.ts';
 import type { Tokens } from './token.ts';
 import type { HttpResult, Transport } from './transport.ts';
 
 export interface Call {
   readonly method: 'GET' | 'PUT' | 'PATCH';
-  /** Follows the base URL and the preset's prefix; an absolute path replaces the prefix. */
+  /** A path of the standard, which the preset completes, or the institution's own. */
   readonly path: string;
   readonly isOutsideStandard?: boolean;
   readonly query?: Readonly<Record<string, string>>;
@@ -37,7 +37,16 @@ interface ClientNeeds extends Pick<PixApiNeeds, 'log' | 'clock'> {
   readonly tokens: Tokens;
   readonly transport: Transport;
   readonly breaker: Breaker;
+  /** Never part of a reason. */
+  readonly secrets: readonly string[];
 }
+
+/** Returns the method and path without ids. */
+const nameOf = ({ method, path }: Call): string =>
+  `${method} ${path
+    .split('/')
+    .filter((part) => /^[a-z]{1,20}$/.test(part))
+    .join('/')}`;
 
 const UNAUTHORIZED = 401;
 const isFailure = ({ kind }: Reply): boolean => kind === 'unavailable' || kind === 'unknown';
@@ -54,14 +63,9 @@ export class PixClient {
   async call(call: Call): Promise<Reply> {
     const { breaker, log, terms } = this.#needs;
     const reply = await breaker.run(() => this.#authorised(call), isFailure, OPEN);
-    if (reply.kind === 'unavailable' || reply.kind === 'unknown')
+    if ('why' in reply && reply !== OPEN)
       log.warn(
-        {
-          connection: terms.connectionId,
-          call: `${call.method} ${call.path.split('/')[1]}`,
-          outcome: reply.kind,
-          why: reply.why,
-        },
+        { connection: terms.connectionId, call: nameOf(call), outcome: reply.kind, why: reply.why },
         'provider call failed',
       );
     return reply;
@@ -69,15 +73,14 @@ export class PixClient {
 
   async #authorised(call: Call): Promise<Reply> {
     const { tokens } = this.#needs;
-    let result: HttpResult | null = null;
-    for (let attempt = 0; attempt < 2; attempt++) {
+    for (let isRenewed = false; ; isRenewed = true) {
       const token = await tokens.get(call.scopes);
       if (token.kind === 'noToken') return { kind: 'unavailable', why: `no token: ${token.why}`, retryAfterMs: null };
-      result = await this.#send(call, token.value);
-      if (result.kind !== 'answered' || result.status !== UNAUTHORIZED) break;
+      const result = await this.#send(call, token.value);
+      const isRejected = result.kind === 'answered' && result.status === UNAUTHORIZED;
+      if (!isRejected || isRenewed) return this.#replyOf(result, token.value);
       tokens.forget(call.scopes, token.value);
     }
-    return this.#replyOf(result as HttpResult);
   }
 
   #send({ method, path, isOutsideStandard, query, body, headers }: Call, token: string): Promise<HttpResult> {
@@ -85,7 +88,7 @@ export class PixClient {
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
     return transport.send({
       method,
-      url: terms.baseUrl + (isOutsideStandard ? '' : preset.prefix) + path + search,
+      url: terms.baseUrl + (isOutsideStandard ? path : preset.pathOf(path)) + search,
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${token}`,
@@ -97,12 +100,12 @@ export class PixClient {
     });
   }
 
-  #replyOf(result: HttpResult): Reply {
+  #replyOf(result: HttpResult, token: string): Reply {
     if (result.kind === 'notSent') return { kind: 'unavailable', why: result.why, retryAfterMs: null };
     if (result.kind === 'lost') return { kind: 'unknown', why: result.why };
     const { status, headers, text } = result;
-    const body = parseJson(text);
-    if (status >= 200 && status < 300) return { kind: 'ok', body };
+    if (status >= 200 && status < 300) return { kind: 'ok', body: parseJson(text) };
+    const body = parseJson(text === null ? null : withoutSecrets(text, [...this.#needs.secrets, token]));
     const refusal = refusalOf(result, body);
     const { absentCodes } = this.#needs.preset;
     if (absentCodes.includes(refusal.code) || (status === 404 && isApiError(body)))

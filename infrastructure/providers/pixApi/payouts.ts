@@ -9,6 +9,7 @@ import type { PayoutOutcome } from '../../../domain/payout/decisions.ts';
 import { amountText, foldToAscii } from '../../../domain/pix/brCode.ts';
 import type { Connection } from './charges.ts';
 import type { Reply } from './client.ts';
+import { nextPage, pageQuery } from './paging.ts';
 import type { PayoutPreset } from './presets/preset.ts';
 import { amountOf, at, textAt, timeOf } from './reading.ts';
 
@@ -87,12 +88,15 @@ export class Payouts implements PayoutRail {
     return outcome === null ? UNKNOWN : { kind: 'known', value: outcome };
   }
 
-  async list(from: Timestamp, to: Timestamp): Promise<Known<Page<SentPayment>>> {
-    const reply = await this.#call('GET', this.#preset.list, undefined, { inicio: from, fim: to });
+  async list(from: Timestamp, to: Timestamp, cursor: string | null): Promise<Known<Page<SentPayment>>> {
+    const number = Number(cursor ?? '0');
+    const query = { inicio: from, fim: to, ...pageQuery(number) };
+    const reply = await this.#call('GET', this.#preset.list, undefined, query);
     const items = reply.kind === 'ok' ? at(reply.body, 'pix') : undefined;
     const sent = Array.isArray(items) ? items.map(sentOf) : null;
     if (sent === null || !sent.every((one) => one !== null)) return UNKNOWN;
-    return { kind: 'known', value: { items: sent, next: null } };
+    const next = reply.kind === 'ok' ? nextPage(reply.body, number, sent) : null;
+    return { kind: 'known', value: { items: sent, next: next === null ? null : String(next) } };
   }
 
   async #judge(order: SendOrder, refusal: Extract<Reply, { kind: 'refused' }>): Promise<PayoutOutcome> {

@@ -39,14 +39,15 @@ export const openPixApi = (terms: ConnectionTerms, secrets: ConnectionSecrets, n
   const transport = openTransport({ secureContext, allowPrivate: terms.allowPrivate, timeouts });
   const tokens = new Tokens({ terms, clientSecret: secrets.clientSecret, preset, transport, stopwatch });
   const breaker = new Breaker(stopwatch, timeouts.breakerPauseMs);
-  const client = new PixClient({ terms, preset, tokens, transport, breaker, log, clock });
+  const hidden = [secrets.clientSecret, secrets.callbackSecret];
+  const client = new PixClient({ terms, preset, tokens, transport, breaker, log, clock, secrets: hidden });
   const connection: Connection = { terms, preset, client };
   const charges = new Charges(connection);
-  const received = new ReceivedPix(connection, charges, stopwatch);
+  const received = new ReceivedPix(connection, charges, needs);
   const payouts = preset.payout === null ? null : new Payouts(connection, preset.payout);
   const statement: ProviderStatement = {
     listReceived: (from, to, cursor) => received.list(from, to, cursor),
-    ...(payouts && { listSent: (from, to) => payouts.list(from, to) }),
+    ...(payouts && { listSent: (from, to, cursor) => payouts.list(from, to, cursor) }),
   };
   return {
     terms,

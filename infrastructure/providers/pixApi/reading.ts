@@ -11,9 +11,10 @@ export const isObject = (value: unknown): value is Obj =>
 export const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined), value);
 
+/** U+0000 and lone surrogates are replaced: PostgreSQL can't hold them, and a name with one would stop a read model. */
 export const textAt = (value: unknown, ...path: readonly string[]): string | null => {
   const found = at(value, ...path);
-  return typeof found === 'string' && found !== '' ? found : null;
+  return typeof found === 'string' && found !== '' ? found.toWellFormed().replaceAll('\0', '\ufffd') : null;
 };
 
 const AMOUNT = /^\d{1,10}\.\d{2}$/;
@@ -24,11 +25,15 @@ export const amountOf = (value: unknown): Minor | null =>
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
+/** Far enough from the ends of a Timestamp that a lifetime can be added. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+const LATEST = Date.parse('3000-01-01T00:00:00Z');
+
 /** Reads a time of RFC 3339, which always names its zone, or returns null. */
 export const timeOf = (value: unknown): Timestamp | null => {
   if (typeof value !== 'string' || !DATE_TIME.test(value)) return null;
   const millis = Date.parse(value);
-  return Number.isNaN(millis) ? null : fromMillis(millis);
+  return millis >= EARLIEST && millis < LATEST ? fromMillis(millis) : null;
 };
 
 /** Reads a count that some institutions send as text, or returns null. */

@@ -1,19 +1,27 @@
 // Payments received: GET /pix/{e2eid}, GET /pix, and the Pix of a charge.
 
-import type { Stopwatch } from '../../../application/ports/clock.ts';
 import type { Known, PaymentProvider, ReceivedPayment } from '../../../application/ports/paymentProvider.ts';
 import type { Page } from '../../../application/ports/providerConnections.ts';
-import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import {
+  addMillis,
+  earlier,
+  fromMillis,
+  HOUR_MS,
+  later,
+  SECOND_MS,
+  type Timestamp,
+} from '../../../domain/kernel/time.ts';
 import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { Reply } from './client.ts';
-import { at, countOf, isObject, listOf, textAt } from './reading.ts';
+import type { PixApiNeeds } from './needs.ts';
+import { nextPage, pageQuery } from './paging.ts';
+import { at, isObject, listOf, textAt } from './reading.ts';
 import { isReadEndToEndId, receivedOf } from './wire.ts';
 
 const UNKNOWN = { kind: 'unknown' } as const;
 const known = <T>(value: T): Known<T> => ({ kind: 'known', value });
 
-const PAGE_SIZE = 100;
 /** How often a list is asked for again after 429, and how long it waits at most. */
 const PATIENT_TRIES = 3;
 const PATIENCE_MS = 30_000;
@@ -34,12 +42,12 @@ type CheckedPix = Parameters<PaymentProvider['checkPayer']>[1];
 export class ReceivedPix {
   readonly #connection: Connection;
   readonly #charges: Charges;
-  readonly #stopwatch: Stopwatch;
+  readonly #needs: Pick<PixApiNeeds, 'clock' | 'stopwatch'>;
 
-  constructor(connection: Connection, charges: Charges, stopwatch: Stopwatch) {
+  constructor(connection: Connection, charges: Charges, needs: Pick<PixApiNeeds, 'clock' | 'stopwatch'>) {
     this.#connection = connection;
     this.#charges = charges;
-    this.#stopwatch = stopwatch;
+    this.#needs = needs;
   }
 
   async find(endToEndId: string): Promise<Known<ReceivedPayment | null>> {
@@ -94,10 +102,12 @@ export class ReceivedPix {
 
   /** Returns whether the Pix is among those of the txid that the filter lets through. */
   async #lists(pix: CheckedPix, filter: Readonly<Record<string, string>>): Promise<boolean | 'refused' | 'unanswered'> {
+    // Institutions may refuse a period that ends in the future, and may report a time without its milliseconds.
+    const soonest = later(addMillis(pix.paidAt, SECOND_MS), fromMillis(this.#needs.clock.now()));
     const query = {
       inicio: addMillis(pix.paidAt, -AROUND_MS),
-      fim: addMillis(pix.paidAt, AROUND_MS),
-      txid: pix.txid,
+      fim: earlier(addMillis(pix.paidAt, AROUND_MS), soonest),
+      [this.#connection.preset.txidParameter]: pix.txid,
       ...filter,
     };
     for (let number: number | null = 0; number !== null && number < SEARCHED_PAGES; ) {
@@ -110,11 +120,7 @@ export class ReceivedPix {
   }
 
   async #page(query: Readonly<Record<string, string>>, number: number) {
-    const reply = await this.#patiently({
-      ...query,
-      'paginacao.paginaAtual': String(number),
-      'paginacao.itensPorPagina': String(PAGE_SIZE),
-    });
+    const reply = await this.#patiently({ ...query, ...pageQuery(number) });
     const items = reply.kind === 'ok' ? listedIn(reply.body) : null;
     if (items === null || reply.kind !== 'ok') {
       const isRefused = reply.kind === 'refused' && reply.status !== 409;
@@ -131,7 +137,7 @@ export class ReceivedPix {
       const reply = await client.call({ method: 'GET', path: '/pix', query, scopes: preset.scopes.collect });
       const waitMs = reply.kind === 'unavailable' ? reply.retryAfterMs : null;
       if (waitMs === null || waitMs > PATIENCE_MS || tries === PATIENT_TRIES) return reply;
-      await this.#stopwatch.pause(waitMs);
+      await this.#needs.stopwatch.pause(waitMs);
     }
   }
 }
@@ -141,11 +147,4 @@ const listedIn = (body: unknown): readonly unknown[] | null => {
   const items = at(body, 'pix');
   if (items === undefined && isObject(at(body, 'parametros'))) return [];
   return Array.isArray(items) && items.every((item) => textAt(item, 'endToEndId') !== null) ? items : null;
-};
-
-/** Some institutions leave the paging out of the answer, or a part of it. A full page then has a successor. */
-const nextPage = (body: unknown, number: number, items: readonly unknown[]): number | null => {
-  const pages = countOf(at(body, 'parametros', 'paginacao', 'quantidadeDePaginas'));
-  const hasNext = pages === null ? items.length >= PAGE_SIZE : number + 1 < pages;
-  return hasNext && items.length > 0 ? number + 1 : null;
 };

@@ -12,6 +12,10 @@ export interface ProviderRefusal {
 const REASON_MAX = 300;
 const CODE = /^[\w.-]{1,64}$/;
 
+/** Returns the text without the secrets, which an institution may repeat in an error. */
+export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
+
 /** Digits of a CPF, CNPJ or phone, with or without punctuation. */
 const LONG_NUMBER = /\d(?:[\s./-]?\d){7,}/g;
 

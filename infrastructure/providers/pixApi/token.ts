@@ -3,7 +3,7 @@ import type { Stopwatch } from '../../../application/ports/clock.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
 import type { Preset } from './presets/preset.ts';
 import { at, countOf, parseJson, textAt } from './reading.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf, withoutSecrets } from './refusal.ts';
 import type { HttpRequest, HttpResult, Transport } from './transport.ts';
 
 interface Token {
@@ -68,8 +68,11 @@ export class Tokens {
     const result = await transport.send(this.#request(scope));
     if (result.kind !== 'answered') return { kind: 'noToken', why: result.why };
     const body = parseJson(result.text);
+    if (result.status !== 200 && result.status !== 201) {
+      const { reason } = refusalOf(result, body);
+      return { kind: 'noToken', why: withoutSecrets(reason, [this.#needs.clientSecret]) };
+    }
     const value = textAt(body, 'access_token');
-    if (result.status !== 200 && result.status !== 201) return { kind: 'noToken', why: refusalOf(result, body).reason };
     // A token with other characters could break out of the header.
     if (value === null || !/^[\x21-\x7e]+$/.test(value)) return { kind: 'noToken', why: 'the answer has no token' };
     const token: Token = {

@@ -39,6 +39,8 @@ const MAX_ANSWER_BYTES = 8_388_608;
 /** Below the idle timeout of common proxies, so that a request rarely meets a connection that is being closed. */
 const IDLE_MS = 4_000;
 const CONNECTIONS = 32;
+/** Firewalls of institutions reject requests without a user agent; an encoded answer would not be read. */
+const HEADERS = { 'user-agent': 'Quita', 'accept-encoding': 'identity' };
 
 interface TransportOptions {
   readonly secureContext: SecureContext;
@@ -69,7 +71,7 @@ export const openTransport = ({ secureContext, allowPrivate, timeouts }: Transpo
       return new Promise((resolve) => {
         const exchange = new Exchange(timeouts.totalMs, resolve);
         try {
-          agent.dispatch({ ...target, method, headers, body }, exchange);
+          agent.dispatch({ ...target, method, headers: { ...HEADERS, ...headers }, body }, exchange);
         } catch (error) {
           exchange.fail(error);
         }

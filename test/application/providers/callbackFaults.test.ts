@@ -1,12 +1,14 @@
 // Callbacks while the institution does not answer, a process is killed, two handle one at once, or a body is poison.
 
 import { expect } from 'chai';
+import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns, type TakeReturns } from '../../../application/providers/handleCallback.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { CallbackDesk, type LiveCharge } from '../../world/callbackDesk.ts';
+import { CallbackDesk, type Connected, type LiveCharge, newEndToEndId } from '../../world/callbackDesk.ts';
+import { FakeRail } from '../../world/fakeRail.ts';
 import { newKey } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { pollUntil } from '../../world/pollUntil.ts';
@@ -22,7 +24,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
 describe('callbacks while things go wrong', () => {
   let desk: CallbackDesk;
   before(async () => {
-    desk = await CallbackDesk.open([{}], { startSchedule: NO_SCHEDULES });
+    desk = await CallbackDesk.open([{}, {}], { startSchedule: NO_SCHEDULES });
   });
   after(() => desk.close());
   beforeEach(async () => {
@@ -178,5 +180,56 @@ describe('callbacks while things go wrong', () => {
       return list.body.data[0]?.status === 'REFUNDED' ? true : null;
     };
     expect(await pollUntil(desk.gateway.gateway.projected, 20_000, look)).to.equal(true);
+  });
+
+  it('of an institution that does not answer leave places to others, however many they are', async () => {
+    const [other] = desk.others as readonly [Connected];
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    other.fake.provider.findPayment = async () => {
+      asked.resolve();
+      await answered.promise;
+      return { kind: 'unknown' };
+    };
+    for (let n = 0; n < 40; n++)
+      expect((await desk.call({ pix: [{ endToEndId: newEndToEndId() }] }, { connection: other })).status).to.equal(200);
+    await asked.promise;
+    const charge = await desk.charge();
+    const endToEndId = desk.paid(charge);
+    await desk.told({ endToEndId, txid: charge.txid });
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    expect((await desk.outcomes()).filter(([outcome]) => outcome === null)).to.have.length.at.least(40);
+    answered.resolve();
+  });
+
+  it('about sent payments start the payouts that Quita requested through the connection', async () => {
+    const rail = new FakeRail();
+    desk.first.fake.rail = rail;
+    const charge = await desk.charge(10_000);
+    const endToEndId = desk.paid(charge, { amount: toMinor(10_000) });
+    await desk.told({ endToEndId });
+    await desk.untilReceived(charge, `${endToEndId} settled`);
+    const key = desk.gateway.tenant.liveKey;
+    await desk.gateway.untilProjected();
+    const { gateway, tenant } = desk.gateway;
+    const by = { actor: 'operator:test', requestId: null };
+    await changeAccountSettings(gateway)(tenant.accountId, { cashoutDestinations: ['ana@example.com'] }, by);
+    const order = { amount: 1_000, destination: { pix_key: 'ana@example.com' } };
+    const requested = await desk.gateway.post<{ id: string }>('/v1/payouts', order, { key, idempotencyKey: newKey() });
+    expect(requested.status, requested.text).to.equal(201);
+    const payoutId = rawIdOf(requested.body.id);
+    const { projected } = desk.gateway.gateway;
+    expect(await pollUntil(projected, 20_000, async () => rail.orders.get(payoutId) ?? null)).to.not.equal(null);
+    rail.orders.set(payoutId, { kind: 'confirmed', endToEndId: newEndToEndId() });
+    const [other] = desk.others as readonly [Connected];
+    expect((await desk.call({ sent: [payoutId] }, { connection: other })).status).to.equal(200);
+    expect((await desk.call({ sent: [payoutId] })).status).to.equal(200);
+    const outcomes = await desk.untilHandled();
+    expect(outcomes.slice(-2)).to.deep.equal([['unmatched', 'unknown_id'], ['handled']]);
+    const look = async () => {
+      const { body } = await desk.gateway.get<{ status: string }>(`/v1/payouts/po_${payoutId}`, { key });
+      return body.status === 'paid' ? true : null;
+    };
+    expect(await pollUntil(projected, 20_000, look)).to.equal(true);
   });
 });

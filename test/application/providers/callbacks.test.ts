@@ -80,15 +80,15 @@ onBothStores('a callback of an institution', (log) => {
     desk.provider.findPayment = async (tenant, id) => {
       const found = await find(tenant, id);
       if (id !== withoutTxid || found.kind !== 'known' || found.value === null) return found;
-      return { kind: 'known', value: { ...found.value, txid: null, key: 'outra@quita.example' } };
+      return { kind: 'known', value: { ...found.value, txid: null } };
     };
     desk.paid({ txid: 'x'.repeat(26) }, { providerPaymentId: withoutTxid });
     const unknown = desk.paid({ txid: 'y'.repeat(26) });
     await desk.told({ endToEndId: withoutTxid }, { endToEndId: unknown, txid: 'y'.repeat(26) });
-    expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'other_key', 'unknown_txid']]);
+    expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'no_txid', 'unknown_txid']]);
     desk.provider.findPayment = find;
     expect((await desk.listed())[0]?.findings).to.deep.equal([
-      { outcome: 'unmatched', reference: withoutTxid, txid: null, because: 'other_key' },
+      { outcome: 'unmatched', reference: withoutTxid, txid: null, because: 'no_txid' },
       { outcome: 'unmatched', reference: unknown, txid: 'y'.repeat(26), because: 'unknown_txid' },
     ]);
     expect(await desk.needs.callbackReads.countOpen()).to.equal(1);

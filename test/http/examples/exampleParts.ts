@@ -60,8 +60,20 @@ export interface Payouts {
   readonly waitingPayoutId: string;
 }
 
+/** A callback that waits for an operator. */
+export interface Connections {
+  readonly providerId: string;
+}
+
+export interface Callbacks {
+  readonly callbackConnectionId: string;
+  /** With the secret. */
+  readonly callbackPath: string;
+  readonly callbackId: string;
+}
+
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts {
+export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;

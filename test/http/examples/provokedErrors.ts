@@ -15,6 +15,7 @@ import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructur
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { enrol } from '../../support/totp.ts';
 import { CallbackDesk } from '../../world/callbackDesk.ts';
+import { ConnectionDesk } from '../../world/connectionDesk.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from '../../world/evidenceDesk.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
@@ -106,6 +107,17 @@ const withoutCertificate: Provoke = async () => {
   return reply;
 };
 
+/** A connection of a gateway of its own, with a charge that is not final. */
+const connectionInUse: Provoke = async () => {
+  const desk = await ConnectionDesk.open();
+  const { id } = await desk.add(await desk.simulator());
+  const charge = await desk.charge();
+  expect(charge.status, charge.text).to.equal(201);
+  const reply = await desk.ask<unknown>('DELETE', `/${id}`);
+  await desk.close();
+  return reply;
+};
+
 const FOR_OPERATORS = route('GET', '/ops', {
   operationId: 'operate',
   summary: 'Operate the platform',
@@ -150,6 +162,24 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       return register();
     },
   ],
+  invalid_connection: [
+    400,
+    async (gateway) => {
+      const headers = await gateway.logIn('OPERATOR');
+      const body = {
+        ...{
+          preset: 'unknown',
+          name: 'Banco',
+          baseUrl: 'https://bank.example',
+          tokenUrl: 'https://bank.example/token',
+        },
+        ...{ clientId: 'quita', clientSecret: 'segredo', pixKey: 'pix@quita.example' },
+      };
+      return gateway.call('POST', '/ops/v1/providers', { key: null, headers, body });
+    },
+    'preset',
+  ],
+  connection_in_use: [400, connectionInUse],
   endpoint_not_active: [
     400,
     async (gateway) => {

@@ -9,7 +9,9 @@ import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
+import { CALLBACK_EXAMPLES, makeCallbacks } from './callbackExamples.ts';
 import { openedCase, paidCharge, reviewedCase } from './caseExamples.ts';
+import { CONNECTION_EXAMPLES, makeConnection } from './connectionExamples.ts';
 import { EVIDENCE_EXAMPLES, makeEvidence } from './evidenceExamples.ts';
 import {
   ACTS,
@@ -230,6 +232,8 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   removeLogo: { roles: MANAGERS, live: 401 },
   ...EVIDENCE_EXAMPLES,
   ...PAYOUT_EXAMPLES,
+  ...CALLBACK_EXAMPLES,
+  ...CONNECTION_EXAMPLES,
   ...OPS_EXAMPLES,
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
@@ -342,6 +346,8 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeLogo(gateway)),
   ...(await makeEvidence(gateway)),
   ...(await makePayouts(gateway)),
+  ...(await makeCallbacks(gateway)),
+  ...(await makeConnection(gateway)),
   ...(await makeSpare(gateway)),
   accountId: ACCOUNT.idPrefix + gateway.tenant.accountId,
 });

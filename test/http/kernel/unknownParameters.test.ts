@@ -25,6 +25,7 @@ const LISTS = {
 const OTHERS = {
   '/v1/payments/stats': 'days=3',
   '/v1/payments/metrics': 'days=3',
+  '/ops/v1/providers/{id}/callbacks': 'outcome=unmatched',
   '/ops/v1/parked': 'consumer=users',
   '/ops/v1/parked/{stream}': 'consumer=users',
   '/ops/v1/events': 'follow=false',

@@ -106,6 +106,7 @@ const AGGREGATES = [
   'dispute',
   'keyring',
   'logConsumer',
+  'providerConnection',
   'refund',
   'transaction',
   'user',

@@ -9,12 +9,13 @@ export const STANDARD_SCOPES = {
 
 export const generic: Preset = {
   name: 'generic',
-  prefix: '',
+  pathOf: (path) => path,
   // RFC 6749 §2.3.1: servers must support Basic authentication of clients.
   token: { credentials: 'basic', body: 'form' },
   headers: () => ({}),
   scopes: STANDARD_SCOPES,
   neededScopes: STANDARD_SCOPES,
+  txidParameter: 'txid',
   // The standard removed `pagador` from the Pix in 2.1; many institutions still send it (pix.md).
   payerAt: [['pagador']],
   absentCodes: [],

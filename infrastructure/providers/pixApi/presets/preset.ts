@@ -9,8 +9,8 @@ interface Scopes {
 export interface Preset {
   /** Value of `--preset`. */
   readonly name: string;
-  /** Between the base URL and the paths of the standard. */
-  readonly prefix: string;
+  /** Returns what follows the base URL for a path of the standard, such as `/cob/{txid}`. */
+  readonly pathOf: (path: string) => string;
   readonly token: {
     /** `body`: client id and secret are fields of the body. */
     readonly credentials: 'basic' | 'body';
@@ -22,6 +22,8 @@ export interface Preset {
   readonly scopes: Scopes;
   /** The scopes that a token must have. */
   readonly neededScopes: Scopes;
+  /** Name of the parameter of GET /pix that selects a txid. */
+  readonly txidParameter: string;
   /** Paths to the object with the payer's name and document in a Pix; the first that exists counts. */
   readonly payerAt: readonly (readonly string[])[];
   /** Error codes that mean "not found" although the status is not 404. */
@@ -31,7 +33,7 @@ export interface Preset {
   readonly payout: PayoutPreset | null;
 }
 
-/** Routes for sent Pix payments, which the standard doesn't have. Paths follow the base URL, without the prefix. */
+/** Routes for sent Pix payments, which the standard doesn't have. Paths follow the base URL. */
 export interface PayoutPreset {
   readonly scopes: readonly string[];
   readonly neededScopes: readonly string[];

@@ -26,6 +26,7 @@ const PIX = {
   chave: PIX_KEY,
   horario: '2026-11-24T01:05:00.123Z',
 };
+const CPF = '12345678909';
 const ISSUED = {
   kind: 'issued',
   issued: {
@@ -71,6 +72,7 @@ describe('calls of the API Pix adapter', () => {
     expect(outcome).to.deep.equal(ISSUED);
     const { method, path, headers, body } = only(institution.requests);
     expect([method, path, headers.authorization]).to.deep.equal(['PUT', `/cob/${TXID}`, 'Bearer token-1']);
+    expect([headers['user-agent'], headers['accept-encoding']]).to.deep.equal(['Quita', 'identity']);
     const { solicitacaoPagador, ...rest } = JSON.parse(body);
     expect(rest).to.deep.equal({
       calendario: { expiracao: 3600 },
@@ -292,11 +294,28 @@ describe('calls of the API Pix adapter', () => {
       txid: TXID,
       endToEndId: END_TO_END_ID,
       paidAt: PIX.horario as Timestamp,
-      expectedTaxId: '12345678909',
+      expectedTaxId: CPF,
     };
     expect(await provider.checkPayer(TENANT, pix)).to.deep.equal({ kind: 'known', value: 'unknown' });
     institution.answer = ({ query }) => (query.has('cpf') ? { status: 400, body: problem } : { body: list });
     expect(await provider.checkPayer(TENANT, pix)).to.deep.equal({ kind: 'known', value: 'unknown' });
+  });
+
+  it('asks for no payments of the future, but for the whole second of the payment', async () => {
+    const asked = async (now: string) => {
+      const clock = { now: () => Date.parse(now) };
+      const { provider } = connect({}, {}, { clock });
+      institution.answer = () => ({ body: { parametros: {}, pix: [] } });
+      const pix = { txid: TXID, endToEndId: END_TO_END_ID, paidAt: PIX.horario as Timestamp, expectedTaxId: CPF };
+      await provider.checkPayer(TENANT, pix);
+      const { query } = institution.requests.at(-1) as (typeof institution.requests)[number];
+      return [query.get('inicio'), query.get('fim')];
+    };
+    const from = '2026-11-24T00:05:00.123Z';
+    expect(await asked('2026-11-24T01:05:30.000Z')).to.deep.equal([from, '2026-11-24T01:05:30.000Z']);
+    // The institution's clock is ahead.
+    expect(await asked('2026-11-24T01:04:00.000Z')).to.deep.equal([from, '2026-11-24T01:05:01.123Z']);
+    expect(await asked('2026-12-24T01:05:30.000Z')).to.deep.equal([from, '2026-11-24T02:05:00.123Z']);
   });
 
   it('never fails on an answer of any JSON', async () => {
@@ -434,12 +453,22 @@ describe('tokens of the API Pix adapter', () => {
     expect(circuit()).to.equal('closed');
   });
 
+  it('shows no secrets that the institution repeats', async () => {
+    const connection = connect();
+    institution.answer = ({ headers, body }) => ({ status: 400, body: { title: `${headers.authorization} ${body}` } });
+    const outcome = await connection.provider.issue(requestOf());
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/^Bearer \*\*\* \{"calendario"/);
+    const url = 'https://quita.example/providers/x/retorno';
+    const refusal = await connection.registerWebhook(url).catch(({ message }) => message);
+    expect(refusal).to.equal('Bearer *** {"webhookUrl":"https://quita.example/providers/x/***"}');
+  });
+
   it('logs no secrets and no documents', async () => {
     const echo = { title: `segredo ${SECRET}`, detail: 'CPF 12345678909', status: 401 };
-    institution.token = () => ({
-      status: 401,
-      body: { error: 'invalid_client', error_description: 'bad credentials' },
-    });
+    const error_description = `bad credentials: ${SECRET}`;
+    institution.token = () => ({ status: 401, body: { error: 'invalid_client', error_description } });
     const { provider, warnings } = connect();
     await provider.issue(requestOf());
     institution.token = () => ({ body: { access_token: 'cobertura', expires_in: 1 } });
@@ -447,7 +476,7 @@ describe('tokens of the API Pix adapter', () => {
     await provider.issue(requestOf());
     await provider.findPayment(TENANT, END_TO_END_ID);
     expect(warnings.map(({ message, fields }) => ({ message, ...fields }))).to.deep.equal([
-      failed('PUT cob', 'unavailable', 'no token: bad credentials'),
+      failed('PUT cob', 'unavailable', 'no token: bad credentials: ***'),
       failed('PUT cob', 'unknown', 'HTTP 500'),
       failed('GET pix', 'unknown', 'HTTP 500'),
     ]);

@@ -1,0 +1,194 @@
+// Routes by which operators compare provider connections, read the statement of a day, and resolve findings (rule V4).
+import { FINDING_KINDS, type Finding } from '../../../application/ports/providerBooks.ts';
+import { type ConnectionId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
+import {
+  accepting,
+  anyInteger,
+  boolean,
+  described,
+  exactly,
+  id,
+  listOf,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { matching, oneOf } from '../../kernel/query.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { total, upToThousand } from '../ops/paging.ts';
+import { FOR_OPERATORS } from '../ops/tags.ts';
+
+/** A request waits no longer for the comparison. */
+const WAIT_MS = 20_000;
+
+const connectionOf = (text: string): ConnectionId | null =>
+  parsePrefixedId<ConnectionId>(text, PROVIDER_CONNECTION.idPrefix);
+const ofConnection = matching('Only this provider connection.', 'a pc_ id', (text) => connectionOf(text) ?? undefined);
+
+const runRoute = route('POST', '/ops/v1/reconciliation/run', {
+  operationId: 'runReconciliation',
+  summary: 'Compare provider connections now',
+  description:
+    'Requests a comparison of one provider connection, or of all that are enabled or draining, and waits up to 20 s for its end. Otherwise the program continues it. `comparedAt` is when the latest completed comparison started. `retryAt`: the institution gives no answer and is asked again then.',
+  ...FOR_OPERATORS,
+  body: jsonBody({
+    schema: accepting({ connection: optional(described('The `pc_` id of a connection; all if omitted.', string())) }),
+  }),
+  responses: {
+    200: json(
+      'The connections.',
+      exactly({
+        requestedAt: timestamp,
+        isDone: boolean,
+        connections: listOf(
+          exactly({
+            connection: id(PROVIDER_CONNECTION.idPrefix),
+            comparedAt: orNull(timestamp),
+            retryAt: orNull(timestamp),
+          }),
+        ),
+      }),
+    ),
+  },
+  errors: ['not_found'],
+  handle: async ({ body, services: { platform } }) => {
+    const connectionId = body.connection === undefined ? null : connectionOf(body.connection);
+    if (body.connection !== undefined && connectionId === null)
+      return reject('not_found', 'There is no such provider connection.');
+    const done = await platform.runReconciliation(connectionId, WAIT_MS);
+    return isRejection(done) ? done : { status: 200, body: done };
+  },
+});
+
+const signed = (whose: string) =>
+  described(
+    `${whose} amount in centavos; negative if it left the institution; null if there is none.`,
+    orNull(anyInteger),
+  );
+const FOUND = {
+  kind: described('What differs.', oneOfTexts(FINDING_KINDS)),
+  endToEndId: described('Of the Pix; of a return, that of the received Pix.', orNull(string())),
+  txid: orNull(string()),
+  charge: orNull(id(PREFIX.charge)),
+  expected: signed('Our'),
+  found: signed('The institution’s'),
+};
+const RESOLVED = {
+  resolved: optional(
+    described(
+      'Absent while the finding is unresolved. `by` is `reconciliation` if a later comparison no longer showed it.',
+      exactly({ at: timestamp, by: string(), reason: orNull(string()) }),
+    ),
+  ),
+};
+
+const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
+  operationId: 'reportReconciliation',
+  summary: 'Retrieve the statement of a day',
+  description:
+    'Returns the statement of a provider connection for a civil day of São Paulo, in centavos. `received`, `returned` and `paidOut` are the institution’s figures. `opening`, `closing` and `fees` are ours. `difference` is what the institution lists minus what Quita posted: 0, or the sum of `found` minus `expected` over the findings.',
+  ...FOR_OPERATORS,
+  query: {
+    connection: ofConnection,
+    day: matching('The day as `yyyy-mm-dd`. Required.', 'a day as yyyy-mm-dd', (text) =>
+      /^\d{4}-\d\d-\d\d$/.test(text) ? text : undefined,
+    ),
+  },
+  refusesUnknownQuery: true,
+  reads: ['providerMovements'],
+  responses: {
+    200: json(
+      'The statement.',
+      exactly({
+        connection: id(PROVIDER_CONNECTION.idPrefix),
+        day: string(),
+        opening: anyInteger,
+        received: anyInteger,
+        returned: anyInteger,
+        paidOut: anyInteger,
+        fees: anyInteger,
+        closing: anyInteger,
+        difference: anyInteger,
+        findings: listOf(exactly({ ...FOUND, ...RESOLVED })),
+      }),
+    ),
+  },
+  errors: ['invalid_request'],
+  handle: async ({ query: { connection, day }, services: { platform } }) => {
+    if (connection === undefined || day === undefined)
+      return reject('invalid_request', '`connection` and `day` are required.', {
+        param: connection === undefined ? 'connection' : 'day',
+      });
+    const found = await platform.reportReconciliation(connection, day);
+    return isRejection(found) ? found : { status: 200, body: found };
+  },
+});
+
+const findingSchema = exactly({
+  id: described('Stays the same in every comparison.', string()),
+  connection: id(PROVIDER_CONNECTION.idPrefix),
+  day: string(),
+  at: described('When the money moved.', timestamp),
+  ...FOUND,
+  reference: described(
+    'The end-to-end id, the id of the return after it, or the id of the payout or refund.',
+    string(),
+  ),
+  firstSeenAt: timestamp,
+  lastSeenAt: timestamp,
+  ...RESOLVED,
+});
+const shown = ({ connectionId, paymentId, moved: _, resolved, ...finding }: Finding) => ({
+  ...finding,
+  connection: PROVIDER_CONNECTION.idPrefix + connectionId,
+  charge: paymentId === null ? null : PREFIX.charge + paymentId,
+  ...(resolved !== null && { resolved }),
+});
+
+const listRoute = route('GET', '/ops/v1/reconciliation/findings', {
+  operationId: 'listReconciliationFindings',
+  summary: 'List findings of reconciliation',
+  description: 'Returns unresolved findings, newest first, or with `all=true` also resolved ones.',
+  ...FOR_OPERATORS,
+  query: {
+    limit: upToThousand,
+    connection: ofConnection,
+    all: oneOf('Whether resolved findings are included.', ['true', 'false']),
+  },
+  refusesUnknownQuery: true,
+  responses: { 200: json('The findings.', exactly({ data: listOf(findingSchema), total })) },
+  handle: async ({ query: { limit, connection = null, all }, services: { platform } }) => {
+    const found = await platform.listFindings({ connectionId: connection, all: all === 'true' }, limit);
+    return { status: 200, body: { data: found.findings.map(shown), total: found.total } };
+  },
+});
+
+const resolveRoute = route('POST', '/ops/v1/reconciliation/findings/{id}/resolve', {
+  operationId: 'resolveReconciliationFinding',
+  summary: 'Resolve a finding',
+  description:
+    'Marks a finding as resolved. It stays in the report with the reason, and a later comparison does not reopen it unless its amounts change.',
+  ...FOR_OPERATORS,
+  params: {
+    id: {
+      description: 'The `rf_` id of the finding.',
+      schema: { type: 'string' },
+      parse: (text: string) =>
+        /^rf_[0-9a-f]{24}$/.test(text) ? text : reject('not_found', 'No unresolved finding has this id.'),
+    },
+  },
+  body: jsonBody({ schema: accepting({ reason: described('1 to 500 characters.', string()) }) }),
+  responses: { 200: json('The finding.', findingSchema) },
+  errors: ['not_found', 'invalid_request'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    const done = await services.platform.resolveFinding(params.id, body.reason, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: shown(done) };
+  },
+});
+
+export const RECONCILIATION_ROUTES: readonly Route[] = [runRoute, reportRoute, listRoute, resolveRoute];

@@ -1,0 +1,303 @@
+// Provider connections by requests of operators, with simulated institutions (rules V1, V5, V7).
+import { expect } from 'chai';
+import type { CallbackSecrets } from '../../../../application/ports/providerCallbacks.ts';
+import type { PaymentId } from '../../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
+import { assertExists } from '../../../../domain/payment/payment.ts';
+import { openLog } from '../../../../infrastructure/log/log.ts';
+import type { Simulator } from '../../../simulators/pixApi/startSimulator.ts';
+import { ELSEWHERE, RECEIVER } from '../../../support/tls/certificates.ts';
+import { type Added, ConnectionDesk, settingsFor } from '../../../world/connectionDesk.ts';
+import { expectError, rawIdOf } from '../../../world/http.ts';
+import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+
+const UNKNOWN = `pc_${'0'.repeat(26)}`;
+
+describe('provider connections before operators', () => {
+  let desk: ConnectionDesk;
+  let database: TestDatabase;
+  let bank: Simulator;
+  const logged: string[] = [];
+  beforeEach(async () => {
+    logged.length = 0;
+    database = await migratedDatabase();
+    desk = await ConnectionDesk.open({ database, log: openLog('info', { write: (line) => void logged.push(line) }) });
+    bank = await desk.simulator();
+  });
+  afterEach(async () => {
+    const { faults } = desk.gateway;
+    await desk.close();
+    await database.drop();
+    expect(faults).to.deep.equal([]);
+  });
+
+  const connectionOf = async (chargeId: string) => {
+    const { commands } = desk.gateway.gateway;
+    const { state } = await commands.load(PAYMENT, PAYMENT.stream(rawIdOf(chargeId) as PaymentId));
+    const { connectionId } = assertExists(state).charge.terms;
+    return connectionId && `pc_${connectionId}`;
+  };
+  const created = async (key?: string) => {
+    const reply = await desk.charge({}, key);
+    expect(reply.status, reply.text).to.equal(201);
+    return reply.body.id;
+  };
+
+  it('without a connection a live charge is 422; with one it is issued there at once', async () => {
+    expectError(await desk.charge(), 422, 'unprocessable_entity');
+    const { id, callbackUrl } = await desk.add(bank);
+    expect(id).to.match(/^pc_[0-9a-z]{26}$/);
+    expect(callbackUrl).to.match(new RegExp(`^${desk.gateway.baseUrl}/providers/${id}/[0-9a-f]{32}$`));
+    const chargeId = await created();
+    expect(await connectionOf(chargeId)).to.equal(id);
+    expect(bank.calls('charge.create')).to.equal(1);
+    const { body } = await desk.ask<{ data: object[] }>('GET');
+    expect(body.data).to.deep.equal([await desk.show(id)]);
+    expect(await desk.show(id)).to.deep.include({
+      ...{ id, status: 'enabled', kind: 'pix', preset: 'generic', name: 'Banco', baseUrl: bank.baseUrl, order: 0 },
+      ...{ accountId: null, methods: ['PIX'], certificate: null, hasCa: false, circuit: 'closed' },
+      ...{ openPayments: 1, openPayouts: 0, previousCallbackUntil: null, allowPrivate: true },
+    });
+  });
+
+  it('no secret is in an answer, a log, an event or the database', async () => {
+    const secret = bank.clients[0]?.clientSecret as string;
+    const { id, callbackUrl } = await desk.add(bank, { certificate: RECEIVER.cert, privateKey: RECEIVER.key });
+    await created();
+    const rotated = await desk.ask<{ callbackUrl: string }>('POST', `/${id}/callback-secret`);
+    await desk.ask('POST', `/${id}/client-secret`, { clientSecret: 'outro-segredo-do-cliente' });
+    const answers = [await desk.show(id), (await desk.ask('GET')).body];
+    const { operations } = desk.gateway.storage;
+    const { rows: tables } = await operations.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const dumped = await Promise.all(
+      tables.map(({ name }) => operations.query<{ line: string }>(`SELECT t::text AS line FROM ${name} t`)),
+    );
+    const texts = [...logged, JSON.stringify(answers), ...dumped.flatMap(({ rows }) => rows.map(({ line }) => line))];
+    const keyLine = RECEIVER.key.split('\n')[1] as string;
+    const urls = [callbackUrl, rotated.body.callbackUrl].map((url) => url.split('/').at(-1) as string);
+    for (const hidden of [secret, 'outro-segredo-do-cliente', keyLine, ...urls]) {
+      const hex = Buffer.from(hidden).toString('hex');
+      expect(texts.filter((text) => text.includes(hidden) || text.includes(hex))).to.deep.equal([]);
+    }
+    expect(texts.some((text) => text.includes('ProviderConnectionClientSecretRotated'))).to.equal(true);
+  });
+
+  it('refuses wrong settings with the name of the setting', async () => {
+    const wrong: readonly (readonly [object, string])[] = [
+      [{ preset: 'banco' }, 'preset'],
+      [{ name: ' ' }, 'name'],
+      [{ pixKey: '12345678900' }, 'pixKey'],
+      [{ allowPrivate: false }, 'baseUrl'],
+      [{ tokenUrl: 'https://169.254.169.254/token' }, 'tokenUrl'],
+      [{ certificate: RECEIVER.cert, privateKey: ELSEWHERE.key }, 'privateKey'],
+      [{ clientSecret: '' }, 'clientSecret'],
+      [{ accountId: `acct_${'0'.repeat(26)}` }, 'accountId'],
+    ];
+    for (const [over, param] of wrong)
+      expectError(await desk.ask('POST', '', { ...settingsFor(bank), ...over }), 400, 'invalid_connection', param);
+    const { id } = await desk.add(bank);
+    expectError(await desk.ask('PATCH', `/${id}`, { pixKey: 'x' }), 400, 'invalid_connection', 'pixKey');
+    expectError(await desk.ask('PATCH', `/${id}`, { secret: 'x' }), 400, 'invalid_request', 'secret');
+  });
+
+  it('drained it takes no new payments, and its old ones continue', async () => {
+    const { id } = await desk.add(bank);
+    const chargeId = await created();
+    const drained = await desk.ask('POST', `/${id}/drain`);
+    expect([drained.status, drained.body.status]).to.deep.equal([200, 'draining']);
+    expect((await desk.ask('POST', `/${id}/drain`)).body.status).to.equal('draining');
+    await desk.untilRouted(0);
+    expectError(await desk.charge(), 422, 'unprocessable_entity');
+    const { tenant } = desk.gateway;
+    const cancelled = await desk.gateway.post<{ status: string }>(
+      `/v1/payments/${chargeId}/cancel`,
+      {},
+      { key: tenant.liveKey },
+    );
+    expect([cancelled.status, cancelled.body.status], cancelled.text).to.deep.equal([200, 'CANCELLED']);
+    await desk.ask('POST', `/${id}/enable`);
+    await desk.untilRouted(1);
+    await created();
+  });
+
+  it('a creation that began before it was drained ends there', async () => {
+    const { id } = await desk.add(bank);
+    bank.fault({ on: 'charge.create', kind: 'slow', ms: 1_500 });
+    const creating = created();
+    await bank.whenCalled('charge.create');
+    expect((await desk.ask('POST', `/${id}/drain`)).body.status).to.equal('draining');
+    expect(await connectionOf(await creating)).to.equal(id);
+  });
+
+  it('a suspended account gets nothing from it, and its payments continue', async () => {
+    const { id } = await desk.add(bank);
+    const shop = await desk.gateway.newTenant();
+    await created(shop.liveKey);
+    const { platform } = desk.gateway.gateway.services;
+    await platform.suspendAccount(shop.accountId, { actor: 'operator:test', requestId: null });
+    expect((await desk.charge({}, shop.liveKey)).status).to.equal(401);
+    const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
+    expect(charges).to.have.length(1);
+    bank.pay((charges[0] as { txid: string }).txid);
+    const { callbackUrl } = (await desk.ask<Added>('POST', `/${id}/callback-secret`)).body;
+    await desk.untilVersion(id, 2);
+    const { endToEndId } = (bank.state().clients[0] as { received: readonly { endToEndId: string }[] }).received[0] as {
+      endToEndId: string;
+    };
+    const pix = [{ endToEndId, txid: charges[0]?.txid }];
+    const told = await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) });
+    expect(told.status).to.equal(200);
+    await desk.untilFinal(id);
+  });
+
+  it('disabled it makes no call at all, and doctor’s sentence says what waits', async () => {
+    const { id } = await desk.add(bank);
+    const chargeId = await created();
+    await desk.ask('POST', `/${id}/disable`);
+    await desk.untilRouted(0);
+    const calls = () => bank.state().calls;
+    const before = calls();
+    const { tenant, gateway } = desk.gateway;
+    const cancelled = await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key: tenant.liveKey });
+    expect(cancelled.status, cancelled.text).to.equal(503);
+    expect(calls()).to.deep.equal(before);
+    expect(await gateway.services.platform.connectionProblems()).to.deep.equal([
+      `${id} (Banco) is disabled while 1 payments or payouts wait for it: provider enable or drain`,
+    ]);
+  });
+
+  it('the next default takes new charges, and the first keeps its own', async () => {
+    const first = await desk.add(bank, { order: 5 });
+    const old = await created();
+    const other = await desk.simulator();
+    const second = await desk.add(other, { order: 1 });
+    await desk.untilRouted(2);
+    const fresh = await created();
+    expect(await Promise.all([old, fresh].map(connectionOf))).to.deep.equal([first.id, second.id]);
+    const { tenant } = desk.gateway;
+    for (const id of [old, fresh])
+      expect((await desk.gateway.post(`/v1/payments/${id}/cancel`, {}, { key: tenant.liveKey })).status).to.equal(200);
+    expect([bank.calls('charge.change'), other.calls('charge.change')]).to.deep.equal([1, 1]);
+  });
+
+  it('an account’s own connection is used by that account alone, also before those for all', async () => {
+    const mine = await desk.simulator();
+    const all = await desk.add(bank, { order: 0 });
+    const own = await desk.add(mine, { order: 9, accountId: `acct_${desk.gateway.tenant.accountId}` });
+    await desk.untilRouted(2);
+    const other = await desk.gateway.newTenant();
+    const ids = [await created(), await created(other.liveKey)];
+    expect(await Promise.all(ids.map(connectionOf))).to.deep.equal([own.id, all.id]);
+  });
+
+  it('goes to the next connection when the first certainly did nothing, once', async () => {
+    const first = await desk.add(bank);
+    const other = await desk.simulator();
+    const second = await desk.add(other, { order: 1 });
+    await desk.untilRouted(2);
+    bank.fault({ on: 'charge.create', kind: '429', times: null });
+    const id = await created();
+    expect(await connectionOf(id)).to.equal(second.id);
+    expect((await desk.show(first.id)).openPayments).to.equal(0);
+    expect((await desk.show(second.id)).openPayments).to.equal(1);
+  });
+
+  it('is removed when its payments are final, and not before', async () => {
+    const { id } = await desk.add(bank);
+    const chargeId = await created();
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    expect((await desk.show(id)).status).to.equal('draining');
+    const { tenant } = desk.gateway;
+    await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key: tenant.liveKey });
+    for (const _ of ['once', 'twice']) expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
+    expectError(await desk.ask('GET', `/${id}`), 404, 'not_found');
+    expectError(await desk.ask('POST', `/${id}/enable`), 404, 'not_found');
+    expect((await desk.ask('GET')).body).to.deep.equal({ data: [] });
+    const { rows } = await desk.gateway.storage.operations.query('SELECT FROM operations.connection_secrets');
+    expect(rows).to.have.length(0);
+  });
+
+  it('a new client secret is used for the next token', async () => {
+    const { id } = await desk.add(bank, { clientSecret: 'errado' });
+    await desk.untilRouted(1);
+    const refused = await desk.charge();
+    expect(refused.status, refused.text).to.not.equal(201);
+    const right = { clientSecret: bank.clients[0]?.clientSecret };
+    const rotated = await desk.ask('POST', `/${id}/client-secret`, right);
+    expect([rotated.status, rotated.body.status], rotated.text).to.deep.equal([200, 'enabled']);
+    await desk.untilVersion(id, 2);
+    await created();
+    expectError(await desk.ask('POST', `/${UNKNOWN}/client-secret`, right), 404, 'not_found');
+  });
+
+  it('a rotated callback URL works beside the previous one, until the next rotation', async () => {
+    const { id, callbackUrl: first } = await desk.add(bank);
+    const { callbackSecrets } = desk.gateway.gateway.needs as unknown as { callbackSecrets: CallbackSecrets };
+    const accepts = async (url: string) =>
+      callbackSecrets.accepts(rawIdOf(id) as never, url.split('/').at(-1) as string);
+    expect(await accepts(first)).to.equal(true);
+    expect(await accepts(`${first}0`)).to.equal(false);
+    const rotate = async () => (await desk.ask<Added>('POST', `/${id}/callback-secret`)).body.callbackUrl;
+    const second = await rotate();
+    await desk.untilVersion(id, 2);
+    expect(await Promise.all([first, second].map(accepts))).to.deep.equal([true, true]);
+    expect((await desk.show(id)).previousCallbackUntil).to.be.a('string');
+    const third = await rotate();
+    await desk.untilVersion(id, 3);
+    expect(await Promise.all([first, second, third].map(accepts))).to.deep.equal([false, true, true]);
+  });
+
+  it('a changed setting is used, and the same change again is no event', async () => {
+    const { id } = await desk.add(bank, { baseUrl: `${bank.baseUrl}/` });
+    expect((await desk.show(id)).baseUrl).to.equal(bank.baseUrl);
+    const change = { name: 'Outro', order: 7, requireClientCertificate: true };
+    const first = await desk.ask('PATCH', `/${id}`, change);
+    expect(first.body).to.deep.include(change);
+    const again = await desk.ask('PATCH', `/${id}`, change);
+    expect(again.body.changedAt).to.equal(first.body.changedAt);
+    const certified = await desk.ask('PATCH', `/${id}`, { certificate: RECEIVER.cert, privateKey: RECEIVER.key });
+    expect(certified.body.certificate?.daysLeft).to.be.greaterThan(30_000);
+    const same = await desk.ask('PATCH', `/${id}`, { name: 'Mesmo' });
+    expect(same.body.certificate?.daysLeft).to.be.greaterThan(30_000);
+    expect((await desk.ask('PATCH', `/${id}`, { certificate: null })).body.certificate).to.equal(null);
+  });
+
+  it('shows and registers the webhook, without its secret', async () => {
+    const { id, callbackUrl } = await desk.add(bank);
+    const none = await desk.ask<object>('GET', `/${id}/webhook`);
+    expect(none.body).to.deep.equal({ url: null, isCurrent: false });
+    const registered = await desk.ask<object>('POST', `/${id}/webhook`);
+    const shown = { url: callbackUrl.replace(/[^/]+$/, '…'), isCurrent: true };
+    expect([registered.status, registered.body], registered.text).to.deep.equal([200, shown]);
+    expect((await desk.ask('GET', `/${id}/webhook`)).body).to.deep.equal(shown);
+    await desk.ask('POST', `/${id}/callback-secret`);
+    expect((await desk.ask('GET', `/${id}/webhook`)).body).to.deep.equal({ ...shown, isCurrent: false });
+  });
+
+  it('is checked step by step', async () => {
+    const { id } = await desk.add(bank);
+    const checked = await desk.ask<{ ok: boolean; steps: { name: string; ok: boolean }[] }>('POST', `/${id}/check`);
+    expect(checked.status, checked.text).to.equal(200);
+    expect(checked.body.steps.filter(({ ok }) => !ok)).to.deep.equal([]);
+    expect(checked.body.steps.map(({ name }) => name).slice(-2)).to.deep.equal(['webhook', 'callback']);
+    await desk.ask('POST', `/${id}/client-secret`, { clientSecret: 'errado' });
+    const failed = await desk.ask<{ ok: boolean; steps: { name: string; ok: boolean }[] }>('POST', `/${id}/check`);
+    expect(failed.body.ok).to.equal(false);
+    expect(failed.body.steps.map(({ name }) => name).slice(-1)).to.deep.equal(['webhook']);
+  });
+
+  it('its read model can be rebuilt to the same rows', async () => {
+    const { id } = await desk.add(bank);
+    await created();
+    await desk.ask('POST', `/${id}/drain`);
+    const { platform } = desk.gateway.gateway.services;
+    const before = await desk.show(id);
+    const [report] = await platform.rebuild('providers', new AbortController().signal, () => undefined);
+    expect(report?.projection).to.equal('providers');
+    const { differences } = await platform.verify(new AbortController().signal, () => undefined);
+    expect(differences).to.deep.equal([]);
+    expect(await desk.show(id)).to.deep.equal(before);
+  });
+});

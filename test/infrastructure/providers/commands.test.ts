@@ -1,0 +1,181 @@
+// The commands of provider connections, beside a running program with a simulated institution (rules V1, V5).
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ConnectionView } from '../../../domain/presentation/connection.ts';
+import type { Simulator } from '../../simulators/pixApi/startSimulator.ts';
+import { runWordsIn } from '../../support/cli.ts';
+import { ELSEWHERE, RECEIVER } from '../../support/tls/certificates.ts';
+import { type Added, ConnectionDesk } from '../../world/connectionDesk.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+
+const KEY = randomBytes(32);
+
+describe('the provider commands', () => {
+  let database: TestDatabase;
+  let desk: ConnectionDesk;
+  let bank: Simulator;
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'quita-provider-'));
+    const files = { 'cert.pem': RECEIVER.cert, 'key.pem': RECEIVER.key, 'other.pem': ELSEWHERE.key };
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  });
+  after(() => rm(folder, { recursive: true }));
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    desk = await ConnectionDesk.open({ database, secretsKeys: [KEY] });
+    bank = await desk.simulator();
+    await writeFile(join(folder, 'secret'), `${bank.clients[0]?.clientSecret}\n`);
+  });
+  afterEach(async () => {
+    const { faults } = desk.gateway;
+    await desk.close();
+    await database.drop();
+    expect(faults).to.deep.equal([]);
+  });
+
+  /** With DATABASE_URL the command line is in production, so its connections have public addresses. */
+  const env = (more: Record<string, string> = {}) => ({
+    DATABASE_URL: database.connectionString,
+    SECRETS_KEY: KEY.toString('base64'),
+    PUBLIC_URL: desk.gateway.baseUrl,
+    ...more,
+  });
+  const run = <T = ConnectionView>(words: string, more?: Record<string, string>) =>
+    runWordsIn<T>(env(more), ...words.split(' '));
+  const good = async <T = ConnectionView>(words: string): Promise<T> => {
+    const { code, err, json } = await run<T>(`${words} --json`);
+    expect([code, err.replaceAll(/^\{.*\}\n/gm, '')], words).to.deep.equal([0, '']);
+    return json;
+  };
+  const bad = async (words: string, message: string | RegExp, code: 1 | 2 = 2) => {
+    const done = await run(words);
+    expect(done.code, `${done.out}${done.err}`).to.equal(code);
+    expect(done.out + done.err).to.match(typeof message === 'string' ? new RegExp(message) : message);
+  };
+  const settings = (more = '') =>
+    [
+      'provider add --kind pix --preset generic --name Banco --base-url https://bank.example --token-url https://bank.example/token',
+      `--client-id quita --client-secret-file ${join(folder, 'secret')} --pix-key pix@quita.example`,
+      more,
+    ]
+      .join(' ')
+      .trim();
+
+  it('add prints the id and the callback URL, and the program uses the connection', async () => {
+    const added = await good<Added>(settings());
+    expect(Object.keys(added)).to.deep.equal(['id', 'callbackUrl']);
+    expect(added.callbackUrl).to.match(new RegExp(`^${desk.gateway.baseUrl}/providers/${added.id}/[0-9a-f]{32}$`));
+    await desk.untilRouted(1);
+    expect(await desk.show(added.id)).to.deep.equal(await good(`provider show ${added.id}`));
+    const { connections } = await good<{ connections: ConnectionView[] }>('provider list');
+    expect(connections.map(({ id, status }) => [id, status])).to.deep.equal([[added.id, 'enabled']]);
+    expect((await run('provider list')).out).to.include(added.id);
+  });
+
+  it('add names the option at fault', async () => {
+    const file = (name: string) => join(folder, name);
+    await bad(settings('--order x'), '--order must be a whole number');
+    await bad(settings('--methods BOLETO'), '--methods must be PIX');
+    await bad(settings(`--certificate ${file('cert.pem')}`), '--private-key is required with a certificate');
+    await bad(
+      settings(`--certificate ${file('cert.pem')} --private-key ${file('other.pem')}`),
+      '--private-key does not belong to the certificate',
+    );
+    await bad(settings(`--ca ${file('none.pem')}`), /--ca: .*none.pem can’t be read/);
+    await bad(settings().replace('https://bank.example ', 'http://127.0.0.1:9 '), '--base-url must use https');
+    await bad(settings('--allow-private'), '--allow-private is not allowed in production');
+    await bad(settings(`--account acct_${'0'.repeat(26)}`), '--account is not an account');
+    await bad(settings().replace('pix@quita.example', '1'), '--pix-key must be a CPF');
+    await bad(settings().replace('generic', 'banco'), /preset/);
+    expect((await good<{ connections: object[] }>('provider list')).connections).to.deep.equal([]);
+  });
+
+  it('add needs the secrets key', async () => {
+    const done = await run(settings(), { SECRETS_KEY: '' });
+    expect([done.code, done.err.includes('set SECRETS_KEY')]).to.deep.equal([2, true]);
+  });
+
+  it('set, drain, disable, enable: each shows in the program', async () => {
+    const { id } = await good<Added>(settings());
+    const files = `--certificate ${join(folder, 'cert.pem')} --private-key ${join(folder, 'key.pem')}`;
+    const set = await good(`provider set ${id} --name Outro --order 3 --require-client-certificate yes ${files}`);
+    expect(set).to.deep.include({ name: 'Outro', order: 3, requireClientCertificate: true });
+    expect(set.certificate?.daysLeft).to.be.greaterThan(30_000);
+    expect(await desk.show(id)).to.deep.equal(set);
+    expect((await good(`provider set ${id} --certificate none`)).certificate).to.equal(null);
+    for (const [command, status] of [
+      ['drain', 'draining'],
+      ['disable', 'disabled'],
+      ['enable', 'enabled'],
+    ]) {
+      expect((await good(`provider ${command} ${id}`)).status).to.equal(status);
+      expect((await desk.show(id)).status).to.equal(status);
+    }
+    await bad(`provider set ${id}`, 'name at least one setting');
+    await bad('provider show pc_x', 'is not a provider connection id');
+    await bad(`provider show pc_${'0'.repeat(26)}`, 'There is no such provider connection');
+  });
+
+  it('rotations print what they made, and no secret but the new callback URL', async () => {
+    const { id, callbackUrl } = await good<Added>(settings());
+    const rotated = await good<Added & { previousUntil: string }>(`provider rotate-callback-secret ${id}`);
+    expect(rotated.callbackUrl).to.not.equal(callbackUrl);
+    expect((await good(`provider show ${id}`)).previousCallbackUntil).to.equal(rotated.previousUntil);
+    await writeFile(join(folder, 'secret'), 'um-novo-segredo');
+    const done = await run(`provider rotate-client-secret ${id} --client-secret-file ${join(folder, 'secret')}`);
+    expect([done.code, (done.out + done.err).includes('um-novo-segredo')]).to.deep.equal([0, false]);
+    const status = await good<{ keys: { use: string; secrets: number }[] }>('secrets status');
+    // Two client secrets and two callback secrets: the one before stays for a while.
+    expect(status.keys.map(({ use, secrets }) => [use, secrets])).to.deep.equal([['seals', 4]]);
+  });
+
+  it('secrets rotate seals the secrets of connections with the new key', async () => {
+    const { id } = await good<Added>(settings());
+    const fresh = randomBytes(32).toString('base64');
+    const done = await run<{ resealed: number }>('secrets rotate --json', {
+      SECRETS_KEY: fresh,
+      SECRETS_KEY_FALLBACKS: KEY.toString('base64'),
+    });
+    expect([done.code, done.json.resealed], done.err).to.deep.equal([0, 2]);
+    const rotated = await run<Added>(`provider webhook show ${id} --json`, { SECRETS_KEY: fresh });
+    expect(rotated.err).to.not.include('sealed with the secrets key');
+  });
+
+  it('remove exits with 1 while a payment is not final, else it removes', async () => {
+    const { id } = await desk.add(bank);
+    const charge = await desk.charge();
+    expect(charge.status, charge.text).to.equal(201);
+    await bad(`provider remove ${id}`, '1 payments or payouts of the connection are not final', 1);
+    const { tenant } = desk.gateway;
+    await desk.gateway.post(`/v1/payments/${charge.body.id}/cancel`, {}, { key: tenant.liveKey });
+    expect(await good(`provider remove ${id}`)).to.deep.equal({ id, removed: true });
+    expect(await good(`provider remove ${id}`)).to.deep.equal({ id, removed: true });
+  });
+
+  it('doctor says what to do about connections', async () => {
+    const { id } = await desk.add(bank);
+    const said = async () => {
+      const { json } = await run<{ findings: { check: string; isGood: boolean; says: string }[] }>('doctor --json');
+      const { isGood, says } = json.findings.find(({ check }) => check === 'provider connections') ?? {};
+      return [isGood, says];
+    };
+    expect(await said()).to.deep.equal([true, 'nothing to do']);
+    expect((await desk.charge()).status).to.equal(201);
+    await good(`provider disable ${id}`);
+    expect(await said()).to.deep.equal([
+      false,
+      `${id} (Banco) is disabled while 1 payments or payouts wait for it: provider enable or drain`,
+    ]);
+  });
+
+  it('check exits with 1 if a step fails', async () => {
+    const { id } = await good<Added>(settings().replaceAll('https://bank.example', 'https://quita.invalid'));
+    const done = await run<{ ok: boolean; steps: { name: string; ok: boolean }[] }>(`provider check ${id} --json`);
+    expect([done.code, done.json.ok]).to.deep.equal([1, false]);
+    expect(done.json.steps.find(({ name }) => name === 'token')?.ok).to.equal(false);
+  });
+});
