@@ -3,7 +3,7 @@ import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { CaseStatus, MedCase, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
-import { type MedCaseId, type Mode, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import { type MedCaseId, type Mode, type PaymentId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
@@ -11,6 +11,7 @@ import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { CaseReads, CaseWaitsBecause, WaitingCase } from '../ports/readModels/cases.ts';
 import { answerCase } from './answerCase.ts';
+import { openCaseByHand, ruleCaseByHand } from './casesByHand.ts';
 import { dismissCaseReport, settleCase } from './settleCase.ts';
 
 export interface ReviewNeeds extends UseCaseNeeds {
@@ -109,6 +110,21 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     reason: string,
     by: Changer,
   ): Promise<Reviewed | Rejection> => reviewedOf(id, await settleCase(needs)(id, verdict, reason, by)),
+  /** Opens a case that no bank reports. Rejects as `openCaseByHand` does. */
+  openCase: async (
+    id: PaymentId,
+    opening: Parameters<ReturnType<typeof openCaseByHand>>[1],
+    by: Changer,
+  ): Promise<Reviewed | Rejection> => {
+    const done = await openCaseByHand(needs)(id, opening, by);
+    return isRejection(done) ? done : reviewedOf(done.terms.caseId, done);
+  },
+  /** Rules a case that no bank reports. Rejects as `ruleCaseByHand` does. */
+  ruleCase: async (
+    id: MedCaseId,
+    ruling: Parameters<ReturnType<typeof ruleCaseByHand>>[1],
+    by: Changer,
+  ): Promise<Reviewed | Rejection> => reviewedOf(id, await ruleCaseByHand(needs)(id, ruling, by)),
   /**
    * Removes a report from the list. `name` is the case's id or the bank's id. Rejects with `not_found`, with `case_not_open` if no report
    * waits, and with `invalid_request` if several cases have the bank's id.

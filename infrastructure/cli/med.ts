@@ -1,11 +1,11 @@
 // Reviews and settles dispute cases that need an operator's decision (rules Q3, O1).
 import type { CaseReviewItem } from '../../application/disputes/reviews.ts';
 import type { NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
-import { AMOUNT_MIN, toMinor, ZERO } from '../../domain/kernel/money.ts';
+import { AMOUNT_MIN, type Minor, toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { accepted, byOf } from './platform.ts';
-import { caseIdOf } from './typed.ts';
+import { caseIdOf, paymentIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
 
@@ -129,7 +129,53 @@ const dismiss: CliCommand = {
   },
 };
 
+/** Returns the amount of an option in minor units. Throws UsageError below `least`. */
+const minorOf = (options: CliInput['options'], name: string, least: number): Minor => {
+  const text = String(options[name]);
+  const amount = /^\d{1,11}$/.test(text) ? Number(text) : -1;
+  if (amount < least) throw new UsageError(`--${name} must be an amount in minor units, at least ${least}`);
+  return toMinor(amount);
+};
+
+const open: CliCommand = {
+  name: 'med open',
+  summary: 'Open a dispute case of a live charge whose provider reports no disputes, and hold the money',
+  args: [{ name: 'charge' }],
+  options: {
+    amount: { description: 'the disputed amount, in minor units', required: true },
+    reason: REASON,
+  },
+  changes: 'always',
+  run: async (world, { args, options }) => {
+    const id = paymentIdOf(args[0] as string);
+    const opening = { amount: minorOf(options, 'amount', AMOUNT_MIN), reason: reasonOf(options) };
+    return decided(accepted(await world.platform.openCase(id, opening, byOf(world))));
+  },
+};
+
+const rule: CliCommand = {
+  name: 'med rule',
+  summary: 'Record how the banks decided a dispute case that was opened with med open',
+  args: [{ name: 'case' }],
+  options: {
+    result: { description: 'agreed (the payer won) or disagreed', required: true },
+    'returned-to-payer': { description: 'the amount that the payer got, in minor units, if not the whole hold' },
+  },
+  changes: 'always',
+  run: async (world, { args, options }) => {
+    const id = caseIdOf(args[0] as string);
+    const { result } = options;
+    if (result !== 'agreed' && result !== 'disagreed') throw new UsageError('--result must be agreed or disagreed');
+    const isGiven = options['returned-to-payer'] !== undefined;
+    if (isGiven && result === 'disagreed') throw new UsageError('--returned-to-payer applies only to agreed');
+    const ruling = { result, returnedToPayer: isGiven ? minorOf(options, 'returned-to-payer', 0) : null } as const;
+    return decided(accepted(await world.platform.ruleCase(id, ruling, byOf(world))));
+  },
+};
+
 export const medCommands: readonly CliCommand[] = [
+  open,
+  rule,
   list,
   command('approve', 'Accept the outcome of a dispute case'),
   command('reject', 'Reject the outcome of a dispute case: the case continues as before'),

@@ -14,8 +14,8 @@ import type { IncomingPayment } from '../../domain/transaction/incomingPayment.t
 import type { Projection } from '../engine/projection.ts';
 
 /**
- * `received`: by end-to-end id; `returned`: by the id of the return, or `case/<id>/<revision>` if a dispute took the money; `paid_out`: by the id of
- * the payout or refund; `fee`: of the movement with this reference.
+ * `received`: by end-to-end id; `returned`: by the id of the return, or `case/<id>/<revision>` if a dispute took the money; `paid_out`: by
+ * the id of the payout or refund; `fee`: of the movement with this reference.
  */
 type MovementKind = 'received' | 'returned' | 'paid_out' | 'fee';
 

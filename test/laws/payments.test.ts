@@ -176,6 +176,7 @@ describe('random histories', () => {
       'TransactionRefused',
       'TransactionReturnRefused',
       'TransactionReturnRetried',
+      'TransactionReturnedOutside',
       'TransactionSettled',
     ]);
   });

@@ -9,11 +9,12 @@ import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
 import { recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
-import { openDispute, recordCaseStep, settleDispute } from '../../domain/payment/dispute.ts';
+import { openDispute, openReturnedDispute, recordCaseStep, settleDispute } from '../../domain/payment/dispute.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
 import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { completeRefund, type ReserveRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
+import { recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
 import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { boleto, card } from '../world/instruments.ts';
@@ -168,6 +169,26 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
         },
       }),
     ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(providerPaymentId, fc.nat(2), fc.constantFrom(1, 345, 12_345, 13_000), when)
+      .map(([id, number, amount, at]): Step => {
+        const made = { providerPaymentId: id, id: `outside-${number}`, returnId: null, nature: 'ordinary' } as const;
+        const decide = recordReturnedOutside({ ...made, amount: toMinor(amount) }, at);
+        return { name: `outside ${number} of ${id}: ${amount}`, decide };
+      }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.nat(1), fc.constantFrom(1, 345, 12_345), when).map(([number, amount, at]): Step => {
+      const report = disputeReport({ caseId: CASES[number] as MedCaseId, amount: toMinor(amount) });
+      return {
+        name: `returned dispute ${number}: ${amount}`,
+        decide: openReturnedDispute({ ...report, amount: toMinor(amount) }, at),
+      };
+    }),
   },
   { weight: 1, arbitrary: ofMethod('processing', recordProcessing) },
   {

@@ -47,7 +47,7 @@ export class FakeProvider implements PaymentProvider, AcquirerReports, DisputeFe
   paysOut = true;
   ownsExpiry = false;
   readonly acquirer = this;
-  readonly disputes: DisputeFeed | null = this;
+  disputes: DisputeFeed | null = this;
   /** `<method> <subject>` of all calls, in order. */
   readonly calls: string[] = [];
   /** Issued instruments by `<txid> <payment method>`. */

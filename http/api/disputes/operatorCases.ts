@@ -1,13 +1,15 @@
 // Routes for the dispute cases of all accounts that wait for an operator of the platform (rules Q3, O1).
 
+import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { CASE_WAITS_BECAUSE } from '../../../application/ports/readModels/cases.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import { CASE_STATUSES, MONEY_OUTCOMES, NEVER_BECAUSE } from '../../../domain/dispute/medCase.ts';
-import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, AMOUNT_MIN, toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import {
   anyInteger,
   boolean,
@@ -71,19 +73,15 @@ const listCaseReviewsRoute = route('GET', '/ops/v1/med/review', {
   },
 });
 
-const DECIDED = {
-  200: json(
-    'The case after the decision.',
-    exactly({
-      caseId: id(MED_CASE.idPrefix),
-      status,
-      moneyOutcome: described(
-        'What happened to the disputed amount; null while the case continues.',
-        oneOfTextsOrNull(MONEY_OUTCOMES),
-      ),
-    }),
+const reviewedSchema = exactly({
+  caseId: id(MED_CASE.idPrefix),
+  status,
+  moneyOutcome: described(
+    'What happened to the disputed amount; null while the case continues.',
+    oneOfTextsOrNull(MONEY_OUTCOMES),
   ),
-} as const;
+});
+const DECIDED = { 200: json('The case after the decision.', reviewedSchema) } as const;
 
 const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description: string): Route =>
   route('POST', `/ops/v1/med/review/{id}/${verdict}`, {
@@ -112,6 +110,58 @@ const amountOf = (what: string) =>
   );
 
 const NOT_ONE = reject('invalid_request', 'Send exactly one of held, lost and nothing.');
+
+const openRoute = route('POST', '/ops/v1/med/cases', {
+  operationId: 'openCase',
+  summary: 'Open a dispute case by hand',
+  description:
+    'Opens a dispute case of a live charge whose provider reports no disputes, and holds the money. The merchant answers it as any other case.',
+  ...FOR_OPERATORS,
+  body: jsonBody({
+    schema: exactly({
+      chargeId: described('The disputed charge.', string()),
+      amount: integer(AMOUNT_MIN, AMOUNT_MAX, 'The disputed amount, in minor units.'),
+      reason,
+    }),
+    codes: { amount: 'invalid_amount' },
+  }),
+  responses: { 201: json('The new case.', reviewedSchema) },
+  errors: ['not_found', 'mode_not_allowed', 'charge_not_disputable', 'invalid_amount', 'service_unavailable'],
+  handle: async (context) => {
+    const { chargeId, amount, reason: why } = context.body;
+    const payment = parseId<PaymentId>(chargeId, PREFIX.charge, PAYMENT.idPrefix);
+    if (payment === null) return NO_PAYMENT;
+    const opening = { amount: toMinor(amount), reason: why };
+    const done = await context.services.platform.openCase(payment, opening, actorOf(context));
+    return isRejection(done) ? done : { status: 201, body: done };
+  },
+});
+
+const ruleRoute = route('POST', '/ops/v1/med/cases/{id}/rule', {
+  operationId: 'ruleCase',
+  params: caseParam,
+  summary: 'Rule a dispute case by hand',
+  description: 'Records how the banks decided a case whose provider reports no disputes. The money moves accordingly.',
+  ...FOR_OPERATORS,
+  body: jsonBody({
+    schema: exactly({
+      result: described('`agreed`: the payer won.', oneOfTexts(['agreed', 'disagreed'])),
+      returnedToPayer: optional(
+        integer(0, AMOUNT_MAX, 'The amount that the payer got, with `agreed` only. The whole hold if omitted.'),
+      ),
+    }),
+    codes: { returnedToPayer: 'invalid_amount' },
+  }),
+  responses: DECIDED,
+  errors: ['mode_not_allowed', 'invalid_amount', 'case_not_open', 'case_under_review', 'service_unavailable'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    const { result, returnedToPayer } = body;
+    const ruling = { result, returnedToPayer: returnedToPayer === undefined ? null : toMinor(returnedToPayer) };
+    const done = await services.platform.ruleCase(params.id, ruling, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: done };
+  },
+});
 
 const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
   operationId: 'settleCase',
@@ -174,6 +224,8 @@ export const OPERATOR_CASE_ROUTES: readonly Route[] = [
     'Reject the outcome of a dispute case',
     'Rejects the outcome of a dispute case. The case continues as before.',
   ),
+  openRoute,
+  ruleRoute,
   settleRoute,
   dismissRoute,
 ];

@@ -177,6 +177,21 @@ describe('the cancellation, on Postgres', () => {
     ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
+  it('a wrong amount went back, and the provider calls its code paid for ever (V8)', async () => {
+    const { id, txid } = await wished();
+    const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    await sendBack(id, providerPaymentId);
+    core.provider.next('cancel', 'paid');
+    await canceller.run(id);
+    expect([(await typesOf(id)).at(-1), await statusOf(id)]).to.deep.equal(['ChargeCancelled', 'CANCELLED']);
+  });
+  it('the provider calls its code paid and lists no payment yet: asked again', async () => {
+    const { id } = await wished();
+    core.provider.next('cancel', 'paid');
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested']);
+  });
   it('a wrong amount that the provider refuses to send back is an operator’s: the cancellation does not wait for it', async () => {
     const { id, txid } = await wished();
     const { providerPaymentId } = paid(txid, { amount: toMinor(1) });

@@ -16,6 +16,7 @@ import {
   issued,
   LOCKED_TO,
   OTHER_REFUND_ID,
+  paymentAfter,
   processing,
   REFUND_FINGERPRINT,
   REFUND_ID,
@@ -204,6 +205,40 @@ const ORDER: readonly (readonly [
   ],
   ['6 a card has no key', APPROVED, { destinationKey: 'x' }, 'invalid_request', 'destinationKey'],
 ];
+
+describe('reserveRefund by a provider without Pix-outs (M6a)', () => {
+  const devolution = { strategy: 'devolution', destination: null, fee: toMinor(0) } as const;
+  for (const [what, over, expected] of [
+    ['an omitted strategy is a devolution', {}, devolution],
+    ['a devolution stays one', { strategy: 'devolution' }, devolution],
+    ['a cashout is refused', { strategy: 'cashout' }, 'REFUND_NOT_SUPPORTED'],
+    ['a destination asks for a cashout', { destinationKey: LOCKED_TO }, 'REFUND_NOT_SUPPORTED'],
+    ['while the connection is disabled, nobody knows', { paysOut: null }, 'service_unavailable'],
+    ['and a devolution waits for it', { paysOut: null, strategy: 'devolution' }, devolution],
+    [
+      'an amount too high comes first',
+      { strategy: 'cashout', amount: toMinor(99_999) },
+      'refund_amount_exceeds_remaining',
+    ],
+  ] as const)
+    it(what, () => {
+      const decided = reserve({ paysOut: false, ...over })(paymentAfter(...PAID));
+      if (typeof expected === 'string') expect(decided).to.include({ code: expected });
+      else expect(decided).to.have.property('reply').that.has.property('refund').that.deep.includes(expected);
+    });
+  it('is replayed as it was, whatever the connection gained or lost since', () => {
+    for (const [first, then] of [
+      [false, true],
+      [true, false],
+      [false, null],
+    ] as const) {
+      const done = reserve({ paysOut: first })(paymentAfter(...PAID));
+      if ('rejected' in done) throw new Error(done.code);
+      const again = reserve({ paysOut: then })(paymentAfter(...PAID, ...done.events));
+      expect(again).to.deep.equal({ events: [], reply: { ...done.reply, replayed: true } });
+    }
+  });
+});
 
 describe('reserveRefund', () => {
   describe('the first rule that applies decides', () => {

@@ -186,7 +186,7 @@ const ORDER: readonly (readonly [
     'returned',
   ],
   ['5 locked, no document', LOCKED, nameless, [held()], 'held'],
-  ...['', ' ', '***.456.789-**', '*** 911.111-**', '99991111141', '999911111', 'CPF 99991111140'].map(
+  ...['', ' ', '***.911.111-**', '*** 911.111-**', '99991111141', '999911111', 'CPF 99991111140'].map(
     (document): (typeof ORDER)[number] => [
       `5 locked, a document that names nobody (${JSON.stringify(document)})`,
       LOCKED,
@@ -195,6 +195,13 @@ const ORDER: readonly (readonly [
       'held',
     ],
   ),
+  ...['***.456.789-**', '***456789**', '999.911.111-5*'].map((document): (typeof ORDER)[number] => [
+    `6 locked, a masked document that contradicts (${JSON.stringify(document)})`,
+    LOCKED,
+    { payer: { name: 'X', document } },
+    [sentBack('payer_mismatch', { payer: { name: 'X', document } })],
+    'refunded',
+  ]),
   ...['999.911.111-40', ' 999 911 111 40', '999.911.111/40', '999_911_111–40'].map(
     (document): (typeof ORDER)[number] => [
       `7 locked, the right payer in other writing (${JSON.stringify(document)})`,

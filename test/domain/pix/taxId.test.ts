@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
-import { isCnpj, isCpf, isStrictTaxId, payerTaxIdOf, taxIdOf } from '../../../domain/pix/taxId.ts';
+import { contradicts, isCnpj, isCpf, isStrictTaxId, payerTaxIdOf, taxIdOf } from '../../../domain/pix/taxId.ts';
 import { taxIdVectors } from './vectors.ts';
 
 describe('isCpf', () => {
@@ -95,6 +95,36 @@ describe('sandbox people', () => {
     expect(SANDBOX_PEOPLE.filter(({ document }) => !isCpf(document))).to.deep.equal([]);
     expect(new Set(SANDBOX_PEOPLE.map(({ name }) => name)).size).to.equal(SANDBOX_PEOPLE.length);
   });
+});
+
+describe('contradicts: a masked document against the payer lock (V6)', () => {
+  for (const [text, lock, isContradicted] of [
+    ['***.456.789-**', '12345678909', false],
+    ['***456789**', '12345678909', false],
+    ['***.456.788-**', '12345678909', true],
+    ['***456788**', '12345678909', true],
+    ['***.456789-**', '12345678909', false],
+    ['*** 456 788 **', '12345678909', true],
+    ['•••.456.788-••', '12345678909', true],
+    ['*X*.456.788-X*', '12345678909', true],
+    ['*x*.456.789-x*', '12345678909', false],
+    ['123.456.789-0*', '12345678909', false],
+    ['223.456.789-0*', '12345678909', true],
+    ['***********', '12345678909', false],
+    ['**.ABC.345/01DE-**', '12ABC34501DE35', false],
+    ['**.abd.345/01de-**', '12ABC34501DE35', true],
+    // The places of these are not known, or they hide nothing.
+    ['*123.456.788-09', '12345678909', false],
+    ['456788', '12345678909', false],
+    ['**.ABC.345/01DE-**', '12345678909', false],
+    ['***.456.78', '12345678909', false],
+    ['***!456788**', '12345678909', false],
+    ['12345678800', '12345678909', false],
+    ['', '12345678909', false],
+    [null, '12345678909', false],
+  ] as const)
+    it(`${JSON.stringify(text)}, ${lock}: ${isContradicted}`, () =>
+      expect(contradicts(text, lock)).to.equal(isContradicted));
 });
 
 describe('payerTaxIdOf: a payer as banks name it (M5)', () => {
