@@ -77,8 +77,11 @@ const refused = ({ param, message }: SettingProblem): Rejection =>
 
 const metadata = (by: Changer, id: ConnectionId) => metadataForChange(by, null, id);
 
-const withoutSlash = <T extends Partial<ConnectionSettings>>(settings: T): T =>
-  settings.baseUrl === undefined ? settings : { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, '') };
+const withoutSlash = <T extends Partial<ConnectionSettings>>(settings: T): T => {
+  let baseUrl = settings.baseUrl;
+  while (baseUrl?.endsWith('/')) baseUrl = baseUrl.slice(0, -1);
+  return baseUrl === undefined ? settings : { ...settings, baseUrl };
+};
 
 const clientSecretProblem = (secret: string): Rejection | null =>
   secret === '' || secret.length > CLIENT_SECRET_LENGTH_MAX

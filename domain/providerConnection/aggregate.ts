@@ -167,5 +167,4 @@ export const PROVIDER_CONNECTION = aggregate<ConnectionId>()({
   serde,
   errors: CONNECTION_ERRORS,
   groups: oneGroup(serde),
-  isRare: true,
 });

@@ -174,8 +174,6 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       return;
     }
     case 'TransactionReturnRefused':
-    case 'TransactionRefundReleased':
-    case 'TransactionHeldPayoutFailed':
     case 'TransactionHeldWrittenOff':
     case 'TransactionLateConfirmationWrittenOff':
       return; // nothing moved at the institution
@@ -185,6 +183,8 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
     case 'TransactionRefundConfirmedLate':
     case 'TransactionHeldPayoutPaid':
     case 'TransactionReturnConfirmedLate':
+    case 'TransactionRefundReleased':
+    case 'TransactionHeldPayoutFailed':
       collectOrder(batch, logged, event);
       return;
     default:
@@ -201,7 +201,9 @@ type Order = Extract<
       | 'TransactionRefundCompleted'
       | 'TransactionRefundConfirmedLate'
       | 'TransactionHeldPayoutPaid'
-      | 'TransactionReturnConfirmedLate';
+      | 'TransactionReturnConfirmedLate'
+      | 'TransactionRefundReleased'
+      | 'TransactionHeldPayoutFailed';
   }
 >;
 
@@ -209,6 +211,9 @@ type Order = Extract<
 const collectOrder = (batch: Batch, logged: LoggedEvent, event: Order): void => {
   const { movements, posted } = batch;
   switch (event.type) {
+    case 'TransactionRefundReleased':
+    case 'TransactionHeldPayoutFailed':
+      return; // the order was refused
     case 'TransactionRefundReserved': {
       const { refundId, strategy, amount } = event.data;
       const kind = strategy === 'cashout' ? 'paid_out' : 'returned';

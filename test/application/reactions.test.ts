@@ -46,10 +46,10 @@ describe('reactions', () => {
   it('are tested of every process manager there is', () =>
     void expect(Object.keys(ANSWERS).sort()).to.deep.equal(PROCESSES.map(({ name }) => name).sort()));
 
-  it('are asked for with every type of event but those of keys, of users and of the consumers themselves', () => {
-    const types = CATEGORIES.filter((category) => !['keyring', 'user', 'logConsumer'].includes(category)).flatMap(
-      (category) => SERDE[category].types,
-    );
+  it('are asked for with every type of event but those of keys, users, consumers and provider connections', () => {
+    const types = CATEGORIES.filter(
+      (category) => !['keyring', 'user', 'logConsumer', 'providerConnection'].includes(category),
+    ).flatMap((category) => SERDE[category].types);
     expect([...new Set(Object.values(LOG).map(({ event }) => event.type))].sort()).to.deep.equal([...types].sort());
   });
 

@@ -161,6 +161,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge created': logged('payment', created()),
   'payment created': logged('payment', created({ api: 'payments' })),
   'payment of two methods created': logged('payment', created({ api: 'payments', methods: ['PIX', 'CREDIT_CARD'] })),
+  'charge rerouted': logged('payment', {
+    type: 'ChargeRerouted',
+    data: { connectionId: '0c0nn000000000000000000001', reason: 'x', providerErrorCode: 'x', at: LATER },
+  }),
   'card issued': logged('payment', otherIssued(card())),
   'card not to be had': logged('payment', refusedInstrument('CREDIT_CARD')),
   'cancel requested': logged('payment', cancelRequested()),
@@ -196,6 +200,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'return refused': logged('payment', returnRefused()),
   'return asked for again': logged('payment', returnRetried('return-2')),
   'funds released': logged('payment', released()),
+  'returned outside': logged('payment', {
+    type: 'TransactionReturnedOutside',
+    data: { providerPaymentId: END_TO_END_ID, id: 'D1', returnId: 'D1', nature: 'ordinary', amount: 1, at: LATER },
+  }),
   'dispute updated': logged('payment', { type: 'TransactionDisputeUpdated', data: { at: LATER } }),
   ...Object.fromEntries(
     [
@@ -218,6 +226,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'dispute settled': logged('payment', { type: 'TransactionDisputeSettled', data: { at: LATER } }),
   'dispute returned': logged('payment', { type: 'TransactionDisputeReturned', data: { at: LATER } }),
   'dispute resolved': logged('payment', { type: 'TransactionDisputeResolved', data: { at: LATER } }),
+  'case returned by the bank': logged('medCase', {
+    type: 'MedCaseMoneyReturned',
+    data: { returnId: 'D1', amount: 1, at: LATER },
+  }),
   'case opened': logged('medCase', {
     type: 'MedCaseOpened',
     data: { responseDeadline: DEADLINE, openedAt: LATER, at: LATER },

@@ -87,7 +87,7 @@ const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
   operationId: 'reportReconciliation',
   summary: 'Retrieve the statement of a day',
   description:
-    'Returns the statement of a provider connection for a civil day of São Paulo, in centavos. `received`, `returned` and `paidOut` are the institution’s figures. `opening`, `closing` and `fees` are ours. `difference` is what the institution lists minus what Quita posted: 0, or the sum of `found` minus `expected` over the findings.',
+    'Returns the statement of a provider connection for a civil day of São Paulo, in centavos. `difference` is what the institution lists minus what Quita posted: 0, or the sum of `found` minus `expected` over the findings.',
   ...FOR_OPERATORS,
   query: {
     connection: ofConnection,

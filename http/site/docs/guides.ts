@@ -12,7 +12,7 @@ import { docsPage, type Link } from './layout.ts';
 /** Address and demo account in the guides' files: those of a fresh start in the source folder. Pages replace them. */
 const ADDRESS = 'http://127.0.0.1:3000';
 const DEMO_FILE = './.data/demo.json';
-const DEMO_KEY = `$(node -p "require('${DEMO_FILE}').testApiKey")`;
+const DEMO_KEY = /\$\(node -p "require\('\.\/\.data\/demo\.json'\)\.(test|live)ApiKey"\)/g;
 
 /** Facts of the running program that appear in its guides. */
 export interface GuideFacts {
@@ -141,7 +141,9 @@ export const markdown = (
 const written = (text: string, { publicUrl, demoFile }: GuideFacts): string =>
   text
     .replaceAll(ADDRESS, () => publicUrl)
-    .replaceAll(DEMO_KEY, (line) => (demoFile === null ? 'ak_test_…' : line.replace(DEMO_FILE, () => demoFile)));
+    .replaceAll(DEMO_KEY, (line, mode: string) =>
+      demoFile === null ? `ak_${mode}_…` : line.replace(DEMO_FILE, () => demoFile),
+    );
 
 /** Returns the text with the language kept in its links to other guides. */
 const linkedText = (text: string, keep: string): string =>

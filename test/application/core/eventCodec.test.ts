@@ -8,7 +8,7 @@ import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
 import type { ChargeTerms } from '../../../domain/charge/charge.ts';
 import type { Fact, StreamName } from '../../../domain/kernel/event.ts';
-import type { AccountId, DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Serde } from '../../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
@@ -90,9 +90,10 @@ describe('what the event codec leaves out', () => {
 
   it('of a charge: its ids, the mode and what is null; of its metadata: the stream’s subject and the request twice', async () => {
     const event = creation();
-    const { paymentId: _, accountId: __, mode: ___, customerId, expectedPayerTaxId, webhookUrl, ...said } = event.data;
+    const { paymentId: _, accountId: __, mode: ___, connectionId, ...terms } = event.data;
+    const { customerId, expectedPayerTaxId, webhookUrl, ...said } = terms;
     const { phone, ...customer } = event.data.customer;
-    expect([customerId, expectedPayerTaxId, webhookUrl, phone]).to.deep.equal([null, null, null, null]);
+    expect([connectionId, customerId, expectedPayerTaxId, webhookUrl, phone]).to.deep.equal(Array(5).fill(null));
     expect(await stored(PAYMENT, STREAM, event, request)).to.deep.equal({
       data: { ...said, customer },
       metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'key:1', $causationId: 'req_1' },
@@ -100,7 +101,8 @@ describe('what the event codec leaves out', () => {
   });
 
   it('nothing of a charge in the stream and account of another that says all there is to say', async () => {
-    const filled = { customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
+    const connectionId = '0c0nn000000000000000000001' as ConnectionId;
+    const filled = { connectionId, customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
     const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
     const elsewhere = { ...request, account: 'other' as AccountId, mode: 'live', requestId: 'req_2' } as const;
     expect(await stored(PAYMENT, PAYMENT.stream('another' as PaymentId), event, elsewhere)).to.deep.equal({

@@ -19,6 +19,7 @@ export const ANSWERS: Answers = {
     'case Closed': told,
     'case Settled': told,
     'case LateReported': told,
+    'case returned by the bank': told,
   },
   caseSettling: {
     'dispute settled': [job('followSettling', { paymentId: PAYMENT_ID, revision: REVISION })],

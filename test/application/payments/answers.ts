@@ -48,6 +48,7 @@ export const ANSWERS: Answers = {
 
 /** Of the names in the log: what endpoints are told of. */
 export const TOLD: readonly string[] = [
+  'returned outside',
   'pix issued',
   'charge failed',
   'charge expired',

@@ -27,6 +27,7 @@ import {
 } from './exampleParts.ts';
 import { makeSpare, OPS_EXAMPLES } from './opsExamples.ts';
 import { makePayouts, PAYOUT_EXAMPLES } from './payoutExamples.ts';
+import { RECONCILIATION_EXAMPLES } from './reconciliationExamples.ts';
 
 export { NO_ID } from './exampleParts.ts';
 
@@ -234,6 +235,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   ...PAYOUT_EXAMPLES,
   ...CALLBACK_EXAMPLES,
   ...CONNECTION_EXAMPLES,
+  ...RECONCILIATION_EXAMPLES,
   ...OPS_EXAMPLES,
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },

@@ -19,6 +19,7 @@ const LISTS = {
   '/ops/v1/payouts': 'limit=100',
   '/ops/v1/dlq': 'limit=100',
   '/ops/v1/jobs': 'limit=100',
+  '/ops/v1/reconciliation/findings': 'limit=100',
 } as const;
 
 /** Statistics, and what else of the log can be filtered or paged. */
@@ -26,6 +27,7 @@ const OTHERS = {
   '/v1/payments/stats': 'days=3',
   '/v1/payments/metrics': 'days=3',
   '/ops/v1/providers/{id}/callbacks': 'outcome=unmatched',
+  '/ops/v1/reconciliation/report': 'day=2026-11-02',
   '/ops/v1/parked': 'consumer=users',
   '/ops/v1/parked/{stream}': 'consumer=users',
   '/ops/v1/events': 'follow=false',

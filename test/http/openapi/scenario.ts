@@ -11,6 +11,7 @@ import { paymentStream, poison } from '../../world/poison.ts';
 import { type Hit, Receiver } from '../../world/receiver.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
 import { untilContradicted } from '../examples/caseExamples.ts';
+import { StoryInstitution, tellLive } from './liveStory.ts';
 import { steadied } from './steadied.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -25,7 +26,7 @@ export interface Recorded {
   readonly webhooks: { readonly [event: string]: unknown };
 }
 
-class Story {
+export class Story {
   readonly #gateway: TestGateway;
   readonly operations: Record<string, { request?: unknown; responses: Record<string, unknown> }> = {};
 
@@ -42,6 +43,7 @@ class Story {
       readonly keyId?: string;
       readonly name?: string;
       readonly stream?: string;
+      readonly callback?: string;
       readonly query?: string;
       readonly body?: Body;
       readonly key?: string;
@@ -52,7 +54,8 @@ class Story {
   ): Promise<Answer> {
     const route = API_ROUTES.find((each) => each.operationId === operationId);
     if (route === undefined) throw new Error(`no operation ${operationId}`);
-    const { id = '', evidenceId = '', keyId = '', name = '', stream = '', query = '', body, key, token, image } = parts;
+    const { id = '', evidenceId = '', keyId = '', name = '', stream = '', callback = '', query = '' } = parts;
+    const { body, key, token, image } = parts;
     const options: CallOptions = {
       headers: {
         'x-request-id': `example-${operationId}`,
@@ -70,7 +73,8 @@ class Story {
         .replace('{evidence_id}', evidenceId)
         .replace('{keyId}', keyId)
         .replace('{name}', name)
-        .replace('{stream}', stream) + query,
+        .replace('{stream}', stream)
+        .replace('{callback}', callback) + query,
       options,
     );
     expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201, 202, 204]);
@@ -384,7 +388,16 @@ const sentOf = (hits: readonly Hit[], chargeId: string): Readonly<Record<string,
 /** Plays the story on a gateway of its own, and returns what was answered and sent. */
 export const playStory = async (): Promise<Recorded> => {
   const receiver = await Receiver.open();
-  const gateway = await TestGateway.open({ clock: { now: () => NOON }, publicUrl: PUBLIC_URL, tenantSeed: 'examples' });
+  let institution: StoryInstitution | null = null;
+  const gateway = await TestGateway.open({
+    clock: { now: () => NOON },
+    publicUrl: PUBLIC_URL,
+    tenantSeed: 'examples',
+    openAdapter: (terms) => {
+      institution ??= new StoryInstitution(terms);
+      return institution;
+    },
+  });
   try {
     const story = new Story(gateway);
     await story.ask('registerWebhookEndpoint', { body: { url: receiver.url, events: ['*'] } });
@@ -398,6 +411,7 @@ export const playStory = async (): Promise<Recorded> => {
     await tellDisputes(story);
     await tellLogin(story, gateway);
     await tellPlatform(story, gateway);
+    await tellLive(story, gateway, () => institution as StoryInstitution, NOON);
     await story.ask('getBalance');
     await story.ask('listWallets');
     await story.ask('getPaymentStats');

@@ -30,6 +30,9 @@ describe('the migrations', () => {
     '0015_delivery_state': 'f3830325b73a0f1a',
     '0016_delivery_streams': 'f1cef542ff5e2e4a',
     '0017_payouts': '251c2b10b88a921c',
+    '0018_provider_connections': '01ec625b88c59dce',
+    '0019_provider_callbacks': '7df07b5d1e962a75',
+    '0020_reconciliation_findings': 'b062656b37c29986',
   };
 
   for (const name of MIGRATIONS)
