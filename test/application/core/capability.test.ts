@@ -96,12 +96,12 @@ describe('the capabilities', () => {
       .map(({ kind, places: { places, perTarget } }) => [kind.name, places, perTarget]);
     expect(special).to.deep.equal([
       ['reconcile', 6, 1],
-      ['providerCallback', 24, 8],
       ['passwordLink', 4, 4],
       ['mailCase', 4, 4],
       ['deliver', 256, 4],
       ['redrive', 2, 1],
       ['drainClock', 12, 1],
+      ['providerCallback', 24, 8],
     ]);
   });
 

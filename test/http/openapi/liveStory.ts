@@ -6,7 +6,7 @@ import type { ConnectionTerms } from '../../../domain/providerConnection/connect
 import { incoming } from '../../support/samples.ts';
 import { FakeConnection } from '../../world/fakeConnections.ts';
 import type { TestGateway } from '../../world/gateway.ts';
-import type { Story } from './scenario.ts';
+import type { Story } from './story.ts';
 
 const OPTIONS = {
   preset: 'efi',
