@@ -10,6 +10,8 @@ import { freePort, newDataDir, Program, removeDataDir } from '../world/program.t
 const run = promisify(execFile);
 /** In the order in which they are read: the first one begins with an empty wallet. */
 const GUIDES = ['first-charge', 'webhooks', 'refunds', 'payouts', 'disputes', 'test-clock', 'going-live'];
+/** Of the simulated institution's control API. */
+const SIMULATOR_PORT = 8444;
 const MARK = '@@ next block @@';
 
 interface Block {
@@ -38,6 +40,7 @@ const expectShown = (shown: unknown, answered: unknown, name: string): void => {
 
 describe('the guides', () => {
   let program: Program;
+  let port: number;
   let dataDir: string;
   let folder: string;
   let receiverPort: number;
@@ -48,7 +51,8 @@ describe('the guides', () => {
       await mkdtemp(join(tmpdir(), 'quita-guides-')),
       await freePort(),
     ];
-    program = await new Program({ dataDir, port: await freePort() }).ready();
+    port = await freePort();
+    program = await new Program({ dataDir, port }).ready();
   });
   after(async () => {
     await program.stop();
@@ -73,7 +77,7 @@ describe('the guides', () => {
         onThisMachine(text),
         ...(text.trimEnd().endsWith('&')
           ? [
-              `command curl -s --retry 30 --retry-delay 1 --retry-connrefused -o /dev/null http://127.0.0.1:${receiverPort} || true`,
+              `command curl -s --retry 30 --retry-delay 1 --retry-connrefused -o /dev/null http://127.0.0.1:${text.includes('simulator') ? SIMULATOR_PORT : receiverPort} || true`,
             ]
           : []),
         `echo; echo '${MARK}'`,
@@ -84,7 +88,8 @@ describe('the guides', () => {
     it(`${name} does what it says`, async () => {
       const blocks = blocksOf(await readFile(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8'));
       const shell = blocks.filter(({ language }) => language === 'sh');
-      const { stdout } = await run('bash', ['-c', scriptOf(shell)], { timeout: 170_000 });
+      const env = { ...process.env, DATA_DIR: dataDir, PORT: String(port) };
+      const { stdout } = await run('bash', ['-c', scriptOf(shell)], { timeout: 170_000, env });
       const outputs = stdout.split(MARK);
       expect(outputs.length).to.equal(shell.length + 1);
       blocks.forEach(({ language, text }, index) => {
