@@ -157,7 +157,8 @@ type RestOfRecord = readonly [
   returnId: string | null,
   refusal?: IncomingPaymentRecord['refusal'] | null,
   payouts?: IncomingPaymentRecord['payouts'] | null,
-  late?: IncomingPaymentRecord['late'],
+  late?: IncomingPaymentRecord['late'] | null,
+  outside?: IncomingPaymentRecord['outside'],
 ];
 type RestOfSettled = readonly [
   incomingPayments: readonly RestOfRecord[],
@@ -180,8 +181,10 @@ const restOfTransaction = (transaction: Transaction): RestOfTransaction => {
   const { incomingPayments, declined, settlement, releasedAt, refunds, dispute } = transaction;
   const { incoming, currency, netAmount, availableAt, at } = settlement;
   return [
-    incomingPayments.map(({ method, providerPaymentId, amount, outcome, reason, returnId, refusal, payouts, late }) => {
+    incomingPayments.map((one) => {
+      const { method, providerPaymentId, amount, outcome, reason, returnId, refusal, payouts, late, outside } = one;
       const record = [method, providerPaymentId, amount, outcome, reason, returnId] as const;
+      if (outside !== undefined) return [...record, refusal ?? null, payouts ?? null, late ?? null, outside] as const;
       if (late !== undefined) return [...record, refusal ?? null, payouts ?? null, late] as const;
       if (payouts !== undefined) return [...record, refusal ?? null, payouts] as const;
       return refusal === undefined ? record : ([...record, refusal] as const);
@@ -212,7 +215,7 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
     paidAt: row.paid_at,
   };
   return {
-    incomingPayments: records.map(([by, id, sum, outcome, reason, returnId, refusal, payouts, late]) => ({
+    incomingPayments: records.map(([by, id, sum, outcome, reason, returnId, refusal, payouts, late, outside]) => ({
       method: by,
       providerPaymentId: id,
       amount: sum,
@@ -222,6 +225,7 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
       ...(refusal && { refusal }),
       ...(payouts && { payouts }),
       ...(late && { late }),
+      ...(outside && { outside }),
     })),
     declined,
     status: 'settled',

@@ -80,7 +80,6 @@ const listRoute = route('GET', '/ops/v1/providers', {
   summary: 'List provider connections',
   description: 'Returns all connections that are not removed, oldest first.',
   ...FOR_OPERATORS,
-  refusesUnknownQuery: true,
   reads: COUNTED_IN,
   responses: {
     200: { kind: 'json', description: 'The connections.', schema: exactly({ data: listOf(connectionSchema) }) },

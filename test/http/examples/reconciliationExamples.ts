@@ -3,7 +3,7 @@
 import { type Example, NO_ID } from './exampleParts.ts';
 
 const RECONCILIATION = '/ops/v1/reconciliation';
-const FINDING = `${RECONCILIATION}/findings/rf_${'0'.repeat(24)}/resolve`;
+const FINDING = `${RECONCILIATION}/findings/rf_${NO_ID}/resolve`;
 
 export const RECONCILIATION_EXAMPLES: { readonly [operationId: string]: Example } = {
   runReconciliation: { body: { connection: `pc_${NO_ID}` }, live: 401, refusal: 404 },
