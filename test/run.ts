@@ -1,6 +1,7 @@
 // `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
 // for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
-// longest; the last line is `N passed, N failed`; exit code 0 only when all passed.
+// longest; files that failed run once more by themselves, and are named as unstable if they pass; the last line is `N passed, N failed`;
+// exit code 0 only when all passed.
 // `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
@@ -89,18 +90,42 @@ const TMPDIR = (await folderInMemory().catch(() => null)) ?? (await openFolder(t
 process.once('exit', () => rmSync(TMPDIR, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-const counts = join(TMPDIR, 'counts');
-const reporter = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${counts}`];
-const mocha = spawn('mocha', [...(jobs > 1 ? ['--parallel', '--jobs', String(jobs)] : []), ...reporter, ...files], {
-  stdio: ['ignore', 'inherit', 'inherit'],
-  env: {
-    ...process.env,
-    TMPDIR,
-    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita'),
-  },
-});
-const code = await new Promise<number>((resolve) => mocha.once('close', (exit) => resolve(exit ?? 1)));
-// A mocha that died before its end has counted nothing.
-const [passed = 0, failed = 1] = (await readFile(counts, 'utf8').catch(() => '0 1')).trim().split(' ').map(Number);
-process.stdout.write(`${passed} passed, ${code === 0 ? failed : Math.max(failed, 1)} failed\n`);
-process.exit(code === 0 ? 0 : 1);
+interface Outcome {
+  /** How many tests of each file passed. */
+  readonly passed: Readonly<Record<string, number>>;
+  /** The file of each test that failed. */
+  readonly failed: readonly string[];
+}
+const OUTPUT = join(TMPDIR, 'outcome.json');
+const REPORTER = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${OUTPUT}`];
+/** A mocha that died before its end has counted nothing: all of its files failed. */
+const runMocha = async (jobs: number, files: readonly string[]): Promise<Outcome> => {
+  await rm(OUTPUT, { force: true });
+  const mocha = spawn('mocha', [...(jobs > 1 ? ['--parallel', '--jobs', String(jobs)] : []), ...REPORTER, ...files], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, TMPDIR, NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita') },
+  });
+  const code = await new Promise<number>((resolve) => mocha.once('close', (exit) => resolve(exit ?? 1)));
+  const died: Outcome = { passed: {}, failed: files };
+  const text = await readFile(OUTPUT, 'utf8').catch(() => null);
+  const outcome = text === null ? died : (JSON.parse(text) as Outcome);
+  return code === 0 || outcome.failed.length > 0 ? outcome : died;
+};
+
+/** A machine that stood still fails a few files. More than these have a fault. */
+const MOST_REPEATED = 3;
+/** Files that failed beside others run once more by themselves. What passes then is named as unstable, and what fails again has failed. */
+const repeated = async ({ passed, failed }: Outcome): Promise<Outcome> => {
+  const again = [...new Set(failed)];
+  if (again.length === 0 || again.length > MOST_REPEATED || again.length === files.length) return { passed, failed };
+  process.stdout.write(`Once more, by themselves: ${again.join(', ')}\n`);
+  const second = await runMocha(1, again);
+  const unstable = again.filter((file) => !second.failed.includes(file));
+  if (unstable.length > 0) process.stdout.write(`Unstable: ${unstable.join(', ')}\n`);
+  return { passed: { ...passed, ...second.passed }, failed: second.failed };
+};
+
+const { passed, failed } = await repeated(await runMocha(jobs, files));
+const count = Object.values(passed).reduce((sum, of) => sum + of, 0);
+process.stdout.write(`${count} passed, ${failed.length} failed\n`);
+process.exit(failed.length === 0 ? 0 : 1);
