@@ -22,6 +22,7 @@ import { providers } from './providers/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
+import { statements } from './statements/capability.ts';
 import { webhooks } from './webhooks/capability.ts';
 
 /** The order matters: events contain account settings and sandbox switches in this order. */
@@ -36,6 +37,7 @@ export const CAPABILITIES = [
   requests,
   operations,
   providers,
+  statements,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 
