@@ -8,6 +8,7 @@ import { payouts } from './payouts/adapters.ts';
 import { providers } from './providers/adapters.ts';
 import { refunds } from './refunds/adapters.ts';
 import { requests } from './requests/adapters.ts';
+import { statements } from './statements/adapters.ts';
 import { webhooks } from './webhooks/adapters.ts';
 
 /** In the order in which `--help` lists their commands. */
@@ -21,6 +22,7 @@ export const ADAPTERS = [
   operations,
   requests,
   webhooks,
+  statements,
 ] as const;
 type One = (typeof ADAPTERS)[number];
 type ParameterOf<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;

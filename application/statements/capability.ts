@@ -1,4 +1,4 @@
-// Monthly statements of merchants' money (rule M11).
+// Monthly statements of merchants' money (rule M12).
 import { capability } from '../core/capability.ts';
 import { openStatement, type StatementNeeds } from './openStatement.ts';
 

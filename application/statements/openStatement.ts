@@ -1,14 +1,14 @@
 // Opens the statement of a month: its facts, and what to read from the ledger. Nothing is read before it is asked for.
+import { ACCOUNT } from '../../domain/account/account.ts';
 import type { MerchantSums } from '../../domain/kernel/journal.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Movement, StatementFacts, StatementMonth } from '../../domain/presentation/statement.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { KeyedCount } from '../core/keyedCount.ts';
+import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { MonthSummary, StatementViews } from '../ports/readModels/statements.ts';
 
-export interface StatementNeeds {
-  readonly accounts: Accounts;
+export interface StatementNeeds extends UseCaseNeeds {
   readonly views: { readonly statements: StatementViews };
 }
 
@@ -31,16 +31,17 @@ const TOO_MANY = reject(
 );
 
 /** Returns the statement, which the caller must close. Rejects a month that has not begun, and too many concurrent statements. */
-export const openStatement = ({ accounts, views }: StatementNeeds) => {
+export const openStatement = ({ commands, accounts, views }: StatementNeeds) => {
   const open = new KeyedCount();
   return async (tenant: Tenant, month: StatementMonth, currency: string): Promise<Statement | Rejection> => {
     const { accountId, mode } = tenant;
-    const { settings } = await accounts.get(accountId);
+    const { state } = await commands.loadRecent(ACCOUNT, ACCOUNT.stream(accountId));
+    if (state.status !== 'open') return reject('not_found', 'There is no such account.');
     const now = await accounts.now(accountId, mode);
     if (month.from > now)
       return reject('invalid_filter', `The month ${month.month} has not begun yet.`, { param: 'month' });
     if (open.of(accountId) >= OF_ACCOUNT_MAX) return TOO_MANY;
-    const { merchantName, taxId, logo } = settings;
+    const { merchantName, taxId, logo } = state.settings;
     const isProvisional = now <= month.to;
     return {
       facts: { ...month, ...tenant, merchantName, merchantTaxId: taxId, currency, now, isProvisional },

@@ -45,7 +45,11 @@ const dayOfHour = (at: Timestamp): string => {
   return lastDay;
 };
 
-const SAO_PAULO_HOUR = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Sao_Paulo', hour: '2-digit', hourCycle: 'h23' });
+const SAO_PAULO_HOUR = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Sao_Paulo',
+  hour: '2-digit',
+  hourCycle: 'h23',
+});
 let offsetHour = '';
 let offset = 0;
 

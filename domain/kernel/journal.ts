@@ -69,7 +69,8 @@ export const addSums = (a: MerchantSums, b: MerchantSums): MerchantSums => ({
 });
 
 /** Returns everything that belongs to the merchant. */
-export const totalOf = ({ available, pending, retained }: MerchantSums): Minor => add(add(available, pending), retained);
+export const totalOf = ({ available, pending, retained }: MerchantSums): Minor =>
+  add(add(available, pending), retained);
 
 /** Returns whether the posting changes a merchant's money. */
 export const isOfMerchant = ({ account }: Pick<Posting, 'account'>): boolean => Object.hasOwn(MERCHANT_PARTS, account);

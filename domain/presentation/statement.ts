@@ -1,4 +1,4 @@
-// The monthly statement of a merchant's money: its movements, derived from the entries of the ledger (rule M11).
+// The monthly statement of a merchant's money: its movements, derived from the entries of the ledger (rule M12).
 import { AGGREGATES } from '../aggregates.ts';
 import { readStreamName } from '../kernel/aggregate.ts';
 import { civilDayBounds } from '../kernel/civilDay.ts';
@@ -73,7 +73,12 @@ export const movementAmounts = (entry: EntryAmounts): MovementAmounts => {
 
 const PREFIXES = new Map<string, string | null>(AGGREGATES.map(({ category, idPrefix }) => [category, idPrefix]));
 
-export const movementOf = (stream: string, revision: number, at: Timestamp, amounts: EntryAmounts['amounts']): Movement => {
+export const movementOf = (
+  stream: string,
+  revision: number,
+  at: Timestamp,
+  amounts: EntryAmounts['amounts'],
+): Movement => {
   const { category, id } = readStreamName(stream);
   const reference = (PREFIXES.get(category) ?? '') + id;
   return { id: `${id}-${revision}`, reference, at, ...movementAmounts({ category, amounts }) };
@@ -139,3 +144,13 @@ export interface StatementFacts extends StatementMonth {
   /** The month has not ended: further movements may follow. */
   readonly isProvisional: boolean;
 }
+
+export const STATEMENT_FORMATS = ['pdf', 'csv', 'ofx'] as const;
+export type StatementFormatName = (typeof STATEMENT_FORMATS)[number];
+
+/** Returns `quita-2026-11-BRL.csv`, with `test` and `provisional` where they apply. */
+export const statementFileName = (
+  { mode, month: text, currency, isProvisional }: StatementFacts,
+  format: string,
+): string =>
+  `quita-${mode === 'test' ? 'test-' : ''}${text}-${currency}${isProvisional ? '-provisional' : ''}.${format}`;

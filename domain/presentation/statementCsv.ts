@@ -1,7 +1,7 @@
 // A statement as CSV (RFC 4180, UTF-8): amounts for programs are integers of minor units, the description is for people.
 import { saoPauloTime } from '../kernel/civilDay.ts';
 import { type MerchantSums, totalOf } from '../kernel/journal.ts';
-import { add } from '../kernel/money.ts';
+import { add, type Minor, most } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { formatAmount } from './amount.ts';
 import { MOVEMENT_NAMES, type Movement, type StatementFacts } from './statement.ts';
@@ -50,9 +50,13 @@ const balanceRow = (facts: StatementFacts, type: string, at: Timestamp, name: st
     description: `${name}: ${formatAmount(totalOf(balance), facts.currency, 'pt')}`,
   });
 
-const describe = ({ currency }: StatementFacts, { kind, gross, providerFee, platformFee }: Movement): string => {
-  const fees = add(providerFee, platformFee);
-  const text = `${MOVEMENT_NAMES[kind]}: ${formatAmount(gross, currency, 'pt')}`;
+/** A hold or a release has no gross amount: its amount is what it moved. */
+const shownAmount = ({ gross, available, pending, retained }: Movement): Minor =>
+  gross === 0 ? most(available, most(pending, retained)) : gross;
+
+const describe = ({ currency }: StatementFacts, movement: Movement): string => {
+  const fees = add(movement.providerFee, movement.platformFee);
+  const text = `${MOVEMENT_NAMES[movement.kind]}: ${formatAmount(shownAmount(movement), currency, 'pt')}`;
   return fees === 0 ? text : `${text}, tarifas de ${formatAmount(fees, currency, 'pt')}`;
 };
 

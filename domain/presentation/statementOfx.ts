@@ -48,7 +48,14 @@ const status = (message: string | null): string =>
     message === null ? '' : element('MESSAGE', message),
   );
 
-const transaction = (facts: StatementFacts, { at, reference }: Movement, type: string, amount: Minor, id: string, name: string) =>
+const transaction = (
+  facts: StatementFacts,
+  { at, reference }: Movement,
+  type: string,
+  amount: Minor,
+  id: string,
+  name: string,
+) =>
   aggregate(
     'STMTTRN',
     element('TRNTYPE', type),

@@ -1,6 +1,7 @@
 // Queries for monthly statements: balances from the sums of days, movements from the entries of the ledger.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
+
 import { pagesOf } from '../../application/ports/pagesOf.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { StatementViews } from '../../application/ports/readModels/statements.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { type LedgerAccount, MERCHANT_ACCOUNTS, type MerchantSums, NO_MONEY } from '../../domain/kernel/journal.ts';
@@ -43,9 +44,22 @@ const ENTRIES = `FROM rm_wallet.entries e WHERE ${walletHash('account_id', 'mode
   AND account_id = $1 AND mode = $2 AND currency = $3 AND at >= $4::timestamptz AND at <= $5::timestamptz
   AND ledger_accounts && '{${MERCHANT_ACCOUNTS}}'::rm_wallet.ledger_account[]`;
 
-const bounds = ({ accountId, mode }: Tenant, currency: string, { from, to }: StatementMonth) => [accountId, mode, currency, from, to];
+const bounds = ({ accountId, mode }: Tenant, currency: string, { from, to }: StatementMonth) => [
+  accountId,
+  mode,
+  currency,
+  from,
+  to,
+];
 
-const readPage = (db: Sql, tenant: Tenant, currency: string, month: StatementMonth, limit: number, last: EntryRow | null) => {
+const readPage = (
+  db: Sql,
+  tenant: Tenant,
+  currency: string,
+  month: StatementMonth,
+  limit: number,
+  last: EntryRow | null,
+) => {
   const from = last === null ? month.from : fromMillis(last.at_ms);
   return db.query<EntryRow>({
     name: 'statement_page',
@@ -87,7 +101,12 @@ interface ShapeRow {
 }
 
 /** Adds up entries that post to the same accounts in the same direction, which are of one kind. */
-const kinds = async (db: Sql, tenant: Tenant, currency: string, month: StatementMonth): Promise<readonly KindSums[]> => {
+const kinds = async (
+  db: Sql,
+  tenant: Tenant,
+  currency: string,
+  month: StatementMonth,
+): Promise<readonly KindSums[]> => {
   const { rows } = await db.query<ShapeRow>(
     `SELECT category, min(movements) AS movements, string_agg(account::text, ',') AS accounts, string_agg(sum::text, ',') AS amounts FROM (
        SELECT split_part(e.stream, '-', 1) AS category, e.ledger_accounts AS shape, sign(e.amounts[1]) AS direction, l.account,

@@ -4,7 +4,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
-import { addSums, type JournalEntry, type MerchantSums, merchantSums, NO_MONEY, totalOf } from '../../domain/kernel/journal.ts';
+import {
+  addSums,
+  type JournalEntry,
+  type MerchantSums,
+  merchantSums,
+  NO_MONEY,
+  totalOf,
+} from '../../domain/kernel/journal.ts';
 import { addSeconds, DAY_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { journalEntry } from '../../domain/payment/postings.ts';
@@ -20,7 +27,9 @@ import { histories, run } from '../support/paymentHistories.ts';
 
 const RUNS = 60;
 /** The histories' events are within four days of 2026-11-21. */
-const MONTHS = ['2026-10', '2026-11', '2026-12', '2027-01', '2027-02'].map((text) => statementMonth(text) as StatementMonth);
+const MONTHS = ['2026-10', '2026-11', '2026-12', '2027-01', '2027-02'].map(
+  (text) => statementMonth(text) as StatementMonth,
+);
 
 const PAYOUTS: readonly (readonly PayoutEvent[])[] = [
   [requested(), paid],
@@ -35,8 +44,12 @@ const shift = fc.oneof(
 );
 const plot = fc.array(
   fc.oneof(
-    fc.tuple(histories, shift).map(([[isLocked, steps], seconds]) => ({ of: 'payment' as const, isLocked, steps, seconds })),
-    fc.tuple(fc.constantFrom(...PAYOUTS), shift).map(([events, seconds]) => ({ of: 'payout' as const, events, seconds })),
+    fc
+      .tuple(histories, shift)
+      .map(([[isLocked, steps], seconds]) => ({ of: 'payment' as const, isLocked, steps, seconds })),
+    fc
+      .tuple(fc.constantFrom(...PAYOUTS), shift)
+      .map(([events, seconds]) => ({ of: 'payout' as const, events, seconds })),
   ),
   { minLength: 1, maxLength: 8 },
 );

@@ -95,9 +95,7 @@ function* movementRows(text: Amount, { opening, movements }: MonthSummary): Gene
       brasiliaMinute(at),
       MOVEMENT_NAMES[kind],
       reference,
-      text(gross),
-      fees === 0 ? '' : text(fees),
-      ...[available, pending, retained].map((change) => (change === 0 ? '' : text(change))),
+      ...[gross, fees, available, pending, retained].map((amount) => (amount === 0 ? '' : text(amount))),
       text(totalOf(balance)),
     ];
   }
@@ -137,7 +135,11 @@ export const renderStatement = async (
   const { mode } = facts;
   drawReceiptHead(pdf, { mode, logo, title, amount: text(totalOf(closing)), ...outcomeOf(facts) });
   drawFactTable(pdf, factRows(facts), FACTS_Y);
-  drawReceiptFooter(pdf, mode, 'Emitido pela Quita com base no razão da conta. As tarifas de saques e devoluções estão no valor.');
+  drawReceiptFooter(
+    pdf,
+    mode,
+    'Emitido pela Quita com base no razão da conta. As tarifas de saques e devoluções estão no valor.',
+  );
   await drawWideTable(pdf, KIND_COLUMNS, kindRows(text, month, closing), setImmediate);
   if (month.movements !== null) await drawWideTable(pdf, MOVEMENT_COLUMNS, movementRows(text, month), setImmediate);
   else await drawWideTable(pdf, DAY_COLUMNS, dayRows(text, month), setImmediate);

@@ -1,14 +1,14 @@
-// The route of monthly statements (contract.md Statements, rule M11).
+// The route of monthly statements (contract.md Statements, rule M12).
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { Statement } from '../../../application/statements/openStatement.ts';
 import { type StatementTextFormat, statementText } from '../../../application/statements/statementText.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { type StatementFacts, statementMonth } from '../../../domain/presentation/statement.ts';
+import { STATEMENT_FORMATS, statementFileName, statementMonth } from '../../../domain/presentation/statement.ts';
 import { isOfxCurrency } from '../../../domain/presentation/statementOfx.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, oneOf } from '../../kernel/query.ts';
-import { type AppServices } from '../../kernel/serverContext.ts';
 import { pathParam, route } from '../../kernel/route.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
 import { renderStatement } from './statementPdf.ts';
 import { STATEMENTS } from './tags.ts';
 
@@ -25,10 +25,6 @@ const month = pathParam(
     statementMonth(text) ??
     reject('invalid_filter', 'month must be a year and a month, such as 2026-11.', { param: 'month' }),
 );
-
-/** Returns `quita-2026-11-BRL.csv`, with `test` and `provisional` where they apply. */
-export const statementFileName = ({ mode, month: text, currency, isProvisional }: StatementFacts, format: string): string =>
-  `quita-${mode === 'test' ? 'test-' : ''}${text}-${currency}${isProvisional ? '-provisional' : ''}.${format}`;
 
 const encoder = new TextEncoder();
 
@@ -62,7 +58,10 @@ const statementRoute = route('GET', '/v1/statements/{month}', {
   params: { month },
   query: {
     currency: currencyCode('The currency. Default: BRL.'),
-    format: oneOf('`pdf` (the default) for people, `csv` for spreadsheets, `ofx` for accounting programs.', ['pdf', 'csv', 'ofx']),
+    format: oneOf(
+      '`pdf` (the default) for people, `csv` for spreadsheets, `ofx` for accounting programs.',
+      STATEMENT_FORMATS,
+    ),
   },
   refusesUnknownQuery: true,
   responses: {
@@ -77,7 +76,9 @@ const statementRoute = route('GET', '/v1/statements/{month}', {
       throw new StreamParked('the wallet does not follow one of its payments');
     const statement = await services.openStatement(tenant, params.month, currency);
     if (isRejection(statement))
-      return statement.code === 'rate_limited' ? { ...statement, headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : statement;
+      return statement.code === 'rate_limited'
+        ? { ...statement, headers: { 'Retry-After': RETRY_AFTER_SECONDS } }
+        : statement;
     const content = format === 'pdf' ? await pdf(statement, services) : streamed(statement, format);
     const headers = { 'Content-Disposition': `attachment; filename="${statementFileName(statement.facts, format)}"` };
     const contentType = format === 'csv' ? `${TYPES.csv}; charset=utf-8` : TYPES[format];

@@ -30,9 +30,18 @@ const drawRow = (pdf: Pdf, columns: readonly Column[], cells: readonly string[],
 const openPage = (pdf: Pdf, columns: readonly Column[]): number => {
   pdf.addPage({ size: 'A4', layout: 'landscape', margin: 0 });
   pdf.font(BOLD).fillColor(COLOR.muted);
-  drawRow(pdf, columns, columns.map(({ name }) => name), MARGIN);
+  drawRow(
+    pdf,
+    columns,
+    columns.map(({ name }) => name),
+    MARGIN,
+  );
   const right = PAGE_HEIGHT - MARGIN;
-  pdf.moveTo(MARGIN, MARGIN + ROW_HEIGHT - 4).lineTo(right, MARGIN + ROW_HEIGHT - 4).lineWidth(0.75).stroke(COLOR.line);
+  pdf
+    .moveTo(MARGIN, MARGIN + ROW_HEIGHT - 4)
+    .lineTo(right, MARGIN + ROW_HEIGHT - 4)
+    .lineWidth(0.75)
+    .stroke(COLOR.line);
   pdf.font(REGULAR).fillColor(COLOR.text);
   return MARGIN + ROW_HEIGHT + 2;
 };
