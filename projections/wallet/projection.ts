@@ -6,15 +6,27 @@ import { AGGREGATES, accountsOf } from '../../domain/aggregates.ts';
 import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isOfMerchant, type JournalEntry, merchantSums } from '../../domain/kernel/journal.ts';
+import { isOfMerchant, type JournalEntry, type MerchantSums, merchantSums } from '../../domain/kernel/journal.ts';
 import { hashOf } from '../engine/aggregateTable.ts';
+import { Additions, addCounts, type CounterTable, counterDdl } from '../engine/counterTable.ts';
 import type { Projection } from '../engine/projection.ts';
 
+const BALANCES: CounterTable<'amount'> = {
+  name: 'balances',
+  key: ['account_id', 'mode', 'currency', 'ledger_account'],
+  counts: ['amount'],
+};
+/** The sums of each civil day of São Paulo, of entries that change the merchant's money. */
+const MERCHANT_DAYS: CounterTable<'available' | 'pending' | 'retained' | 'movements'> = {
+  name: 'merchant_days',
+  key: ['account_id', 'mode', 'currency', 'day'],
+  counts: ['available', 'pending', 'retained', 'movements'],
+};
 const TABLES: Projection['tables'] = [
   { name: 'entries', key: ['stream', 'revision'] },
-  { name: 'balances', key: ['account_id', 'mode', 'currency', 'ledger_account'] },
+  { name: BALANCES.name, key: BALANCES.key },
   { name: 'held_tranches', key: ['stream'] },
-  { name: 'merchant_days', key: ['account_id', 'mode', 'currency', 'day'] },
+  { name: MERCHANT_DAYS.name, key: MERCHANT_DAYS.key },
 ];
 
 /** Returns whether an event of this type moves money of none of the aggregates. */
@@ -47,14 +59,11 @@ export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
       SELECT e.stream, e.payment_id, e.revision, (l.number - 1)::integer AS line, e.account_id, e.mode,
         l.ledger_account::text COLLATE "C" AS ledger_account, e.currency, l.amount, e.at
       FROM ${schema}.entries e, unnest(e.ledger_accounts, e.amounts) WITH ORDINALITY AS l (ledger_account, amount, number);
-    CREATE TABLE ${schema}.balances (account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
-      ledger_account text COLLATE "C" NOT NULL, amount bigint NOT NULL, PRIMARY KEY (account_id, mode, currency, ledger_account));
+    ${counterDdl(BALANCES, schema)}
+    ${counterDdl(MERCHANT_DAYS, schema)}
     CREATE TABLE ${schema}.held_tranches (stream text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL, amount bigint NOT NULL, release_at timestamptz NOT NULL);
-    CREATE INDEX ON ${schema}.held_tranches (account_id, mode, currency, release_at);
-    CREATE TABLE ${schema}.merchant_days (account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL,
-      currency text COLLATE "C" NOT NULL, day date NOT NULL, available bigint NOT NULL, pending bigint NOT NULL, retained bigint NOT NULL,
-      movements bigint NOT NULL, PRIMARY KEY (account_id, mode, currency, day));`,
+    CREATE INDEX ON ${schema}.held_tranches (account_id, mode, currency, release_at);`,
   writer: (schema: string) => new WalletWriter(schema, aggregates),
 });
 
@@ -72,9 +81,13 @@ class WalletWriter {
   readonly #schema: string;
   /** By category. */
   readonly #postings: ReadonlyMap<string, AnyAggregate['postings']>;
+  readonly #addToBalances: ReturnType<typeof addCounts<'amount'>>;
+  readonly #addToDays: ReturnType<typeof addCounts<keyof MerchantSums | 'movements'>>;
 
   constructor(schema: string, aggregates: readonly AnyAggregate[]) {
     this.#schema = schema;
+    this.#addToBalances = addCounts(BALANCES, schema);
+    this.#addToDays = addCounts(MERCHANT_DAYS, schema);
     this.#postings = new Map(aggregates.map(({ category, postings }) => [category, postings]));
   }
 
@@ -84,8 +97,7 @@ class WalletWriter {
     const entries = events.flatMap((logged) => this.#entriesOf(logged));
     if (entries.length > 0) {
       await this.#insertEntries(entries, tx);
-      await this.#addToBalances(entries, tx);
-      await this.#addToDays(entries, tx);
+      await this.#addUp(entries, tx);
     }
     await this.#holdAndRelease(events, tx);
   }
@@ -120,48 +132,18 @@ class WalletWriter {
     });
   }
 
-  async #addToBalances(entries: readonly EntryRow[], tx: Sql): Promise<void> {
-    const rows = entries.flatMap(({ logged, entry }) => entry.postings.map((posting) => ({ logged, ...posting })));
-    await tx.query({
-      name: `add_to_balances_${this.#schema}`,
-      text: `INSERT INTO ${this.#schema}.balances AS b (account_id, mode, currency, ledger_account, amount)
-        SELECT account_id, mode, currency, ledger_account, sum(amount)
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) AS v(account_id, mode, currency, ledger_account, amount)
-        GROUP BY 1, 2, 3, 4
-        ON CONFLICT (account_id, mode, currency, ledger_account) DO UPDATE SET amount = b.amount + excluded.amount`,
-      values: [
-        rows.map((row) => row.logged.account),
-        rows.map((row) => row.logged.mode),
-        rows.map((row) => row.currency),
-        rows.map((row) => row.account),
-        rows.map((row) => row.amount),
-      ],
-    });
-  }
-
-  async #addToDays(entries: readonly EntryRow[], tx: Sql): Promise<void> {
-    const rows = entries.filter(({ entry }) => entry.postings.some(isOfMerchant));
-    if (rows.length === 0) return;
-    const sums = rows.map(({ entry }) => merchantSums(entry.postings));
-    await tx.query({
-      name: `add_to_days_${this.#schema}`,
-      text: `INSERT INTO ${this.#schema}.merchant_days AS d (account_id, mode, currency, day, available, pending, retained, movements)
-        SELECT account_id, mode, currency, day, sum(available), sum(pending), sum(retained), count(*)
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::bigint[], $6::bigint[], $7::bigint[])
-          AS v(account_id, mode, currency, day, available, pending, retained)
-        GROUP BY 1, 2, 3, 4
-        ON CONFLICT (account_id, mode, currency, day) DO UPDATE SET available = d.available + excluded.available,
-          pending = d.pending + excluded.pending, retained = d.retained + excluded.retained, movements = d.movements + excluded.movements`,
-      values: [
-        rows.map(({ logged }) => logged.account),
-        rows.map(({ logged }) => logged.mode),
-        rows.map(({ currency }) => currency),
-        rows.map(({ entry }) => saoPauloDay(entry.at)),
-        sums.map(({ available }) => available),
-        sums.map(({ pending }) => pending),
-        sums.map(({ retained }) => retained),
-      ],
-    });
+  async #addUp(entries: readonly EntryRow[], tx: Sql): Promise<void> {
+    const balances = new Additions<'amount'>();
+    const days = new Additions<keyof MerchantSums | 'movements'>();
+    for (const { logged, entry, currency } of entries) {
+      const { account, mode } = logged;
+      for (const { account: ledgerAccount, amount } of entry.postings)
+        balances.add([account, mode, currency, ledgerAccount], { amount });
+      if (entry.postings.some(isOfMerchant))
+        days.add([account, mode, currency, saoPauloDay(entry.at)], { ...merchantSums(entry.postings), movements: 1 });
+    }
+    await this.#addToBalances(balances, tx);
+    await this.#addToDays(days, tx);
   }
 
   async #holdAndRelease(events: readonly LoggedEvent[], tx: Sql): Promise<void> {

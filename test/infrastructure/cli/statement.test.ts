@@ -31,7 +31,8 @@ describe('statement', () => {
     await database.drop();
     await rm(folder, { recursive: true });
   });
-  const run = <T>(...words: string[]): Promise<CliRun<T>> => runWords<T>(database.connectionString, 'statement', ...words);
+  const run = <T>(...words: string[]): Promise<CliRun<T>> =>
+    runWords<T>(database.connectionString, 'statement', ...words);
   const written = async (format: string, mode: string): Promise<Buffer> => {
     const file = join(folder, `${mode}.${format}`);
     const { code, err, json } = await run(account, month, '--format', format, '--mode', mode, '--out', file, '--json');
