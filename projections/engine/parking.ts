@@ -2,7 +2,7 @@
 // leaves the stream out, while all other streams continue (architecture §7).
 
 import { type EventCodec, type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
-import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -38,11 +38,12 @@ export class LeftOut {
   }
 }
 
-/** `name` is that of the live consumer, whose skips also apply to its copies. */
-export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
+/** `name` is that of the live consumer, whose skips also apply to its copies. `until`: leave out later skips. Default: none. */
+export const readSkips = async (log: EventLog, name: string, into: LeftOut, until?: Position): Promise<void> => {
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
+      if (until !== undefined && logged.position > until) return;
       if (isOf(logged, LOG_CONSUMER)) into.skip(logged.event.data.stream, logged.event.data.revision);
     }
 };

@@ -19,10 +19,16 @@ export interface Replay extends EventLog {
   readonly after: Position | null;
   /** Inclusive; null for the head at the start. */
   readonly until: Position | null;
-  /** Called in the transaction of each batch, after its rows. */
-  readonly onBatch?: (tx: Sql, position: Position, from: Position | null, poisoned: readonly Poison[]) => Promise<void>;
-  /** Called after each batch with the position reached and the total number of events read. */
-  readonly onTaken?: (position: Position, events: number) => void;
+  /** Called in the transaction of each batch of `count` events, after its rows. */
+  readonly onBatch?: (
+    tx: Sql,
+    position: Position,
+    from: Position | null,
+    poisoned: readonly Poison[],
+    count: number,
+  ) => Promise<void>;
+  /** Called and awaited after each batch with the position reached and the total number of events read. */
+  readonly onTaken?: (position: Position, events: number) => void | Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -48,7 +54,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     await takeBatch(options, recorded, to, position);
     position = to;
     events += recorded.length;
-    options.onTaken?.(position, events);
+    await options.onTaken?.(position, events);
     if (position >= end) break;
   }
   stop.abort();
@@ -69,7 +75,7 @@ const takeBatch = async (
     const failing = await ofLivingStreams(await applyCarefully(consumer, events, tx), store);
     const streams = new Set<string>(failing.map((poison) => poison.recorded.stream));
     const all = [...failing, ...unreadable.filter((poison) => !streams.has(poison.recorded.stream))];
-    await onBatch?.(tx, to, from, all);
+    await onBatch?.(tx, to, from, all, recorded.length);
     return all;
   });
   for (const { recorded: first } of poisoned) leftOut.park(first.stream, first.revision);
