@@ -128,6 +128,8 @@ const leftOutOf = async (db: Sql, log: EventLog, schema: string, name: string, a
   return leftOut;
 };
 
+/** Smaller than a rebuild's, so that the live projector never waits long for the database. */
+const BATCH_SIZE = 1_000;
 /** Longest pause between batches. */
 const REST_MS_MAX = 2_000;
 
@@ -160,6 +162,7 @@ const build = async (build: AsOfBuild, session: LeaderSession, projection: Proje
     ...{ store, codec, session, projection, writer: projection.writer(schema), leftOut },
     after: copy.position,
     until: asOf,
+    batchSize: BATCH_SIZE,
     onBatch: async (tx, to, from, poisoned, count) => {
       for (const { recorded, error } of poisoned)
         await tx.query(`INSERT INTO ${schema}.${PARKED} VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, [

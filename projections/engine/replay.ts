@@ -19,6 +19,8 @@ export interface Replay extends EventLog {
   readonly after: Position | null;
   /** Inclusive; null for the head at the start. */
   readonly until: Position | null;
+  /** Events per transaction. Default: 4,000. */
+  readonly batchSize?: number;
   /** Called in the transaction of each batch of `count` events, after its rows. */
   readonly onBatch?: (
     tx: Sql,
@@ -34,7 +36,7 @@ export interface Replay extends EventLog {
 
 /** Returns the position up to which all events were applied, and the number of events read. Throws ConsumerFailed. */
 export const replay = async (options: Replay): Promise<{ position: Position | null; events: number }> => {
-  const { store, projection, after, until, signal } = options;
+  const { store, projection, after, until, batchSize = REPLAY_BATCH_SIZE, signal } = options;
   const end = until ?? (await store.head());
   let position = after;
   let events = 0;
@@ -45,7 +47,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     after,
     // Categories that the projection doesn't follow are not read. They may be most of the log, or of a kind unknown to this program.
     categories: projection.categories,
-    batchSize: REPLAY_BATCH_SIZE,
+    batchSize,
     signal: signals,
   })) {
     const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);

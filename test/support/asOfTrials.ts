@@ -19,7 +19,11 @@ import type { Receiver } from '../world/receiver.ts';
 export type Rows = Readonly<Record<string, readonly string[]>>;
 
 /** Dumps every table of these read models. `schemaOf`: where a read model's tables are. */
-export const dump = async (db: Sql, schemaOf: (readModel: string) => string, names?: readonly string[]): Promise<Rows> => {
+export const dump = async (
+  db: Sql,
+  schemaOf: (readModel: string) => string,
+  names?: readonly string[],
+): Promise<Rows> => {
   const all: Record<string, readonly string[]> = {};
   for (const { name, tables } of PROJECTIONS.filter((one) => names?.includes(one.name) ?? true))
     for (const { name: table, key, counts = 'true' } of tables) {
@@ -39,7 +43,10 @@ const look = async (gateway: TestGateway): Promise<Seen> => {
   for (;;) {
     await gateway.untilProjected();
     const seen = await gateway.storage.reads.transaction(async (tx): Promise<Seen | null> => {
-      const checkpoints = await readCheckpoints(tx, PROJECTIONS.map(({ name }) => name));
+      const checkpoints = await readCheckpoints(
+        tx,
+        PROJECTIONS.map(({ name }) => name),
+      );
       const positions = new Set([...checkpoints.values()].map(({ position }) => position));
       const [position] = positions;
       // They move together, unless one of them has left the others for a while.
@@ -58,7 +65,12 @@ const others = (gateway: TestGateway, desk: PayoutDesk) => [
     await desk.post(`/v1/sandbox/charges/${id}/med`, {});
   },
   () => gateway.addUser('MEMBER'),
-  async () => gateway.post('/v1/api-keys', { label: newKey().slice(0, 20) }, { key: null, headers: await gateway.logIn('OWNER') }),
+  async () =>
+    gateway.post(
+      '/v1/api-keys',
+      { label: newKey().slice(0, 20) },
+      { key: null, headers: await gateway.logIn('OWNER') },
+    ),
   () => gateway.post('/v1/sandbox/settings', { auto_confirm_payouts: false }, { key: desk.merchant.key }),
 ];
 
@@ -115,7 +127,9 @@ export const expectAsSeen = async (gateway: TestGateway, all: readonly Seen[]): 
     const schema = `as_of_${n}`;
     const { signal } = new AbortController();
     const report = await platform.readModelsAsOf({ moment, schema, names }, signal, () => undefined);
-    expect(report.readModels.map(({ readModel, parked }) => [readModel, parked])).to.deep.equal(names.map((name) => [name, 0]));
+    expect(report.readModels.map(({ readModel, parked }) => [readModel, parked])).to.deep.equal(
+      names.map((name) => [name, 0]),
+    );
     expect(await dump(gateway.storage.reads, () => schema), JSON.stringify(moment)).to.deep.equal(rows);
     await platform.dropReadModelsAsOf(schema);
   }

@@ -1,7 +1,7 @@
 // Read models as of then equal what was live then, on both stores, and the live ones go on undisturbed.
 import { expect } from 'chai';
-import { dump, expectAsSeen, playAndLook } from '../support/asOfTrials.ts';
 import { liveSchema } from '../../projections/engine/projection.ts';
+import { dump, expectAsSeen, playAndLook } from '../support/asOfTrials.ts';
 import { onBothStores } from '../world/bothStores.ts';
 import type { TestGateway } from '../world/gateway.ts';
 import { openReady } from '../world/http.ts';
