@@ -27,6 +27,7 @@ import {
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
+  PERSONAL_INSTRUMENT_FIELDS,
   type PixInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
@@ -286,7 +287,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeInstrumentIssued: {
     version: 1,
     shape: record({ instrument: acquirerInstrument, at: time }),
-    personal: ['instrument'],
+    personal: PERSONAL_INSTRUMENT_FIELDS.map((field) => `instrument.${field}`),
   },
   ChargeInstrumentRefused: {
     version: 1,

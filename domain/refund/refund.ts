@@ -167,5 +167,6 @@ export const REFUND = aggregate<RefundId>()({
   idPrefix: 'rf_',
   decider: refund,
   serde: refundSerde,
+  isSealed: true,
   groups: oneGroup(refundSerde),
 });

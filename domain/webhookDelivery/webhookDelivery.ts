@@ -393,4 +393,5 @@ export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   serde: webhookDeliverySerde,
   groups: oneGroup(webhookDeliverySerde),
   isDeletable: true,
+  isSealed: true,
 });
