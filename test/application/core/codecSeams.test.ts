@@ -189,7 +189,7 @@ describe('a codec around the codec', () => {
     const session = await openSession('test');
     await createSchema(session, paymentsProjection, liveSchema('payments'));
     await session.close();
-    await rebuild(paymentsProjection, { store, codec }, openSession);
+    await rebuild([paymentsProjection], { store, codec }, openSession);
     return (
       (await database.sql.query<{ row: string }>('SELECT p::text AS row FROM rm_payments.payments p')).rows[0]?.row ??
       ''

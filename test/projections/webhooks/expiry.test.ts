@@ -166,7 +166,7 @@ describe('deliveries that ended long ago', () => {
       SELECT max(position) + 1, 0, now(), gen_random_uuid(), 'payment-' || gen_random_uuid(), 'x', '{}', '{}' FROM event_store.events`,
     );
     await reopen(); // one that remembers nothing of it
-    await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+    await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
     return deliveries.map(({ id, events, hasEnded }) => ({ id, hasEnded, lastDay: day(events.at(-1)?.day ?? 0) }));
   };
   const rowsOf = async () => {
@@ -205,7 +205,7 @@ describe('deliveries that ended long ago', () => {
         expect(await streamsLeft()).to.deep.equal(left.toSorted());
         expect(await differences()).to.deep.equal([]);
         const live = await rowsOf();
-        await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+        await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
         expect(await rowsOf()).to.deep.equal(live);
         expect(await expired().deleteSome(day(cutoff), 100)).to.equal(0);
       }),
@@ -289,7 +289,7 @@ describe('deliveries that ended long ago', () => {
   it('a rebuild that was killed half-way does not go on with rows of what is gone', async () => {
     await written([taken(0), taken(8)]);
     const killed = new AbortController();
-    const stopped = rebuild(webhookDeliveriesProjection, { store, codec }, openSession, killed.signal, () =>
+    const stopped = rebuild([webhookDeliveriesProjection], { store, codec }, openSession, killed.signal, () =>
       killed.abort(),
     );
     expect(
@@ -303,7 +303,7 @@ describe('deliveries that ended long ago', () => {
     expect(await expired().deleteSome(day(5), 9)).to.equal(1);
     expect(await besides()).to.deep.equal([]);
     const live = await rowsOf();
-    await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+    await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
     expect(await rowsOf()).to.deep.equal(live);
   });
 
