@@ -5,7 +5,7 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, type ConnectionId, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
-import { accepting, exactly, listOf } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import {
@@ -82,7 +82,7 @@ const listRoute = route('GET', '/ops/v1/providers', {
   ...FOR_OPERATORS,
   reads: COUNTED_IN,
   responses: {
-    200: { kind: 'json', description: 'The connections.', schema: exactly({ data: listOf(connectionSchema) }) },
+    200: { kind: 'json', description: 'The connections.', schema: s.exactly({ data: s.listOf(connectionSchema) }) },
   },
   handle: async ({ services: { platform } }) => ({ status: 200, body: { data: await platform.listConnections() } }),
 });
@@ -159,7 +159,7 @@ const rotateClientSecretRoute = route('POST', '/ops/v1/providers/{id}/client-sec
   operationId: 'rotateProviderClientSecret',
   summary: 'Replace the client secret of a provider connection',
   description: 'Stores a new client secret. New tokens are requested with it within about a second.',
-  body: jsonBody({ schema: accepting({ clientSecret }) }),
+  body: jsonBody({ schema: s.accepting({ clientSecret }) }),
   errors: ['invalid_connection'],
   handle: async (context) => {
     const { params, body, services } = context;
