@@ -1,5 +1,5 @@
 // Makes the security log's record of a changed setting: the setting, the account, and the key or user who changed it.
-import type { Tenant } from '../ports/paymentProvider.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { Changer } from './eventMetadata.ts';
 

@@ -4,7 +4,7 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { confirmEvidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
 import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
 import type { Evidence, MedCase } from '../../domain/dispute/medCase.ts';
-import { type EvidenceId, idIn, type MedCaseId } from '../../domain/kernel/ids.ts';
+import { type EvidenceId, idIn, type MedCaseId, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
@@ -26,7 +26,6 @@ import {
   EvidenceStorageUnavailable,
   type SentEvidence,
 } from '../ports/evidenceStorage.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { ownCase } from './ownCase.ts';
 

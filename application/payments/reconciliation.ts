@@ -2,7 +2,7 @@
 // (pix.md, "missed callbacks").
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Tenant } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -14,7 +14,6 @@ import {
   type PaymentProvider,
   type PaymentProviders,
   type ReceivedPayment,
-  type Tenant,
   UnknownAtProvider,
 } from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';

@@ -1,6 +1,6 @@
 // Cancels, approves and rejects payouts for merchants, their managers and operators (rules Y1, Y5). The executor carries it out.
 import type { Decision } from '../../domain/kernel/decider.ts';
-import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Tenant, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
@@ -13,7 +13,6 @@ import {
 import type { Payout, PayoutEvent, PayoutId, PayoutState } from '../../domain/payout/payout.ts';
 import { type Actor, type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 
 const change = async (
   { commands, accounts }: UseCaseNeeds,

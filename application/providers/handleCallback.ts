@@ -1,5 +1,5 @@
 // Handles stored callbacks. Nothing in a callback is believed: it only says which payments to read from the institution again (rule V2).
-import { type ConnectionId, PLATFORM_ACCOUNT, parseId, type RefundId } from '../../domain/kernel/ids.ts';
+import { type ConnectionId, PLATFORM_ACCOUNT, parseId, type RefundId, type Tenant } from '../../domain/kernel/ids.ts';
 import { MINUTE_MS } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { exists } from '../../domain/payment/payment.ts';
@@ -10,7 +10,7 @@ import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { idOf, payloadOf, text } from '../core/payloads.ts';
 import type { JobPayload, PayloadOf } from '../ports/jobs.ts';
-import { type ReceivedPayment, type Tenant, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {
   type CallbackAlerts,
   type CallbackFinding,

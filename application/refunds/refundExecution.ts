@@ -2,7 +2,7 @@
 // payment (architecture §4; rules M5–M7).
 
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
@@ -39,7 +39,7 @@ import {
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { Connected, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import type { Connected, PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 

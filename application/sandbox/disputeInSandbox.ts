@@ -5,7 +5,7 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { type BankRuling, giveUpReport, notRulable } from '../../domain/dispute/decisions.ts';
 import type { DisputeMethod } from '../../domain/dispute/medCase.ts';
-import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -17,7 +17,7 @@ import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { ownCase } from '../disputes/ownCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { ProviderCase, Tenant } from '../ports/paymentProvider.ts';
+import type { ProviderCase } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 

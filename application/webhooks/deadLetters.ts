@@ -1,12 +1,11 @@
 // Operators' lists of dead-lettered deliveries, across accounts.
 
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER } from '../ports/redrives.ts';
 

@@ -1,12 +1,13 @@
 // The secret that signs messages to payments' own URLs, one per account and mode (rule W7). A rotation replaces it at once, without
 // overlap.
+
 import { ACCOUNT, rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import { keepSecret, rotateSecret } from './signingSecrets.ts';

@@ -1,12 +1,11 @@
 // POST /v1/webhooks/endpoints/{id}/ping: sends one signed request, so that a merchant can test the receiver and its signature check. A ping
 // is not a delivery: it appears in no list and doesn't affect the endpoint's health.
-import { type EndpointId, type EventId, idIn } from '../../domain/kernel/ids.ts';
+import { type EndpointId, type EventId, idIn, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import { ownedBy, WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';

@@ -1,6 +1,6 @@
 // POST /v1/payments/{id}/resend-webhook (rule W8): sends the messages about the current status again, as new deliveries.
 
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
@@ -12,7 +12,6 @@ import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 
 interface Needs extends UseCaseNeeds {

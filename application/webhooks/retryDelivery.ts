@@ -1,6 +1,6 @@
 // POST /v1/webhooks/deliveries/{id}/retry (rule W8): sends one delivery at once, whatever its status.
 
-import type { DeliveryId, EndpointId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId, Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingDelivery } from '../../domain/presentation/delivery.ts';
@@ -18,7 +18,6 @@ import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.t
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { StreamMessages } from './streamMessages.ts';
 

@@ -1,6 +1,6 @@
 // Attempts a scheduled delivery until the endpoint accepts it, no attempts are left, or the endpoint is deleted (W3, W4, W6).
 import Type from 'typebox';
-import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type DeliveryId, type EndpointId, isRawId, PREFIX, type Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import {
@@ -27,7 +27,6 @@ import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';

@@ -1,6 +1,6 @@
 // Registers, changes and deletes webhook endpoints, and rotates their secrets (contract.md Webhook management, rules W5, W6).
 
-import { type EndpointId, idIn } from '../../domain/kernel/ids.ts';
+import { type EndpointId, idIn, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
 import {
@@ -16,7 +16,6 @@ import {
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';

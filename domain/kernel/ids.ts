@@ -35,6 +35,12 @@ export const PLATFORM_ACCOUNT = '0'.repeat(26) as AccountId;
 /** `test` is the sandbox; `live` reaches real providers. The modes share no data. */
 export type Mode = 'test' | 'live';
 
+/** An account in one mode. Everything of a merchant belongs to one. */
+export interface Tenant {
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+}
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const RAW = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;

@@ -1,8 +1,7 @@
 // Routes of payouts (rules Y1–Y5).
 
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
-import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId, parsePrefixedId, type Tenant } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
