@@ -9,12 +9,11 @@ import { notCancellable, recordCancelled, requestCancel } from '../../domain/pay
 import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { type Actor, metadataForProcess, metadataForRequest } from '../core/useCase.ts';
 import { type PaymentProviders, ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';

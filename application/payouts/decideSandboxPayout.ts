@@ -5,7 +5,7 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { NO_PAYOUT } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { SandboxPayoutBank } from '../ports/payoutRail.ts';
 
 /** `early`: the payout was not submitted to the bank yet. */

@@ -6,9 +6,8 @@ import { exists } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
-import { jobKind } from '../core/capability.ts';
+import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { idOf, payloadOf, text } from '../core/payloads.ts';
 import type { JobPayload, PayloadOf } from '../ports/jobs.ts';
 import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {

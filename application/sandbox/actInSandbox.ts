@@ -17,7 +17,7 @@ import { type DisputeRecord, isDisputed } from '../../domain/transaction/dispute
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { AcquirerFact, ProviderCase } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';

@@ -3,7 +3,7 @@
 import type { RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 export const NO_REFUND: Rejection = reject('not_found', 'There is no such refund.');

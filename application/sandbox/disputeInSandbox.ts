@@ -13,13 +13,12 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { medCaseIdOf, sandboxCaseIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import { ownCase } from '../disputes/ownCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { ProviderCase } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+import type { Randomness } from '../ports/system.ts';
 
 interface Needs extends UseCaseNeeds {
   readonly bank: SandboxBankPort;

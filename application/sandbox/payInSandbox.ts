@@ -11,10 +11,10 @@ import { makeEndToEndId } from '../../domain/pix/ids.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/incomingPayment.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn } from '../payments/ownPayment.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+import type { Randomness } from '../ports/system.ts';
 
 export interface SandboxPayment {
   readonly amount?: number;

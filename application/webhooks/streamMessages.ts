@@ -2,8 +2,8 @@
 // the events up to their own one and from the version of their form.
 import { LRUCache } from 'lru-cache';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
-import type { EventId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
+import type { EventId, PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import {
   type Again,
   MESSAGE_FORM,

@@ -19,22 +19,18 @@ import {
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { runAll, timedKind } from '../core/capability.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, instant, payloadOf } from '../core/payloads.ts';
+import { idOf, instant, payloadOf, runAll, timedKind } from '../core/capability.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
-import { overrideSecret } from './overrideSecret.ts';
-import { endpointSecret } from './signingSecrets.ts';
+import { endpointSecret, overrideSecret } from './signingSecrets.ts';
 import type { StreamMessage, StreamMessages } from './streamMessages.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 

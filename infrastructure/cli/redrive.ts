@@ -16,9 +16,8 @@ import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { redrives } from '../deliveries/redrives.ts';
 import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/system.ts';
-import { type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
+import { accountIdOf, type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accountIdOf } from './typed.ts';
 
 const option = ({ options }: CliInput, name: string): string | null => {
   const value = options[name];

@@ -12,7 +12,7 @@ import {
   type OpenedFile,
   type SentEvidence,
 } from '../../application/ports/evidenceStorage.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
+import type { Randomness } from '../../application/ports/system.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { EvidenceTokens } from './evidenceTokens.ts';

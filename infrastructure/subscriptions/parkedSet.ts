@@ -4,8 +4,7 @@
 import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { Tenant } from '../../domain/kernel/ids.ts';
+import type { StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import {
   PARKED_CHANNEL,
   type ParkedNotice,

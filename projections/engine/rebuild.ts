@@ -1,8 +1,8 @@
 // Builds a fresh copy of a read model beside the live one and swaps it in when it has caught up. A killed rebuild is resumed by the next
 // run. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
 import { moveCheckpoints, type Reached } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';

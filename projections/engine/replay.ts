@@ -2,8 +2,7 @@
 
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
 import { applyCarefully, decodeAll, type LeftOut, ofLivingStreams, type Poison } from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 

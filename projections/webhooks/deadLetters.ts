@@ -2,8 +2,15 @@
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type {
+  AccountId,
+  DeliveryId,
+  EndpointId,
+  Mode,
+  PaymentId,
+  StreamName,
+  Tenant,
+} from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { asTimestamp } from '../engine/aggregateTable.ts';
 

@@ -1,7 +1,6 @@
 // Progress of read models and processes, as known to this process (architecture §6 "read your writes").
 
-import type { StreamName } from '../../../domain/kernel/event.ts';
-import type { Tenant } from '../../../domain/kernel/ids.ts';
+import type { StreamName, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Position } from '../eventStore.ts';
 
 /** The names of read models, by registry. The registry of projections adds the product's read models. */

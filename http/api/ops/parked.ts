@@ -1,7 +1,7 @@
 // Routes of parked streams, which a read model or process no longer follows, for operators of the platform (rule O1).
 
 import { recordedEventView } from '../../../application/core/eventView.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';

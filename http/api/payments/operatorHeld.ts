@@ -1,6 +1,6 @@
 // Routes for the held money of all accounts, for operators of the platform (rule O1).
 
-import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
+import { heldSettlementOf } from '../../../application/payments/heldPayments.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';

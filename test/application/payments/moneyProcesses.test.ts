@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { release } from '../../../application/payments/fundsRelease.ts';
+import { reviewHeld } from '../../../application/payments/heldPayments.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
-import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
