@@ -7,7 +7,7 @@ import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../domain/keyring/keyri
 import { mayManageKeys } from '../../../domain/user/user.ts';
 import type { SessionCaller } from '../../kernel/callers.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
 export const label = s.described(
@@ -135,9 +135,9 @@ export const revokeApiKeyRoute = route('DELETE', '/v1/api-keys/{id}', {
     200: json('The key is revoked. Every server process rejects it.', s.exactly({ revoked: s.boolean })),
   },
   errors: ['API_KEY_ROLE_REQUIRED'],
-  handle: async (context) => {
-    const { caller, params, services } = context;
-    const done = await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { revoked: true } };
-  },
+  handle: async (context) =>
+    ok(
+      await context.services.revokeApiKey(context.caller.tenant.accountId, context.params.id, actorOf(context)),
+      () => ({ revoked: true }),
+    ),
 });

@@ -3,7 +3,7 @@
 import { shownFingerprint } from '../../../application/accounts/manageKeys.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, route } from '../../kernel/route.ts';
 import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
@@ -87,8 +87,7 @@ const revokeKeyOfAccountRoute = route('DELETE', '/ops/v1/accounts/{id}/api-keys/
   },
   handle: async (context) => {
     const { params: of, services } = context;
-    const done = await services.revokeApiKey(of.id, of.keyId, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { revoked: true } };
+    return ok(await services.revokeApiKey(of.id, of.keyId, actorOf(context)), () => ({ revoked: true }));
   },
 });
 

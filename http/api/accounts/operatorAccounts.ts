@@ -10,7 +10,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
@@ -177,8 +177,10 @@ const reopenAccountRoute = route('POST', '/ops/v1/accounts/{id}/reopen', {
   },
   handle: async (context) => {
     const { id: accountId } = context.params;
-    const done = await context.services.platform.reopenAccount(accountId, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { id: ACCOUNT.idPrefix + accountId, suspendedAt: null } };
+    return ok(await context.services.platform.reopenAccount(accountId, actorOf(context)), () => ({
+      id: ACCOUNT.idPrefix + accountId,
+      suspendedAt: null,
+    }));
   },
 });
 

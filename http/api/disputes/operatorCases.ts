@@ -11,7 +11,7 @@ import { AMOUNT_MAX, AMOUNT_MIN, toMinor } from '../../../domain/kernel/money.ts
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, pathParam, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
@@ -78,11 +78,8 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description
     ...FOR_OPERATORS,
     responses: DECIDED,
     errors: ['case_not_open'],
-    handle: async (context) => {
-      const { params, services } = context;
-      const done = await services.platform.reviewCase(params.id, verdict === 'approve', actorOf(context));
-      return isRejection(done) ? done : { status: 200, body: done };
-    },
+    handle: async (context) =>
+      ok(await context.services.platform.reviewCase(context.params.id, verdict === 'approve', actorOf(context))),
   });
 
 const REASON_MAX = 500;
@@ -148,8 +145,7 @@ const ruleRoute = route('POST', '/ops/v1/med/cases/{id}/rule', {
     const { params, body, services } = context;
     const { result, returnedToPayer } = body;
     const ruling = { result, returnedToPayer: returnedToPayer === undefined ? null : toMinor(returnedToPayer) };
-    const done = await services.platform.ruleCase(params.id, ruling, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.ruleCase(params.id, ruling, actorOf(context)));
   },
 });
 
@@ -177,8 +173,7 @@ const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
     if ([held, lost, nothing].filter((one) => one !== undefined).length !== 1) return NOT_ONE;
     const verdict = held !== undefined ? 'held' : lost !== undefined ? 'lost' : 'nothing';
     const settling = { verdict, amount: toMinor(held ?? lost ?? 0) } as const;
-    const done = await services.platform.settleCase(params.id, settling, body.reason, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.settleCase(params.id, settling, body.reason, actorOf(context)));
   },
 });
 
@@ -195,11 +190,8 @@ const dismissRoute = route('POST', '/ops/v1/med/cases/{id}/dismiss', {
   reads: ['disputes'],
   responses: { 200: json('The case.', s.exactly({ caseId: s.id(MED_CASE.idPrefix) })) },
   errors: ['case_not_open'],
-  handle: async (context) => {
-    const { params, body, services } = context;
-    const done = await services.platform.dismissReport(params.id, body.reason, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.dismissReport(context.params.id, context.body.reason, actorOf(context))),
 });
 
 export const OPERATOR_CASE_ROUTES: readonly Route[] = [

@@ -5,7 +5,7 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { paymentParam } from './payment.ts';
@@ -67,10 +67,8 @@ const releaseHeldRoute = route('POST', '/ops/v1/held/{id}/release', {
   ...FOR_OPERATORS,
   responses: REVIEWED,
   errors: ['held_already_settled'],
-  handle: async (context) => {
-    const done = await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null);
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null)),
 });
 
 const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
@@ -90,8 +88,7 @@ const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
   handle: async (context) => {
     const { params, body, services } = context;
     const pix = body.providerPaymentId ?? null;
-    const done = await services.platform.reviewHeld(params.id, 'return', actorOf(context), pix);
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.reviewHeld(params.id, 'return', actorOf(context), pix));
   },
 });
 
@@ -118,13 +115,9 @@ const settleHeldRoute = route('POST', '/ops/v1/held/{id}/settle', {
     const { params, body, services } = context;
     const settlement = heldSettlementOf(body);
     if (isRejection(settlement)) return settlement;
-    const done = await services.platform.reviewHeld(
-      params.id,
-      settlement,
-      actorOf(context),
-      body.providerPaymentId ?? null,
+    return ok(
+      await services.platform.reviewHeld(params.id, settlement, actorOf(context), body.providerPaymentId ?? null),
     );
-    return isRejection(done) ? done : { status: 200, body: done };
   },
 });
 

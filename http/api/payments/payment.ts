@@ -8,7 +8,7 @@ import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, type KeyContext, pathParam, route } from '../../kernel/route.ts';
+import { actorOf, json, type KeyContext, ok, pathParam, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
@@ -91,8 +91,7 @@ export const resendWebhookRoute = route('POST', '/v1/payments/{id}/resend-webhoo
   handle: async (context) => {
     const { caller, params, services } = context;
     assertFollowed(context, params.id);
-    const done = await services.resendWebhook(caller.tenant, params.id, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.resendWebhook(caller.tenant, params.id, actorOf(context)));
   },
 });
 

@@ -3,7 +3,7 @@ import type { ListedPayout } from '../../../application/ports/readModels/payouts
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
@@ -67,8 +67,7 @@ const approveRoute = route('POST', '/ops/v1/payouts/{id}/approve', {
   handle: async (context) => {
     const { params, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
-    const done = await services.platform.reviewPayoutOfAny(params.id, { verdict: 'approved' }, by);
-    return isRejection(done) ? done : { status: 200, body: shown(done) };
+    return ok(await services.platform.reviewPayoutOfAny(params.id, { verdict: 'approved' }, by), shown);
   },
 });
 
@@ -83,8 +82,7 @@ const rejectRoute = route('POST', '/ops/v1/payouts/{id}/reject', {
     const { params, body, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
     const verdict = { verdict: 'rejected', reason: body.reason ?? null } as const;
-    const done = await services.platform.reviewPayoutOfAny(params.id, verdict, by);
-    return isRejection(done) ? done : { status: 200, body: shown(done) };
+    return ok(await services.platform.reviewPayoutOfAny(params.id, verdict, by), shown);
   },
 });
 

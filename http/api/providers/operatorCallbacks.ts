@@ -9,7 +9,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { connectionParam } from './operatorConnections.ts';
@@ -96,8 +96,7 @@ const resolveRoute = route('POST', '/ops/v1/providers/{id}/callbacks/{callback}/
   handle: async (context) => {
     const { params, body, services } = context;
     const { actor } = actorOf(context);
-    const done = await services.platform.resolveCallback(params.id, params.callback, actor, body.reason);
-    return isRejection(done) ? done : { status: 200, body: callbackView(done) };
+    return ok(await services.platform.resolveCallback(params.id, params.callback, actor, body.reason), callbackView);
   },
 });
 

@@ -5,7 +5,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { matching, oneOf } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 
@@ -48,8 +48,7 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
     const connectionId = body.connection === undefined ? null : connectionOf(body.connection);
     if (body.connection !== undefined && connectionId === null)
       return reject('not_found', 'There is no such provider connection.');
-    const done = await platform.runReconciliation(connectionId, WAIT_MS);
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await platform.runReconciliation(connectionId, WAIT_MS));
   },
 });
 
@@ -173,11 +172,8 @@ const resolveRoute = route('POST', '/ops/v1/reconciliation/findings/{id}/resolve
   body: jsonBody({ schema: s.accepting({ reason: s.described('1 to 500 characters.', s.string()) }) }),
   responses: { 200: json('The finding.', findingSchema) },
   errors: ['not_found', 'invalid_request'],
-  handle: async (context) => {
-    const { params, body, services } = context;
-    const done = await services.platform.resolveFinding(params.id, body.reason, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: shown(done) };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.resolveFinding(context.params.id, context.body.reason, actorOf(context)), shown),
 });
 
 export const RECONCILIATION_ROUTES: readonly Route[] = [runRoute, reportRoute, listRoute, resolveRoute];
