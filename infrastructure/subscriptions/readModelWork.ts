@@ -1,8 +1,8 @@
 // Rebuilds read models and verifies them against the log, on behalf of operators.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { ReadModelWork } from '../../application/ports/readModelWork.ts';
+import type { OpenLeaderSession } from '../../application/ports/sql.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';
 import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';

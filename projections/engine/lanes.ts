@@ -7,9 +7,8 @@ import {
   type SubscriptionSignal,
   UnknownPosition,
 } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import {
   assertStillThere,
   LostLeadership,

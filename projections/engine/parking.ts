@@ -13,7 +13,7 @@ import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER } from '../../domain/logConsumer/logConsumer.ts';
 import { type ParkedStream, readParked } from './parkedStreams.ts';
 

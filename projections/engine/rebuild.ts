@@ -2,8 +2,8 @@
 // next run. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
 import { type Checkpoint, moveCheckpoints, type Reached } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';

@@ -2,8 +2,7 @@
 
 import type { Decoded, EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import { applyCarefully, decodeLists, type LeftOut, ofLivingStreams, type Poison, readableOf } from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';

@@ -1,8 +1,9 @@
 // Retries a parked stream: applies its events from the failed one to the consumer's checkpoint, in order, in the transaction that unparks
 // it. Events that an operator skipped in the meantime are left out.
+
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { LeaderSession } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
 import { type LeaderHooks, type Member, standingOf } from './lanes.ts';
 import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';

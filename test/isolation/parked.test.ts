@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os';
 import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { parkedCommands } from '../../infrastructure/cli/parked.ts';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';

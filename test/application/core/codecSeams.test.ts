@@ -22,7 +22,7 @@ import {
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
 import type { Category } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { EventSerde } from '../../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';

@@ -1,7 +1,6 @@
 // The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
 import { expect } from 'chai';
-import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
-import type { Sql } from '../../../application/ports/sql.ts';
+import type { OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies, rebuild } from '../../../projections/engine/rebuild.ts';
 import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';

@@ -5,8 +5,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
-import { type DeliveryId, type EndpointId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
+import {
+  type DeliveryId,
+  type EndpointId,
+  encodeRawId,
+  type PaymentId,
+  type StreamName,
+} from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
