@@ -67,7 +67,8 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
   const store = await openPostgresEventStore({ connectionString });
   const tenant: Tenant = { accountId: encodeRawId(randomBytes(16)) as AccountId, mode: 'test' };
   const payments: string[] = [];
-  await appendAll(store, () => {
+  const codec = testCodec();
+  await appendAll({ store, codec }, () => {
     if (payments.length === PAYMENTS) return null;
     const payment = paidPayment(payments.length, tenant.accountId);
     payments.push(readStreamName(payment.stream).id);
@@ -92,7 +93,6 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
   await session.query(COUNT);
   await session.query('VACUUM ANALYZE');
 
-  const codec = testCodec();
   const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
   const messages = new StreamMessages(new CommandHandler({ store, codec, ...system }), AGGREGATES);
   const now = fromMillis(Date.now());
