@@ -23,7 +23,7 @@ import { WEBHOOK_ENDPOINT, wants } from '../../domain/webhookEndpoint/webhookEnd
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
+import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { StreamMessages } from './streamMessages.ts';
 

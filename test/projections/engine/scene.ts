@@ -2,8 +2,8 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
 import { type AccountId, encodeRawId, type PaymentId, type StreamName } from '../../../domain/kernel/ids.ts';
