@@ -80,10 +80,6 @@ export const eventsOfRequests = async (
   return [...found.values()].sort((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt));
 };
 
-interface RequestsNeeds {
-  readonly requestUpkeep: RequestMinutes & RequestLogUpkeep;
-}
-
 interface FindingNeeds {
   readonly requestLog: Pick<RequestLogReads, 'withRequestId'>;
   readonly store: Pick<EventStore, 'subscribe'>;
@@ -113,7 +109,7 @@ const findRequest =
 
 export const requests = capability({
   name: 'requests',
-  parts: (needs: RequestsNeeds) => needs,
+  parts: (needs: { readonly requestUpkeep: RequestMinutes & RequestLogUpkeep }) => needs,
   upkeep: [
     {
       failure: 'old rate limit minutes could not be removed',

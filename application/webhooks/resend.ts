@@ -106,10 +106,6 @@ export const endpointRefused = async (
     : reject('endpoint_not_active', 'The endpoint of the delivery was deleted. The delivery can’t be sent again.');
 };
 
-interface Needs extends UseCaseNeeds {
-  readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
-}
-
 interface Resend {
   /** Whether an endpoint subscribes to one of the messages, or the payment has its own URL. */
   readonly resent: boolean;
@@ -122,7 +118,7 @@ interface Resend {
  * beyond the limit (M7). The process webhookFanOut schedules the deliveries, so they survive a crash of this process.
  */
 export const resendWebhook =
-  ({ commands, accounts, endpoints }: Needs) =>
+  ({ commands, accounts, endpoints }: UseCaseNeeds & { readonly endpoints: Pick<EndpointReads, 'subscriptions'> }) =>
   async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<Resend | Rejection> => {
     const last = await lastTransition(commands, id);
     if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;

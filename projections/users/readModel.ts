@@ -5,10 +5,6 @@ import { fromMillis } from '../../domain/kernel/time.ts';
 import { readModel } from '../engine/readModel.ts';
 import { usersProjection } from './projection.ts';
 
-interface Row extends Omit<ListedUser, 'addedAt'> {
-  readonly added_ms: number;
-}
-
 export const userViews = (db: Sql): UserViews => ({
   list: async (accountId, page) => {
     const after = page?.after ?? null;
@@ -20,7 +16,7 @@ export const userViews = (db: Sql): UserViews => ({
         ? []
         : [`(added_at, id) > (SELECT added_at, id FROM rm_users.users WHERE id = $${values.push(after)})`]),
     ];
-    const { rows } = await db.query<Row>(
+    const { rows } = await db.query<Omit<ListedUser, 'addedAt'> & { readonly added_ms: number }>(
       `SELECT id AS "userId", account_id AS "accountId", email, name, role, status,
          (extract(epoch FROM added_at) * 1000)::bigint AS added_ms
        FROM rm_users.users ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
