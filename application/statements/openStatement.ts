@@ -1,11 +1,11 @@
 // Opens the statement of a month: its facts, and what to read from the ledger. Nothing is read before it is asked for.
 import { ACCOUNT } from '../../domain/account/account.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { MerchantSums } from '../../domain/kernel/journal.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Movement, StatementFacts, StatementMonth } from '../../domain/presentation/statement.ts';
 import { KeyedCount } from '../core/keyedCount.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { MonthSummary, StatementViews } from '../ports/readModels/statements.ts';
 
 export interface StatementNeeds extends UseCaseNeeds {

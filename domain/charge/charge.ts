@@ -1,7 +1,6 @@
 // The charge: what the merchant asks the payer for, and how the request ends. Money movements are in transaction/.
 
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, ConnectionId, Mode, PaymentId } from '../kernel/ids.ts';
@@ -27,6 +26,7 @@ import {
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
+  PERSONAL_INSTRUMENT_FIELDS,
   type PixInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
@@ -286,7 +286,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeInstrumentIssued: {
     version: 1,
     shape: record({ instrument: acquirerInstrument, at: time }),
-    personal: ['instrument'],
+    personal: PERSONAL_INSTRUMENT_FIELDS.map((field) => `instrument.${field}`),
   },
   ChargeInstrumentRefused: {
     version: 1,

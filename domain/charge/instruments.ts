@@ -85,6 +85,10 @@ export const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method
   }),
 });
 
+/** What a payer pays with, and a phone number. The others are terms and references. */
+// biome-ignore format: one line
+export const PERSONAL_INSTRUMENT_FIELDS = ['redirectUrl', 'phone', 'entity', 'mbReference', 'barcode', 'line', 'pdfUrl', 'address'] as const;
+
 /** The instruments of a charge. An open charge has at least one. */
 export interface Instruments {
   readonly pix: PixInstrument | null;

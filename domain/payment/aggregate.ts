@@ -16,6 +16,7 @@ export const PAYMENT = aggregate<PaymentId>()({
   idPrefix: PREFIX.transaction,
   decider: payment,
   serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde }),
+  isSealed: true,
   groups: PAYMENT_GROUPS,
   postings: paymentPostings,
   publisher: paymentPublisher,

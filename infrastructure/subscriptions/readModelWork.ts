@@ -1,16 +1,16 @@
 // Rebuilds read models, verifies them against the log, and builds them as they were, on behalf of operators.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import {
   AsOfRefused,
   type Moment,
   type ReadModelWork,
   type WorkProgress,
 } from '../../application/ports/readModelWork.ts';
+import type { OpenLeaderSession } from '../../application/ports/sql.ts';
 import { buildAsOf, dropAsOf, lastRecordedBy } from '../../projections/engine/asOf.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
-import { type RebuildReport, rebuild } from '../../projections/engine/rebuild.ts';
+import { rebuild } from '../../projections/engine/rebuild.ts';
 import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { shareOf } from '../eventStore/share.ts';
 
@@ -27,14 +27,11 @@ export const readModelWork = (
 ): ReadModelWork => ({
   names: projections.map(({ name }) => name),
   rebuild: async (name, signal, onProgress) => {
-    const reports: RebuildReport[] = [];
-    for (const projection of projections.filter((one) => name === 'all' || one.name === name)) {
-      const head = await log.store.head();
-      const onTaken = (position: Position, events: number) =>
-        onProgress({ share: shareOf(position, head), what: `${projection.name}: ${events} events` });
-      reports.push(await rebuild(projection, log, openSession, signal, onTaken));
-    }
-    return reports;
+    const head = await log.store.head();
+    const onTaken = (position: Position, events: number) =>
+      onProgress({ share: shareOf(position, head), what: `${name}: ${events} events` });
+    const wanted = projections.filter((one) => name === 'all' || one.name === name);
+    return rebuild(wanted, log, openSession, signal, onTaken);
   },
   verify: async (signal, onProgress) => {
     const head = await log.store.head();
@@ -45,11 +42,9 @@ export const readModelWork = (
   },
   asOf: async ({ moment, schema, names }, signal, onProgress) => {
     const asOf = await positionOf(log.store, moment, signal, onProgress);
+    const onTaken = (position: Position, events: number) =>
+      onProgress({ share: shareOf(position, asOf), what: `${events} events` });
     const chosen = projections.filter(({ name }) => names.includes(name));
-    const onTaken = (readModel: string, position: Position, events: number) => {
-      const done = chosen.findIndex(({ name }) => name === readModel) + shareOf(position, asOf);
-      onProgress({ share: done / chosen.length, what: `${readModel}: ${events} events` });
-    };
     const readModels = await buildAsOf(chosen, { ...log, openSession, schema, asOf, signal, onTaken });
     return { position: asOf, readModels };
   },

@@ -2,14 +2,13 @@
 // are not touched (architecture §6). A killed build is resumed by the next run.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { AlreadyRunning, AsOfRefused } from '../../application/ports/readModelWork.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import { LostLeadership } from './checkpoints.ts';
 import { faultText, LeftOut, readSkips } from './parking.ts';
 import { pause } from './pause.ts';
 import type { Projection } from './projection.ts';
-import { replay } from './replay.ts';
+import { type Copy, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
 import { dropSchema } from './schemaVersions.ts';
 
@@ -82,7 +81,6 @@ interface CopyRow {
   readonly as_of: Position;
   readonly event_id: string | null;
   readonly position: Position | null;
-  readonly events: number;
 }
 
 /** Returns the copy's progress, after creating its tables if they don't exist. Throws AsOfRefused if they are as of another moment. */
@@ -108,7 +106,7 @@ const copyOf = async (
     throw new AsOfRefused(`schema ${schema} was made by another version of this program: drop it first (--drop)`);
   if (known !== undefined) return known;
   await tx.query(ddl(schema));
-  const made = { version, store_id: store.storeId, as_of: asOf, event_id: eventId, position: null, events: 0 };
+  const made = { version, store_id: store.storeId, as_of: asOf, event_id: eventId, position: null };
   await tx.query(
     `INSERT INTO ${schema}.${COPIES} (read_model, version, store_id, as_of, event_id) VALUES ($1, $2, $3, $4, $5)`,
     [name, version, store.storeId, asOf, eventId],
@@ -139,54 +137,64 @@ export interface AsOfBuild extends EventLog {
   /** The last position whose event the copies contain. */
   readonly asOf: Position;
   readonly signal?: AbortSignal;
-  readonly onTaken?: (readModel: string, position: Position, events: number) => void;
+  readonly onTaken?: (position: Position, events: number) => void;
 }
 
 export interface AsOfReport {
   readonly readModel: string;
-  /** Events read, including those of earlier runs. */
+  /** Number of events that may have changed its rows, including those of earlier runs. */
   readonly events: number;
   /** Streams with an event that the read model couldn't process. */
   readonly parked: number;
 }
 
-/** Builds one copy. It rests as long as it works, so that it takes at most half of a processor and of the database's time. */
-const build = async (build: AsOfBuild, session: LeaderSession, projection: Projection): Promise<AsOfReport> => {
-  const { store, codec, schema, asOf, signal, onTaken } = build;
-  const { name } = projection;
-  const copy = await session.transaction((tx) => copyOf(tx, schema, projection, store, asOf));
-  const leftOut = await leftOutOf(session, build, schema, name, asOf);
-  let { events } = copy;
+/** A copy while it is built. */
+interface Building extends Copy {
+  readonly position: Position | null;
+}
+
+/** Stores what a copy took of a batch. Throws LostLeadership if another process moved it. */
+const advance = async (
+  tx: Sql,
+  schema: string,
+  { projection: { name } }: Building,
+  { events, poisoned }: Taken,
+  from: Position | null,
+  to: Position,
+): Promise<void> => {
+  for (const { recorded, error } of poisoned)
+    await tx.query(`INSERT INTO ${schema}.${PARKED} VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, [
+      ...[name, recorded.stream, recorded.revision, faultText(error)],
+    ]);
+  const { rowCount } = await tx.query(
+    `UPDATE ${schema}.${COPIES} SET position = $2, events = events + $4 WHERE read_model = $1 AND position IS NOT DISTINCT FROM $3`,
+    [name, to, from, events],
+  );
+  if (rowCount !== 1) throw new LostLeadership(`another process builds ${schema}`);
+};
+
+/**
+ * Catches up copies that stand at one position. Rests as long as it works, so that it takes at most half of a processor and of the
+ * database's time.
+ */
+const build = async (
+  { store, codec, schema, asOf, signal, onTaken }: AsOfBuild,
+  session: LeaderSession,
+  copies: readonly Building[],
+): Promise<void> => {
   let begun = performance.now();
   await replay({
-    ...{ store, codec, session, projection, writer: projection.writer(schema), leftOut },
-    after: copy.position,
-    until: asOf,
-    batchSize: BATCH_SIZE,
-    onBatch: async (tx, to, from, poisoned, count) => {
-      for (const { recorded, error } of poisoned)
-        await tx.query(`INSERT INTO ${schema}.${PARKED} VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, [
-          ...[name, recorded.stream, recorded.revision, faultText(error)],
-        ]);
-      const { rowCount } = await tx.query(
-        `UPDATE ${schema}.${COPIES} SET position = $2, events = events + $4 WHERE read_model = $1 AND position IS NOT DISTINCT FROM $3`,
-        [name, to, from, count],
-      );
-      if (rowCount !== 1) throw new LostLeadership(`another process builds ${schema}`);
-      events += count;
+    ...{ store, codec, session, copies, after: (copies[0] as Building).position, until: asOf, batchSize: BATCH_SIZE },
+    onBatch: async (tx, to, from, taken) => {
+      for (const [n, copy] of copies.entries()) await advance(tx, schema, copy, taken[n] as Taken, from, to);
     },
-    onTaken: async (position) => {
-      onTaken?.(name, position, events);
+    onTaken: async (position, events) => {
+      onTaken?.(position, events);
       await pause(Math.min(performance.now() - begun, REST_MS_MAX), signal);
       begun = performance.now();
     },
     ...(signal && { signal }),
   });
-  const { rows } = await session.query<{ parked: number }>(
-    `SELECT count(*) AS parked FROM ${schema}.${PARKED} WHERE read_model = $1`,
-    [name],
-  );
-  return { readModel: name, events, parked: rows[0]?.parked ?? 0 };
 };
 
 /** Builds copies of the read models. Throws AsOfRefused if the schema is in use for something else, and AlreadyRunning. */
@@ -194,13 +202,26 @@ export const buildAsOf = async (
   projections: readonly Projection[],
   wanted: AsOfBuild,
 ): Promise<readonly AsOfReport[]> => {
-  const session = await sessionFor(wanted.schema, wanted.openSession);
+  const { schema, store, asOf } = wanted;
+  const session = await sessionFor(schema, wanted.openSession);
   try {
-    if ((await stateOf(session, wanted.schema)) === 'foreign') throw foreign(wanted.schema);
+    if ((await stateOf(session, schema)) === 'foreign') throw foreign(schema);
     await holdRetention(session);
-    const reports: AsOfReport[] = [];
-    for (const projection of projections) reports.push(await build(wanted, session, projection));
-    return reports;
+    const building: Building[] = [];
+    for (const projection of projections) {
+      const { position } = await session.transaction((tx) => copyOf(tx, schema, projection, store, asOf));
+      const leftOut = await leftOutOf(session, wanted, schema, projection.name, asOf);
+      building.push({ projection, writer: projection.writer(schema), leftOut, position });
+    }
+    // Copies of a killed build stand where it ended, the others at the start.
+    for (const copies of Map.groupBy(building, ({ position }) => position).values())
+      await build(wanted, session, copies);
+    const { rows } = await session.query<AsOfReport>(
+      `SELECT read_model AS "readModel", events, (SELECT count(*) FROM ${schema}.${PARKED} p WHERE p.read_model = c.read_model) AS parked
+       FROM ${schema}.${COPIES} c WHERE read_model = ANY ($1::text[]) ORDER BY array_position($1::text[], read_model)`,
+      [projections.map(({ name }) => name)],
+    );
+    return rows;
   } finally {
     await session.close();
   }

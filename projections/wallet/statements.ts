@@ -1,9 +1,9 @@
 // Queries for monthly statements: balances from the sums of days, movements from the entries of the ledger.
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { StatementViews } from '../../application/ports/readModels/statements.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { type LedgerAccount, MERCHANT_ACCOUNTS, type MerchantSums, NO_MONEY } from '../../domain/kernel/journal.ts';
 import { add, type Minor, toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';

@@ -1,7 +1,7 @@
 // Queries for monthly statements, on the ledger of one account, mode and currency.
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { MerchantSums } from '../../../domain/kernel/journal.ts';
 import type { DaySums, KindSums, Movement, StatementMonth } from '../../../domain/presentation/statement.ts';
-import type { Tenant } from '../paymentProvider.ts';
 
 /** A month as seen at one moment. */
 export interface MonthSummary {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
 import { AlreadyRunning, AsOfRefused } from '../../../application/ports/readModelWork.ts';
+import type { OpenLeaderSession } from '../../../application/ports/sql.ts';
 import { LOG_CONSUMER } from '../../../domain/logConsumer/logConsumer.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { buildAsOf, dropAsOf, lastRecordedBy } from '../../../projections/engine/asOf.ts';

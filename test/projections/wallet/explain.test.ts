@@ -1,7 +1,6 @@
 // Statements read the entries of their month and account, and an opening balance reads days, beside 100,000 other entries (architecture §6).
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { AccountId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { statementMonth } from '../../../domain/presentation/statement.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
