@@ -49,7 +49,7 @@ const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string,
 export const isMailed = reading(MED_CASE.groups, {
   reads: ['course', 'deadline', 'end'],
   nothing: ['MedCaseAppealed'],
-  ignores: ['evidence', 'review', 'reports'],
+  ignores: ['evidence', 'review', 'reports', 'erasure'],
 });
 
 /** Returns subject and sentence of the mail about an event, or null if the event is not mailed. */

@@ -34,7 +34,7 @@ export const caseMailing = processManager({
   reactions: {
     medCase: reacting(MED_CASE.groups, {
       reads: following(isMailed, mail),
-      ignores: ['evidence', 'review', 'reports'],
+      ignores: ['evidence', 'review', 'reports', 'erasure'],
     }),
   },
 });

@@ -41,7 +41,7 @@ export const caseTelling = processManager({
         MedCaseReportNotTaken: nothing,
         MedCaseReportDismissed: nothing,
       },
-      ignores: ['deadline', 'evidence', 'review'],
+      ignores: ['deadline', 'evidence', 'review', 'erasure'],
     }),
   },
 });

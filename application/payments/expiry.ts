@@ -56,6 +56,7 @@ export const expiry = processManager({
         'returns',
         'refund',
         'dispute',
+        'erasure',
       ],
     }),
   },

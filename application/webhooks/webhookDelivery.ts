@@ -84,6 +84,7 @@ export const webhookDelivery = processManager({
         },
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
+        WebhookDeliveryPersonalDataErased: nothing,
       },
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {

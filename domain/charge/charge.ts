@@ -144,6 +144,8 @@ interface Existing {
   readonly cancelRequestedAt: Timestamp | null;
   /** How often a resend of its webhooks was requested. */
   readonly resends: number;
+  /** When the payment's personal data was erased; absent if it was not (L2). */
+  readonly erasedAt?: Timestamp;
 }
 export type ChargeState =
   | { readonly status: 'absent' }

@@ -1,4 +1,5 @@
 // Payment instruments: one per method, issued by a provider, each with its own expiry (rule I8a).
+import { ERASED } from '../kernel/erasure.ts';
 import { oneOf, record, taggedBy, text, time } from '../kernel/serde.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
 import type { PaymentMethod } from './methods.ts';
@@ -84,6 +85,23 @@ export const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method
     currency: text(),
   }),
 });
+
+/** Returns the instrument without personal data: the payer's phone, and the pages that show the payer. */
+export const erasedInstrument = (instrument: AcquirerInstrument): AcquirerInstrument => {
+  switch (instrument.method) {
+    case 'CREDIT_CARD':
+      return { ...instrument, redirectUrl: ERASED };
+    case 'MBWAY':
+      return { ...instrument, phone: ERASED };
+    case 'BOLETO':
+      return { ...instrument, pdfUrl: ERASED };
+    case 'MULTIBANCO':
+    case 'CRYPTO':
+      return instrument;
+    default:
+      return instrument satisfies never;
+  }
+};
 
 /** The instruments of a charge. An open charge has at least one. */
 export interface Instruments {

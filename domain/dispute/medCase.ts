@@ -1,6 +1,7 @@
 // A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
 // changes, and moves the money (ADR 0011).
 import { type Decider, ignore } from '../kernel/decider.ts';
+import { ERASED } from '../kernel/erasure.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
 import { add, type Minor, most, ZERO } from '../kernel/money.ts';
@@ -178,7 +179,11 @@ export type MedCaseReportDismissed = Fact<
   { readonly by: string; readonly reason: string; readonly at: Timestamp }
 >;
 
+/** The personal data of the case was erased, together with that of its payment (L2). */
+export type MedCasePersonalDataErased = Fact<'MedCasePersonalDataErased', { readonly at: Timestamp }>;
+
 export type MedCaseEvent =
+  | MedCasePersonalDataErased
   | MedCaseMoneyReturned
   | MedCaseReportNotTaken
   | MedCaseReportDismissed
@@ -333,6 +338,8 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
     }
     case 'MedCaseReportDismissed':
       return { ...state, contradiction: null };
+    case 'MedCasePersonalDataErased':
+      return erased(state);
     case 'MedCaseOpened':
     case 'MedCaseReportNotTaken':
       return state;
@@ -362,11 +369,26 @@ const evolveAbsent = (state: NoCase, event: MedCaseEvent): MedCaseState => {
     case 'MedCaseSettled':
     case 'MedCaseLateReported':
     case 'MedCaseMoneyReturned':
+    case 'MedCasePersonalDataErased':
       return state;
     default:
       return ignore(state, event);
   }
 };
+
+const erased = (state: MedCase): MedCase => ({
+  ...state,
+  terms: { ...state.terms, reason: null },
+  appeal: state.appeal && { ...state.appeal, reason: ERASED },
+  evidence: state.evidence.map((file) => ({ ...file, fileName: ERASED })),
+});
+
+/** Returns whether the case holds personal data. */
+export const holdsPersonalData = (state: MedCaseState): boolean =>
+  state.status !== 'absent' &&
+  (state.terms.reason !== null ||
+    (state.appeal !== null && state.appeal.reason !== ERASED) ||
+    state.evidence.some(({ fileName }) => fileName !== ERASED));
 
 const STATUS_OF = { lost: 'rejected', nothing: 'closed' } as const;
 const OUTCOME_OF = { lost: 'lost', nothing: 'refunded_to_merchant' } as const;

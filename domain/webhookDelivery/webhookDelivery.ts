@@ -106,7 +106,11 @@ export type WebhookDeliveryRetryRequested = Fact<
   }
 >;
 
+/** The personal data of the delivery was erased, together with that of its payment (L2). */
+export type WebhookDeliveryPersonalDataErased = Fact<'WebhookDeliveryPersonalDataErased', { readonly at: Timestamp }>;
+
 export type WebhookDeliveryEvent =
+  | WebhookDeliveryPersonalDataErased
   | WebhookDeliveryAttemptFailed
   | WebhookDeliverySucceeded
   | WebhookDeliveryDeadLettered
@@ -189,6 +193,8 @@ const evolve = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): Webho
     const known = before ?? state;
     return known.status === 'absent' ? state : retried(known, event.data);
   }
+  if (event.type === 'WebhookDeliveryPersonalDataErased')
+    return state.status === 'absent' ? state : { ...state, lastResponseBody: null };
   if (before === null) return state;
   const { status: _, target: __, nextAttemptAt, isProbe: ___, ...progress } = before;
   const updatedAt = event.data.at;
@@ -296,6 +302,14 @@ export const cancelDelivery =
     return { events: [{ type: 'WebhookDeliveryCancelled', data: { reason, at, delivery } }], reply: 'recorded' };
   };
 
+/** Erases the response that the endpoint sent last. No-op if there is none. */
+export const eraseDelivery =
+  (at: Timestamp): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'erased'> =>
+  (state) => {
+    const holdsAny = state.status !== 'absent' && state.lastResponseBody !== null;
+    return { events: holdsAny ? [{ type: 'WebhookDeliveryPersonalDataErased', data: { at } }] : [], reply: 'erased' };
+  };
+
 type RetryDecision = Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'requested' | 'nothing'>;
 
 const requested = (target: string, isProbe: boolean, at: Timestamp, delivery: Delivery | null) => ({
@@ -378,6 +392,7 @@ const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliver
     personal: [],
     unsaid: ofDelivery,
   },
+  WebhookDeliveryPersonalDataErased: { version: 1, shape: record({ at: time }), personal: [] },
   WebhookDeliveryRetryRequested: {
     version: 1,
     shape: record({ target: text(), isProbe: flag, at: time, delivery }),

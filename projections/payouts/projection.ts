@@ -45,7 +45,7 @@ const requested = aggregateTable({
 
 const movesRefund = reading(PAYMENT_GROUPS, {
   reads: ['refund'],
-  ignores: ['demand', 'methods', 'money', 'held', 'returns', 'dispute'],
+  ignores: ['demand', 'methods', 'money', 'held', 'returns', 'dispute', 'erasure'],
 });
 const IDLE: ReadonlySet<string> = new Set(movesRefund.unread);
 
