@@ -1,6 +1,6 @@
 // A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
 // changes, and moves the money (ADR 0011).
-import { type Decider, ignore } from '../kernel/decider.ts';
+import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import { ERASED } from '../kernel/erasure.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
@@ -383,12 +383,13 @@ const erased = (state: MedCase): MedCase => ({
   evidence: state.evidence.map((file) => ({ ...file, fileName: ERASED })),
 });
 
-/** Returns whether the case holds personal data. */
-export const holdsPersonalData = (state: MedCaseState): boolean =>
-  state.status !== 'absent' &&
-  (state.terms.reason !== null ||
-    (state.appeal !== null && state.appeal.reason !== ERASED) ||
-    state.evidence.some(({ fileName }) => fileName !== ERASED));
+/** Erases the case's personal data. May be repeated, for data that was recorded since. */
+export const eraseCase =
+  (at: Timestamp): Decision<MedCaseState, MedCaseEvent, 'erased'> =>
+  (state) => ({
+    events: state.status === 'absent' ? [] : [{ type: 'MedCasePersonalDataErased', data: { at } }],
+    reply: 'erased',
+  });
 
 const STATUS_OF = { lost: 'rejected', nothing: 'closed' } as const;
 const OUTCOME_OF = { lost: 'lost', nothing: 'refunded_to_merchant' } as const;

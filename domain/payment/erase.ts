@@ -1,6 +1,6 @@
 // Decides on erasures of a payment's personal data (rules L2, L3).
 import type { Decision } from '../kernel/decider.ts';
-import { type ErasureWish, erasureOf } from '../kernel/erasure.ts';
+import { type Erasure, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
 import { isRejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { endOf, unfinishedBecause } from './finality.ts';
@@ -25,3 +25,22 @@ export const erasePayment =
     if (isRejection(erasure)) return erasure;
     return { events: [{ type: 'PaymentPersonalDataErased', data: erasure }], reply: 'erased' };
   };
+
+/** Erases data that was recorded after the erasure, before the key was destroyed. No-op if the payment was not erased. */
+export const erasePaymentAgain =
+  (by: string, at: Timestamp): Decision<PaymentState, PaymentEvent, 'erased'> =>
+  (state) => ({
+    events:
+      exists(state) && state.charge.erasedAt !== undefined
+        ? [{ type: 'PaymentPersonalDataErased', data: again(by, at) }]
+        : [],
+    reply: 'erased',
+  });
+
+/** Returns the erasure of data that was recorded after an erasure. */
+export const again = (by: string, at: Timestamp): Erasure => ({
+  by,
+  reason: 'recorded after the erasure',
+  despiteRetention: false,
+  at,
+});

@@ -102,13 +102,13 @@ export const requestRefund =
     reply: 'requested',
   });
 
-/** Erases the refund's personal data. No-op if it holds none. */
+/** Erases the refund's personal data. May be repeated, for data that was recorded since. */
 export const eraseRefund =
   (at: Timestamp): Decision<RefundState, RefundEvent, 'erased'> =>
-  (state) => {
-    const holdsAny = state.status !== 'absent' && state.order.destination !== null;
-    return { events: holdsAny ? [{ type: 'RefundPersonalDataErased', data: { at } }] : [], reply: 'erased' };
-  };
+  (state) => ({
+    events: state.status === 'absent' ? [] : [{ type: 'RefundPersonalDataErased', data: { at } }],
+    reply: 'erased',
+  });
 
 export type RefundOutcome =
   | { readonly kind: 'processing' }

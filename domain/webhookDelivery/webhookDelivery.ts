@@ -302,13 +302,13 @@ export const cancelDelivery =
     return { events: [{ type: 'WebhookDeliveryCancelled', data: { reason, at, delivery } }], reply: 'recorded' };
   };
 
-/** Erases the response that the endpoint sent last. No-op if there is none. */
+/** Erases the response that the endpoint sent last. May be repeated, for a response that was recorded since. */
 export const eraseDelivery =
   (at: Timestamp): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'erased'> =>
-  (state) => {
-    const holdsAny = state.status !== 'absent' && state.lastResponseBody !== null;
-    return { events: holdsAny ? [{ type: 'WebhookDeliveryPersonalDataErased', data: { at } }] : [], reply: 'erased' };
-  };
+  (state) => ({
+    events: state.status === 'absent' ? [] : [{ type: 'WebhookDeliveryPersonalDataErased', data: { at } }],
+    reply: 'erased',
+  });
 
 type RetryDecision = Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'requested' | 'nothing'>;
 

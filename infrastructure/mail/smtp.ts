@@ -28,6 +28,7 @@ export const smtpMail = ({ url, from, requiresTls }: SmtpOptions): MailSender =>
     send: async (mail) => {
       await (await transport.opened()).sendMail(messageOf(mail, from));
     },
+    forget: async () => undefined, // nothing is kept
     close: () => transport.close(),
   };
 };

@@ -1,0 +1,2 @@
+import type { CliCommand } from '../cli/command.ts';
+export const privacyCommands: readonly CliCommand[] = [];

@@ -1,0 +1,4 @@
+// CLI commands about personal data.
+import { privacyCommands } from './commands.ts';
+
+export const commands = privacyCommands;
