@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import type { Needs } from '../application/capabilities.ts';
 import { capability, each, job, jobKind, owedBy } from '../application/core/capability.ts';
 import { jobsOf, type OperatorsOf, type UseCasesOf } from '../application/core/capabilityList.ts';
-import { JsonEventCodec } from '../application/core/eventCodec.ts';
 import { type Actor, metadataForProcess, metadataForRequest } from '../application/core/eventMetadata.ts';
 import { idOf, mode, payloadOf } from '../application/core/payloads.ts';
 import { enqueue, nothing, processManager, reacting } from '../application/core/reactions.ts';
@@ -43,6 +42,7 @@ import { liveSchema } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
 import { walletOf } from '../projections/wallet/projection.ts';
+import { testCodec } from './support/dataKeys.ts';
 import { PAYMENT_ID } from './support/samples.ts';
 import type { TestGateway } from './world/gateway.ts';
 import { expectError, openReady } from './world/http.ts';
@@ -369,7 +369,7 @@ describe('a foreign capability', () => {
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let receiver: Receiver;
   const logged: string[] = [];
-  const codec = new JsonEventCodec(aggregates);
+  const codec = testCodec(aggregates);
   const projections = [...PROJECTIONS.filter(({ name }) => name !== 'wallet'), walletOf(aggregates), tipsProjection];
 
   let isAway = false;

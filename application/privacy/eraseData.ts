@@ -8,7 +8,7 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import { type FindNeeds, findPerson, type Held, type OwnerId, type Subject } from './findPerson.ts';
+import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
 import { concerns } from './heldData.ts';
 
 export interface EraseNeeds extends FindNeeds {
@@ -68,8 +68,9 @@ const textsIn = (data: unknown): readonly string[] => {
 };
 
 /**
- * Erases the data of everything found for the subject, up to FOUND_MAX payments and payouts. Each is erased or refused on its own. Rejects
- * with `invalid_request` for an unusable reason, and with `not_found` if nothing is held.
+ * Erases the data of everything found for the subject, up to FOUND_MAX payments and payouts. Those of a person are erased or refused one by
+ * one. Rejects with `invalid_request` for an unusable reason, with `not_found` if nothing is held, and for a single payment or payout as
+ * `eraseOne` does.
  */
 export const eraseData =
   (needs: EraseNeeds) =>
@@ -86,6 +87,7 @@ export const eraseData =
     for (const one of held) {
       const owner = ownerOf(one);
       const done = await eraseOne(needs)(owner, one, order, by);
+      if (isRejection(done) && isOwner(subject)) return done;
       erased.push(
         isRejection(done) ? { owner, outcome: 'refused', refused: done } : { owner, outcome: done, refused: null },
       );

@@ -134,7 +134,7 @@ async function* ofPerson(needs: FindNeeds, person: Person): AsyncGenerator<Exist
     yield* page.filter((payout) => concerns(dataOfPayout(payout), person));
 }
 
-const isOwner = (subject: Subject): subject is OwnerId => 'payment' in subject || 'payout' in subject;
+export const isOwner = (subject: Subject): subject is OwnerId => 'payment' in subject || 'payout' in subject;
 
 /** Returns up to FOUND_MAX payments and payouts that hold data of the subject, and whether there are more. */
 export const findPerson =

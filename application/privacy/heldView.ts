@@ -29,6 +29,6 @@ export type HeldView = ReturnType<typeof heldView>;
 /** `because`: why the data stays, or null. */
 export const erasedView = ({ owner, outcome, refused }: Erased) => ({
   id: publicId(owner),
-  outcome: outcome === 'erasedBefore' ? 'erased_before' : outcome,
+  outcome: outcome === 'erasedBefore' ? ('erased_before' as const) : outcome,
   because: refused === null ? null : refused.message,
 });

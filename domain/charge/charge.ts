@@ -27,6 +27,7 @@ import {
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
+  PERSONAL_INSTRUMENT_FIELDS,
   type PixInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
@@ -263,7 +264,8 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       createdAt: time,
       fingerprint: fingerprintShape,
     }),
-    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
+    // A webhookUrl is the merchant's own address, and decides for ever where messages go.
+    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId'],
     unsaid: {
       paymentId: { is: 'subject' },
       accountId: { is: 'account' },
@@ -288,7 +290,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeInstrumentIssued: {
     version: 1,
     shape: record({ instrument: acquirerInstrument, at: time }),
-    personal: ['instrument'],
+    personal: PERSONAL_INSTRUMENT_FIELDS.map((field) => `instrument.${field}`),
   },
   ChargeInstrumentRefused: {
     version: 1,

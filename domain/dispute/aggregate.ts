@@ -147,6 +147,7 @@ export const MED_CASE = aggregate<MedCaseId>()({
   idPrefix: 'med_',
   decider: medCase,
   serde: medCaseSerde,
+  isSealed: true,
   errors: DISPUTE_ERRORS,
   groups: partition<MedCaseEvent>()({
     course: ['MedCaseOpened', 'MedCaseEvidenceRequested', 'MedCaseAppealed'],

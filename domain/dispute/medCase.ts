@@ -1,10 +1,10 @@
 // A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
 // changes, and moves the money (ADR 0011).
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import { ERASED } from '../kernel/erasure.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
 import { add, type Minor, most, ZERO } from '../kernel/money.ts';
+import { ERASED } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 
 /** `med` disputes a Pix payment; the others dispute card payments. */

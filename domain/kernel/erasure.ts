@@ -4,9 +4,6 @@ import { type Rejection, reject } from './rejection.ts';
 import { flag, record, text, time } from './serde.ts';
 import type { Timestamp } from './time.ts';
 
-/** Stands for a text that must not be null. */
-export const ERASED = 'erased';
-
 /** Why personal data was erased. */
 export interface Erasure {
   /** The actor: an operator, or the process that erases data after its retention. */

@@ -17,6 +17,7 @@ export const PAYMENT = aggregate<PaymentId>()({
   idPrefix: PREFIX.transaction,
   decider: payment,
   serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde, ...paymentErasureSerde }),
+  isSealed: true,
   groups: PAYMENT_GROUPS,
   postings: paymentPostings,
   publisher: paymentPublisher,

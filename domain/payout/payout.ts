@@ -1,14 +1,26 @@
 // A payout: a merchant's withdrawal from its wallet to a Pix key (rules Y1–Y6). Its stream records the request, the reviews and the bank's
 // outcome.
 import { type Decider, ignore } from '../kernel/decider.ts';
-import { ERASED, type Erasure, erasureShape } from '../kernel/erasure.ts';
+import { type Erasure, erasureShape } from '../kernel/erasure.ts';
 import type { Fact } from '../kernel/event.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, ConnectionId, Id, Mode, UserId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
-import { flag, freeForm, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import {
+  ERASED,
+  flag,
+  freeForm,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type Serde,
+  serdeOf,
+  text,
+  time,
+} from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 export type PayoutId = Id<'payout'>;

@@ -181,5 +181,6 @@ export const REFUND = aggregate<RefundId>()({
   idPrefix: 'rf_',
   decider: refund,
   serde: refundSerde,
+  isSealed: true,
   groups: oneGroup(refundSerde),
 });

@@ -408,4 +408,5 @@ export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   serde: webhookDeliverySerde,
   groups: oneGroup(webhookDeliverySerde),
   isDeletable: true,
+  isSealed: true,
 });

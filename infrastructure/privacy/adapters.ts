@@ -1,4 +1,5 @@
 // Adapters for erasures of personal data.
+import type { DataKeys } from '../../application/ports/dataKeys.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import type { Config } from '../config/config.ts';
@@ -6,14 +7,15 @@ import { personalRecords } from './personalRecords.ts';
 import { retentionProgress } from './retentionProgress.ts';
 
 interface World {
-  readonly storage: { readonly operations: SqlPool };
+  readonly storage: { readonly operations: SqlPool; readonly dataKeys: DataKeys };
   readonly retentionYears: number;
   readonly eraseAfterRetention: boolean;
 }
 
 export const privacy = capabilityAdapters({
-  adapters: ({ storage: { operations }, retentionYears, eraseAfterRetention }: World) => ({
+  adapters: ({ storage: { operations, dataKeys }, retentionYears, eraseAfterRetention }: World) => ({
     personalRecords,
+    dataKeys,
     retentionProgress: retentionProgress(operations),
     erasing: operations,
     retentionYears,

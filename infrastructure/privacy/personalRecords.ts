@@ -1,7 +1,7 @@
 // Blanks personal data in operational tables and in the sandbox bank's books (rule L2). This list names every such column outside the event
 // log and the read models. Raw notifications are sealed with the key of their payment, so destroying the key erases them.
 import type { ErasedOwner, PersonalRecords } from '../../application/ports/personalData.ts';
-import { ERASED } from '../../domain/kernel/erasure.ts';
+import { ERASED } from '../../domain/kernel/serde.ts';
 
 interface Blanking {
   readonly text: string;

@@ -1,7 +1,7 @@
 // Reads of one account's 5,000,000 webhook deliveries, from query to JSON, bodies rendered from the events of their payments.
+
 import { randomBytes } from 'node:crypto';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
@@ -17,6 +17,7 @@ import { liveSchema } from '../../projections/engine/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../projections/webhooks/projection.ts';
+import { testCodec } from '../support/dataKeys.ts';
 import { migratedDatabase } from '../world/postgres.ts';
 import { rowOf, timesOf } from './lists.ts';
 import type { BenchRow } from './row.ts';
@@ -92,7 +93,7 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
   await session.query(COUNT);
   await session.query('VACUUM ANALYZE');
 
-  const codec = new JsonEventCodec();
+  const codec = testCodec();
   const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
   const messages = new StreamMessages(new CommandHandler({ store, codec, ...system }), AGGREGATES);
   const now = fromMillis(Date.now());

@@ -1,7 +1,7 @@
 // The gateway as it is run: a process of its own with its embedded database, and a look into that database from outside.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
@@ -11,6 +11,7 @@ import { connectionConfig } from '../../infrastructure/postgres/session.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { runWordsIn } from '../support/cli.ts';
+import { testCodec } from '../support/dataKeys.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 import type { EventStoreDbUnderTest } from './logUnderTest.ts';
@@ -155,11 +156,7 @@ export class GatewayUnderTest {
   /** Rejects unless the read models equal a replay of the log. Returns how many rows were compared. */
   async verified(): Promise<number> {
     const openSession = leaderSessions(connectionConfig(this.connectionString, 'quita bench'));
-    const { rows, differences } = await verify(
-      PROJECTIONS,
-      { store: this.store, codec: new JsonEventCodec() },
-      openSession,
-    );
+    const { rows, differences } = await verify(PROJECTIONS, { store: this.store, codec: testCodec() }, openSession);
     if (differences.length > 0)
       throw new Error(`verify found ${differences.length} differences: ${JSON.stringify(differences[0])}`);
     return rows;

@@ -1,7 +1,6 @@
 // Rebuilding all read models at once, against row-per-event upserts: the same models by the same code, but one
 // event at a time, in transactions of 1,000. Both fill tables of their own from one log, and must come to the same rows.
 
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
@@ -11,6 +10,7 @@ import { liveSchema } from '../../projections/engine/projection.ts';
 import { rebuild as rebuildOne } from '../../projections/engine/rebuild.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { testCodec } from '../support/dataKeys.ts';
 import { migratedDatabase } from '../world/postgres.ts';
 import type { BenchRow } from './row.ts';
 import { seed } from './seed.ts';
@@ -30,7 +30,7 @@ export const rebuild: BenchRow = async ({ quick, events: wanted, say }) => {
   const session = await openSession('bench');
   say(`rebuild: writing ${wanted} events`);
   const events = await seed(store, wanted, true);
-  const codec = new JsonEventCodec();
+  const codec = testCodec();
 
   const ours = async (): Promise<number> => {
     const beganAt = performance.now();

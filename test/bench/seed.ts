@@ -3,7 +3,6 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
@@ -28,9 +27,10 @@ import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { recordAttempt, WEBHOOK_DELIVERY, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { testCodec } from '../support/dataKeys.ts';
 
 type NewStream = EventsToEncode;
-const codec = new JsonEventCodec();
+const codec = testCodec();
 const newStream = <Event extends Fact<string, unknown>>(
   { serde }: { readonly serde: Serde<Event> },
   stream: StreamName,

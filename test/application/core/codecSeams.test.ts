@@ -5,7 +5,6 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { CommandHandler, StreamUnreadable } from '../../../application/core/commandHandler.ts';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import {
   type Decoded,
   type EventCodec,
@@ -37,6 +36,7 @@ import { rebuild } from '../../../projections/engine/rebuild.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { why } from '../../support/core.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, CREATED_AT, instrument, PAYMENT_ID, terms } from '../../support/samples.ts';
 import { SERDE } from '../../support/serde.ts';
@@ -197,7 +197,7 @@ describe('a codec around the codec', () => {
   };
 
   it('seals personal fields: nobody who reads the store sees them, all who use the codec do', async () => {
-    const codec = new SealingCodec(new JsonEventCodec());
+    const codec = new SealingCodec(testCodec());
     await createWith(codec);
     const { rows } = await database.sql.query<{ data: string }>('SELECT data FROM event_store.events');
     expect(rows).to.have.length(3);
@@ -208,14 +208,14 @@ describe('a codec around the codec', () => {
   });
 
   it('chains the events of a stream: what was changed, taken out or put in since is not read', async () => {
-    const codec = new ChainingCodec(new JsonEventCodec(), store);
+    const codec = new ChainingCodec(testCodec(), store);
     await createWith(codec);
     expect(await customerAt(codec)).to.deep.equal(customer);
     expect(await rebuiltWith(codec)).to.include('MARIA DE TESTE');
     await database.sql.query(`UPDATE event_store.events SET data = replace(data, 'MARIA', 'OTHER') WHERE stream = $1`, [
       stream,
     ]);
-    const fresh = new ChainingCodec(new JsonEventCodec(), await database.connect());
+    const fresh = new ChainingCodec(testCodec(), await database.connect());
     const decoded: Decoded[] = [];
     for await (const page of readDecoded({ store, codec: fresh }, stream)) decoded.push(...page);
     expect(decoded.map((one) => one instanceof UnreadableEvent)).to.deep.equal([true, false]);
@@ -225,7 +225,7 @@ describe('a codec around the codec', () => {
   });
 
   it('no event of the product has the key that is reserved for the chain', async () => {
-    await createWith(new JsonEventCodec());
+    await createWith(testCodec());
     const { rows } = await database.sql.query<{ metadata: string }>('SELECT metadata FROM event_store.events');
     expect(rows.map(({ metadata }) => Object.hasOwn(JSON.parse(metadata) as object, 'chain'))).to.deep.equal([
       false,
