@@ -40,3 +40,10 @@ const KEYS = new MemoryDataKeys();
 
 export const testCodec = (aggregates?: ConstructorParameters<typeof JsonEventCodec>[1]): JsonEventCodec =>
   new JsonEventCodec(KEYS, aggregates);
+
+/** Opens a text that such a codec sealed. */
+export const openedText = (owner: string, context: string, sealed: string): string => {
+  const key = KEYS.recall(owner);
+  if (key === undefined || key === 'destroyed') throw new Error(`${owner} has no key`);
+  return key.open(context, sealed);
+};

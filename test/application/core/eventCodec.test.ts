@@ -13,7 +13,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
-import { testCodec } from '../../support/dataKeys.ts';
+import { openedText, testCodec } from '../../support/dataKeys.ts';
 import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID, terms } from '../../support/samples.ts';
 import { type AnyEvent, SERDE } from '../../support/serde.ts';
 
@@ -74,8 +74,12 @@ describe('what the event codec leaves out', () => {
   ) => {
     const append = { serde, stream, after: -1, events: [event], commandId: 'command', metadata };
     const [encoded] = await testCodec().encode(append);
-    const { data, metadata: text } = encoded as NewEvent;
-    return { data: JSON.parse(data) as unknown, metadata: JSON.parse(text) as unknown };
+    const { type, data: text, metadata: around } = encoded as NewEvent;
+    const data = JSON.parse(text) as { readonly sealed?: string };
+    const sealed = data.sealed && {
+      sealed: JSON.parse(openedText(metadata.correlationId, `${stream}\n${type}`, data.sealed)) as unknown,
+    };
+    return { data: { ...data, ...sealed }, metadata: JSON.parse(around) as unknown };
   };
   const request: EventMetadata = {
     ...why,
@@ -91,11 +95,11 @@ describe('what the event codec leaves out', () => {
   it('of a charge: its ids, the mode and what is null; of its metadata: the stream’s subject and the request twice', async () => {
     const event = creation();
     const { paymentId: _, accountId: __, mode: ___, connectionId, ...terms } = event.data;
-    const { customerId, expectedPayerTaxId, webhookUrl, ...said } = terms;
-    const { phone, ...customer } = event.data.customer;
+    const { customerId, expectedPayerTaxId, webhookUrl, customer: whole, metadata, ...said } = terms;
+    const { phone, ...customer } = whole;
     expect([connectionId, customerId, expectedPayerTaxId, webhookUrl, phone]).to.deep.equal(Array(5).fill(null));
     expect(await stored(PAYMENT, STREAM, event, request)).to.deep.equal({
-      data: { ...said, customer },
+      data: { ...said, sealed: { customer, metadata } },
       metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'key:1', $causationId: 'req_1' },
     });
   });
@@ -105,8 +109,9 @@ describe('what the event codec leaves out', () => {
     const filled = { connectionId, customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
     const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
     const elsewhere = { ...request, account: 'other' as AccountId, mode: 'live', requestId: 'req_2' } as const;
+    const { customer, customerId, metadata, expectedPayerTaxId, webhookUrl, ...open } = event.data;
     expect(await stored(PAYMENT, PAYMENT.stream('another' as PaymentId), event, elsewhere)).to.deep.equal({
-      data: event.data,
+      data: { ...open, sealed: { customer, customerId, metadata, expectedPayerTaxId, webhookUrl } },
       metadata: {
         account: 'other',
         mode: 'live',
