@@ -1,4 +1,4 @@
 // CLI commands about personal data.
-import { privacyCommands } from './commands.ts';
+import { privacyCommands } from '../cli/privacy.ts';
 
 export const commands = privacyCommands;

@@ -1,7 +1,7 @@
 // A payer whose data is in every place that holds such data: charges, refunds, a dispute with evidence, webhooks that fail, a payout.
 import { expect } from 'chai';
 import { EvidenceDesk } from './evidenceDesk.ts';
-import { newKey, type Reply, type TestGateway } from './gateway.ts';
+import { newKey, type Reply, type TestGateway, type TestTenant } from './gateway.ts';
 import { rawIdOf } from './http.ts';
 import type { Body } from './merchant.ts';
 import { Merchant } from './merchant.ts';
@@ -30,9 +30,14 @@ export const TRACES: readonly string[] = [
   'violão azul',
 ];
 
+const pathOf = (url: string): string => {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+};
+
 export class PersonDesk {
   readonly gateway: TestGateway;
-  readonly merchant: Merchant & { readonly tenant: { readonly accountId: string } };
+  readonly merchant: Merchant & { readonly tenant: TestTenant };
   readonly receiver: Receiver;
   /** Raw ids: a Pix charge with refund and dispute, payments by other methods, an expired charge. */
   readonly payments: string[] = [];
@@ -41,6 +46,12 @@ export class PersonDesk {
   caseId = '';
   payoutId = '';
   evidenceId = '';
+  /** Path and query of the link to the file, before the erasure. */
+  evidenceLink = '';
+  /** The same of the boleto. */
+  boletoPath = '';
+  /** By method. */
+  readonly idsByMethod = new Map<string, string>();
 
   private constructor(gateway: TestGateway, merchant: PersonDesk['merchant'], receiver: Receiver) {
     this.gateway = gateway;
@@ -88,10 +99,11 @@ export class PersonDesk {
     await this.#untilRefunded(id);
     const dispute = { reason: PERSON.complaint, payer, method: 'scam' };
     this.caseId = (await this.post<{ id: string }>(`/v1/sandbox/charges/${this.chargeId}/med`, dispute, 201)).id;
-    const evidence = await EvidenceDesk.ofCase(this.gateway, this.merchant as never, this.caseId).add({
+    const evidence = await EvidenceDesk.ofCase(this.gateway, this.merchant, this.caseId).add({
       file_name: PERSON.file,
     });
     this.evidenceId = evidence.id;
+    this.evidenceLink = pathOf(evidence.view_url);
     await this.post(`/v1/med/cases/${this.caseId}/appeal`, { reason: PERSON.appeal });
     await this.post(`/v1/sandbox/med/cases/${this.caseId}/decide`, { result: 'disagreed', returned: true });
     await this.#until(async () => (await this.statusOf(this.chargeId)) === 'paid');
@@ -136,7 +148,9 @@ export class PersonDesk {
         201,
       );
       this.payments.push(made.id);
+      this.idsByMethod.set(method, made.id);
       await this.#until(async () => (await this.paymentOf(made.id))['status'] !== 'PENDING');
+      if (method === 'BOLETO') this.boletoPath = pathOf((await this.paymentOf(made.id))['boletoPdfUrl'] as string);
       await this.post(`/v1/sandbox/payments/${made.id}/authorize`, {});
     }
   }
@@ -175,6 +189,24 @@ export class PersonDesk {
       );
       return open.rowCount === 0;
     });
+  }
+
+  /** Returns every row of the database that mentions the person, as `schema.table: text`. */
+  async tracesInDatabase(): Promise<readonly string[]> {
+    const { operations } = this.gateway.storage;
+    const { rows: tables } = await operations.query<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+       WHERE table_type = 'BASE TABLE' AND table_name <> 'provider_notifications' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await operations.query<{ row: string }>(
+        `SELECT t::text AS row FROM ${name} t WHERE t::text ILIKE ANY($1::text[]) LIMIT 3`,
+        [TRACES.map((trace) => `%${trace}%`)],
+      );
+      found.push(...rows.map(({ row }) => `${name}: ${row}`));
+    }
+    return found;
   }
 
   close(): Promise<void> {

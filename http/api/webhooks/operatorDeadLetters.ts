@@ -30,7 +30,7 @@ const deadLetterSchema = exactly({
   id: id(WEBHOOK_DELIVERY.idPrefix),
   accountId: id(ACCOUNT.idPrefix),
   mode,
-  paymentId: id(PAYMENT.idPrefix),
+  paymentId: described('null if the message is not about a payment.', orNull(id(PAYMENT.idPrefix))),
   eventType: string(),
   endpointId: described(
     'The endpoint of the delivery; null for the `webhookUrl` of a payment.',

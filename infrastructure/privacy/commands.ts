@@ -1,2 +1,0 @@
-import type { CliCommand } from '../cli/command.ts';
-export const privacyCommands: readonly CliCommand[] = [];
