@@ -1,11 +1,9 @@
 // Finds and erases personal data outside the event log (rules L1–L3).
 
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { DeliveryId, MedCaseId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, MedCaseId, PaymentId, RefundId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
-import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
 
 /** A person, as an operator knows them: a tax id without punctuation, or an email address in lower case. */

@@ -1,6 +1,7 @@
 // How far the erasure of old data got (rule L3). Operational data: if it is lost, old payments are looked at again.
+
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Tenant } from './paymentProvider.ts';
 import type { Place } from './personalData.ts';
 
 export type RetainedKind = 'payment' | 'payout';

@@ -6,8 +6,8 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Deferred, RetainedKind, RetentionProgress } from '../ports/retention.ts';
+import type { Clock } from '../ports/system.ts';
 import { type EraseNeeds, eraseOne } from './eraseData.ts';
 import type { OwnerId } from './findPerson.ts';
 

@@ -1,8 +1,8 @@
 // The erasure of a payment's personal data: its event, and the state without them (rule L2). Money, times and ids stay.
 import type { ChargeState } from '../charge/charge.ts';
 import { erasedInstrument } from '../charge/instruments.ts';
+import type { Fact } from '../kernel/decider.ts';
 import { type Erasure, erasureShape } from '../kernel/erasure.ts';
-import type { Fact } from '../kernel/event.ts';
 import { ERASED, type SerdeTable } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { IncomingPayment, IncomingPaymentRecord, Payer } from '../transaction/incomingPayment.ts';

@@ -4,7 +4,7 @@ import type { DataKeys } from '../../application/ports/dataKeys.ts';
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { OpenLeaderSession } from '../../application/ports/sql.ts';
 import { openEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';

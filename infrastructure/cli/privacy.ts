@@ -6,9 +6,8 @@ import { type NamedSubject, SUBJECT_NAMES, subjectNamed } from '../../applicatio
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { renderPrivacyReport } from '../../http/api/privacy/reportPdf.ts';
 import { ScrubRefused, scrub } from '../privacy/scrub.ts';
-import { type CliCommand, type CliInput, UsageError } from './command.ts';
+import { accepted, byOf, type CliCommand, type CliInput, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { accepted, byOf } from './platform.ts';
 
 type Options = CliInput['options'];
 

@@ -1,6 +1,6 @@
 // Removes erased data from the database's files (rule L5). PostgreSQL keeps old versions of rows until they are overwritten, in tables, in
 // statistics and in the write-ahead log. A destroyed key in such an old version could still open the events that it sealed.
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
 import { systemStopwatch } from '../system/system.ts';
 
 /** Tables whose rows are blanked or deleted by erasures, apart from the read models, which are rebuilt. */

@@ -1,10 +1,9 @@
 // Searches payments of all accounts for a person (rule L1), and lists old ones for their erasure (rule L3). A search reads every payment
 // once, about 3 s per million, in short statements. It follows the order of creation, in which rows are stored, and which never changes.
 
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Person, PersonalPayments, Place } from '../../application/ports/personalData.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';

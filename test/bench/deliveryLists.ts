@@ -2,12 +2,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
-import { type AccountId, type DeliveryId, type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { type AccountId, type DeliveryId, type EndpointId, encodeRawId, type Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { DELIVERY_STATUSES, deliveryView } from '../../domain/presentation/delivery.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
@@ -68,7 +67,8 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
   const store = await openPostgresEventStore({ connectionString });
   const tenant: Tenant = { accountId: encodeRawId(randomBytes(16)) as AccountId, mode: 'test' };
   const payments: string[] = [];
-  await appendAll(store, () => {
+  const codec = testCodec();
+  await appendAll({ store, codec }, () => {
     if (payments.length === PAYMENTS) return null;
     const payment = paidPayment(payments.length, tenant.accountId);
     payments.push(readStreamName(payment.stream).id);
@@ -93,7 +93,6 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
   await session.query(COUNT);
   await session.query('VACUUM ANALYZE');
 
-  const codec = testCodec();
   const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
   const messages = new StreamMessages(new CommandHandler({ store, codec, ...system }), AGGREGATES);
   const now = fromMillis(Date.now());

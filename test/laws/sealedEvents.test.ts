@@ -8,8 +8,8 @@ import type { NewEvent, Position, RecordedEvent } from '../../application/ports/
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { type Decider, fold } from '../../domain/kernel/decider.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId } from '../../domain/kernel/ids.ts';
+
+import type { AccountId, StreamName } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import { ERASED, type Serde } from '../../domain/kernel/serde.ts';
 import { anyEventOf } from '../support/arbitraries.ts';

@@ -19,7 +19,7 @@ import {
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
@@ -128,7 +128,7 @@ describe('a codec around the codec', () => {
     const session = await openSession('test');
     await createSchema(session, paymentsProjection, liveSchema('payments'));
     await session.close();
-    await rebuild(paymentsProjection, { store, codec }, openSession);
+    await rebuild([paymentsProjection], { store, codec }, openSession);
     return (
       (await database.sql.query<{ row: string }>('SELECT p::text AS row FROM rm_payments.payments p')).rows[0]?.row ??
       ''
