@@ -64,17 +64,14 @@ interface CommandNeeds extends EventLog {
   readonly stopwatch: Stopwatch;
 }
 
-interface Cached {
-  readonly state: unknown;
-  readonly revision: number;
-}
-
 export class CommandHandler {
   readonly #log: EventLog;
   readonly #randomness: Randomness;
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
-  readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
+  readonly #cache = new LRUCache<StreamName, { readonly state: unknown; readonly revision: number }>({
+    max: CACHED_STATES_MAX,
+  });
   /** Grows whenever a state is forgotten. A read that began before that may be stale and is not cached. */
   #generation = 0;
   /** Grows whenever all states are forgotten. Decisions on older states are made again. */

@@ -1,6 +1,7 @@
 // Parks the stream of an event that a consumer can't process. The failing event is located within its batch; from it on, this consumer
 // leaves the stream out, while all other streams continue (architecture §7).
 
+import type { LogConsumer } from '../../application/ports/consumers.ts';
 import { DataKeysUnavailable } from '../../application/ports/dataKeys.ts';
 import {
   type Decoded,
@@ -10,7 +11,6 @@ import {
   UnreadableEvent,
 } from '../../application/ports/eventCodec.ts';
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';

@@ -12,8 +12,8 @@ import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../k
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FILTER_CODES, filterOf, filterProblems } from './deliveries.ts';
 import { redriveBody } from './deliverySchema.ts';
-import { FILTER_CODES, filterOf, filterProblems } from './retries.ts';
 
 const deadLetterSchema = s.exactly({
   id: s.id(WEBHOOK_DELIVERY.idPrefix),

@@ -1,8 +1,8 @@
 // A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
 
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
 import { type AccountId, encodeRawId, type PaymentId, type StreamName } from '../../../domain/kernel/ids.ts';

@@ -1,14 +1,14 @@
 // `deliveries` and `dlq`: lists and retries the webhook deliveries of one account (rules W3, W8).
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { parsePrefixedId } from '../../domain/kernel/ids.ts';
-import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
-import { DELIVERY_STATUSES } from '../../domain/presentation/delivery.ts';
-import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { loadToolConfig } from '../config/config.ts';
-import { Merchant } from '../demo/merchant.ts';
-import { type CliCommand, type CliInput, type CliOption, type CommandWords, UsageError } from './command.ts';
-import { printable, type Screen, table } from './output.ts';
+import { parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
+import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { type CliCommand, type CliInput, type CliOption, type CommandWords, UsageError } from '../../cli/command.ts';
+import { printable, type Screen, table } from '../../cli/output.ts';
+import { loadToolConfig } from '../../config/config.ts';
+import { Merchant } from '../../demo/merchant.ts';
 
 /** A delivery as the API returns it (contract.md Webhook delivery). */
 export interface Delivery {

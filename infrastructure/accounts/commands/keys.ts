@@ -9,16 +9,23 @@ import {
   rotateApiKey,
   shownFingerprint,
   whenKeyFound,
-} from '../../application/accounts/manageKeys.ts';
-import { ACCOUNT } from '../../domain/account/account.ts';
-import { type KeyId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import type { ApiKey } from '../../domain/keyring/keyring.ts';
-import { viewsOf } from '../../projections/registry.ts';
-import { keyUseReads } from '../accounts/keyUses.ts';
-import { systemRandomness, systemStopwatch } from '../system/system.ts';
-import { accountIdOf, type CliCommand, type CliInput, type CliResult, type CliWorld, UsageError } from './command.ts';
-import { type Screen, table } from './output.ts';
+} from '../../../application/accounts/manageKeys.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import type { ApiKey } from '../../../domain/keyring/keyring.ts';
+import { viewsOf } from '../../../projections/registry.ts';
+import {
+  accountIdOf,
+  type CliCommand,
+  type CliInput,
+  type CliResult,
+  type CliWorld,
+  UsageError,
+} from '../../cli/command.ts';
+import { type Screen, table } from '../../cli/output.ts';
+import { systemRandomness, systemStopwatch } from '../../system/system.ts';
+import { keyUseReads } from '../keyUses.ts';
 
 const ACCOUNT_ARG = { name: 'account' } as const;
 const KEY_ARG = { name: 'key' } as const;

@@ -1,21 +1,21 @@
 // Shows and changes the settings of one account (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
 import { readFile } from 'node:fs/promises';
-import { changeAccountSettings, changeLogo } from '../../application/accounts/changeAccountSettings.ts';
-import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import { type CheckedLogo, LOGO_BYTES_MAX } from '../../application/ports/logos.ts';
-import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
-import { SETTING_BOUNDS } from '../../domain/account/settingProblems.ts';
-import type { SettingsChange } from '../../domain/account/settings.ts';
-import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
-import { type Bounds, wholeNumber as wholeNumberIn } from '../../domain/kernel/accountSetting.ts';
-import { toMinor } from '../../domain/kernel/money.ts';
-import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { taxIdOf } from '../../domain/pix/taxId.ts';
-import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
-import { checkedLogo } from '../logos/logoImage.ts';
-import { logos } from '../logos/logos.ts';
-import { tenantLock } from '../postgres/tenantLock.ts';
-import { accountIdOf, type CliCommand, type CliInput, UsageError } from './command.ts';
+import { changeAccountSettings, changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
+import { type CheckedLogo, LOGO_BYTES_MAX } from '../../../application/ports/logos.ts';
+import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.ts';
+import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
+import type { SettingsChange } from '../../../domain/account/settings.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../../../domain/charge/methods.ts';
+import { type Bounds, wholeNumber as wholeNumberIn } from '../../../domain/kernel/accountSetting.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import { taxIdOf } from '../../../domain/pix/taxId.ts';
+import type { Fee, FeePair } from '../../../domain/transaction/fees.ts';
+import { accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
+import { checkedLogo } from '../../logos/logoImage.ts';
+import { logos } from '../../logos/logos.ts';
+import { tenantLock } from '../../postgres/tenantLock.ts';
 
 /** Returns the parsed value. Throws UsageError if it was rejected. */
 const accepted = <T>(option: string, text: string, value: T | Rejection): T => {

@@ -1,8 +1,8 @@
 // Commands that print events.
-import { recordedEventView } from '../../application/core/eventView.ts';
-import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import { type CliCommand, streamOf } from './command.ts';
-import { type Screen, table } from './output.ts';
+import { recordedEventView } from '../../../application/core/eventView.ts';
+import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { type CliCommand, streamOf } from '../../cli/command.ts';
+import { type Screen, table } from '../../cli/output.ts';
 
 export const shown = recordedEventView;
 const cells = (event: RecordedEvent): readonly string[] => [
