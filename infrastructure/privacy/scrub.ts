@@ -8,7 +8,6 @@ export const SCRUBBED_TABLES = [
   'privacy.data_keys',
   'operations.velocity_reservations',
   'operations.evidence_grants',
-  'operations.provider_notifications',
   'operations.provider_callbacks',
   'sandbox_bank.payments',
   'sandbox_bank.cases',

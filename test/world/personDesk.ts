@@ -196,7 +196,7 @@ export class PersonDesk {
     const { operations } = this.gateway.storage;
     const { rows: tables } = await operations.query<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
-       WHERE table_type = 'BASE TABLE' AND table_name <> 'provider_notifications' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
+       WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
     );
     const found: string[] = [];
     for (const { name } of tables) {
