@@ -112,9 +112,17 @@ END
 $function$;
 `;
 
+// The body of a callback is sealed with a key of its own. Null: the key was destroyed. What other notifications claimed was never read.
+const NOTIFIED = `
+ALTER TABLE operations.provider_callbacks
+  ADD COLUMN key_id text COLLATE "C", ADD COLUMN sealed bytea, ADD CHECK ((key_id IS NULL) = (sealed IS NULL));
+ALTER TABLE operations.provider_notifications DROP COLUMN raw;
+`;
+
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(TABLE);
   await knex.raw(APPEND);
+  await knex.raw(NOTIFIED);
 };
 
 export const down = (): never => {

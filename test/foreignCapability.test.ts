@@ -400,7 +400,7 @@ describe('a foreign capability', () => {
     if (paymentId === null) throw new Error('the charge has no id');
     const { accountId } = merchant.tenant;
     const key = { tenant: { accountId, mode: 'test' }, reference: `tip of ${paymentId}` } as const;
-    await gateway.gateway.needs.notifications.store({ ...key, kind: 'tip', paymentId }, '{}');
+    await gateway.gateway.needs.notifications.store({ ...key, kind: 'tip', paymentId });
     return paymentId;
   };
   const listed = async (key = merchant.key) =>

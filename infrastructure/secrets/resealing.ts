@@ -1,6 +1,7 @@
 // Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { callbackContext } from '../providers/callbackBodies.ts';
 import { connectionSecretContext } from './connectionSecrets.ts';
 import { dataKeyContext } from './dataKeys.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
@@ -16,7 +17,9 @@ interface SealedTable {
   readonly name: string;
   readonly purpose: Purpose;
   /** The columns of the primary key, each with a value that sorts before all others, and its type. */
-  readonly key: { readonly [column: string]: readonly [first: string | number, type: 'text' | 'int'] };
+  readonly key: {
+    readonly [column: string]: readonly [first: string | number | Buffer, type: 'text' | 'int' | 'bytea'];
+  };
   readonly contextOf: (row: Row) => string;
 }
 interface Row {
@@ -43,6 +46,13 @@ const TABLES: readonly SealedTable[] = [
     purpose: 'second factors',
     key: { id: ['', 'text'] },
     contextOf: ({ id }) => secondFactorContext(String(id)),
+  },
+  {
+    name: 'operations.provider_callbacks',
+    purpose: 'callbacks',
+    key: { connection_id: ['', 'text'], body_hash: [Buffer.alloc(0), 'bytea'] },
+    contextOf: ({ connection_id: connectionId, body_hash: hash }) =>
+      callbackContext({ connection_id: String(connectionId), body_hash: hash as Buffer }),
   },
   // Far more rows than the others: one for each payment. Destroyed keys have no key id.
   {
