@@ -178,4 +178,18 @@ describe('the provider commands', () => {
     expect([done.code, done.json.ok]).to.deep.equal([1, false]);
     expect(done.json.steps.find(({ name }) => name === 'token')?.ok).to.equal(false);
   });
+
+  it('med open holds the money of a live charge, and med rule ends the case, also while the connection is disabled', async () => {
+    const { id } = await desk.add(bank);
+    await desk.untilRouted(1);
+    expect((await desk.ask('POST', `/${id}/webhook`)).status).to.equal(200);
+    const charge = await desk.charge<{ id: string; pix: { txid: string } }>();
+    bank.pay(charge.body.pix.txid);
+    await desk.untilFinal(id);
+    const opened = await good<{ caseId: string }>(`med open ${charge.body.id} --amount 1000 --reason letter`);
+    expect(opened).to.deep.include({ status: 'open', moneyOutcome: null });
+    await good(`provider disable ${id}`);
+    const ruled = await good(`med rule ${opened.caseId} --result agreed --returned-to-payer 400`);
+    expect(ruled).to.deep.equal({ ...opened, status: 'rejected', moneyOutcome: 'lost' });
+  });
 });
