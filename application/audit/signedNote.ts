@@ -102,7 +102,7 @@ export const isSignedBy = (key: NoteKey, text: string, signed: NoteSignature): b
   return verify(null, signedBytes(text, key.kind, signed.signature), publicKey, signed.signature.subarray(at));
 };
 
-/** Returns the known keys that signed the note. Returns null if there is none, or if the signature of a known key is invalid. */
+/** Returns the known keys that signed the note. Returns null if no known key signed it, or if a known key’s signature is invalid. */
 export const signersOf = ({ text, signatures }: SignedNote, keys: readonly NoteKey[]): readonly NoteKey[] | null => {
   const signers: NoteKey[] = [];
   for (const signed of signatures) {
