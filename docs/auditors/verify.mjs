@@ -12,9 +12,8 @@ import { parseArgs } from 'node:util';
 const sha256 = (bytes) => hash('sha256', bytes, 'buffer');
 const leafOf = (latin1) => sha256(Buffer.from(`\0${latin1}`, 'latin1'));
 const nodeOf = (left, right) => sha256(Buffer.concat([Buffer.of(1), left, right], 65));
-/** Malformed base64 has no bytes, and so the wrong length or hash everywhere. */
 const isBase64 = (text) => Buffer.from(text, 'base64').toString('base64') === text;
-const unbase64 = (text) => Buffer.from(isBase64(text) ? text : '', 'base64');
+const unbase64 = (text) => Buffer.from(isBase64(text) ? text : '', 'base64'); // '' has a wrong length everywhere
 
 /** Reads a public key, `<name>+<id>+<base64>`. Throws if it is malformed. */
 const parseKey = (text) => {
@@ -141,20 +140,22 @@ export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {})
   const own = readdirSync(join(folder, 'checkpoints')).map((name) => join(folder, 'checkpoints', name));
   for (const file of [...own.toSorted(), ...checkpoints]) {
     const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
-    if (checkpoint?.origin === origin) signed.push(checkpoint);
+    if (checkpoint?.origin === origin) signed.push({ ...checkpoint, by: Number(checkpoints.includes(file)) });
     else faults.add(`checkpoint ${basename(file)} is not signed by a trusted key of ${origin}`);
   }
   const tile = tilesIn(folder, size);
   const count = await checkEntries(folder, manifest, tile, faults);
   const roots = checkTree(size, new Set(signed.map((one) => one.size)), tile, faults);
-  let [proven, isGood] = [0, true];
-  for (const checkpoint of signed.toSorted((one, other) => one.size - other.size)) {
-    const wasGood = isGood;
-    isGood = roots.get(checkpoint.size)?.equals(checkpoint.root) ?? false;
-    if (isGood) proven = checkpoint.size;
-    else if (wasGood) faults.add(`not as signed in checkpoint ${checkpoint.size}`, proven, checkpoint.size - 1);
+  const proven = [0, 0]; // by the export's own checkpoints, and by the given ones
+  const wasBad = [false, false];
+  for (const { size: signedSize, root, by } of signed.toSorted((one, other) => one.size - other.size)) {
+    const isGood = roots.get(signedSize)?.equals(root) ?? false;
+    if (isGood) proven[by] = signedSize;
+    else if (signedSize > size) faults.add('missing from the tree', size, signedSize - 1);
+    else if (!wasBad[by]) faults.add(`not as signed in checkpoint ${signedSize}`, proven[by], signedSize - 1);
+    wasBad[by] = !isGood;
   }
-  if (proven < end) faults.add('covered by no checkpoint that can be trusted', proven, end - 1);
+  if (Math.max(...proven) < end) faults.add('covered by no trusted checkpoint', Math.max(...proven), end - 1);
   const summary = `${count} entries from index ${first} to ${end - 1} of ${origin}, in the tree of size ${size}`;
   return { faults: faults.list.map((one) => (one.from === null ? '' : placeOf(one)) + one.text), summary };
 };
@@ -162,8 +163,7 @@ export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {})
 /** Returns the root that an inclusion proof leads to (RFC 6962, 2.1.1). */
 const provenRoot = (leaf, index, size, path) => {
   const [sibling, rest] = [path.at(-1), path.slice(0, -1)];
-  if (index >= size || (sibling === undefined) !== (size === 1)) throw new Error('malformed proof');
-  if (size === 1) return leaf;
+  if (size < 2 || sibling === undefined) return index === 0 && size === 1 && sibling === undefined ? leaf : sha256('');
   const middle = 2 ** Math.floor(Math.log2(size - 1));
   if (index < middle) return nodeOf(provenRoot(leaf, index, middle, rest), sibling);
   return nodeOf(sibling, provenRoot(leaf, index - middle, size - middle, rest));
@@ -183,8 +183,8 @@ export const verifyProof = async (file, keys) => {
 };
 
 const main = async () => {
-  const many = { type: 'string', multiple: true, default: [] };
-  const options = { key: many, checkpoint: many, proof: many };
+  const any = { type: 'string', multiple: true, default: [] };
+  const options = { key: any, checkpoint: any, proof: any };
   const { values, positionals: folders } = parseArgs({ allowPositionals: true, options });
   const { key: keys, checkpoint: checkpoints, proof: proofs } = values;
   if (folders.length + proofs.length === 0) throw new Error('name an export or --proof <file>');

@@ -4,14 +4,12 @@
 Prints each fault with the index of the entry in the log, and exits with 1 if there is one, else with 0.
 Formats: Merkle tree of RFC 6962; tlog-tiles, tlog-checkpoint, signed-note and tlog-proof of c2sp.org.
 """
-import argparse, base64, json, pathlib, re, sys
-from hashlib import sha256, sha512
+import argparse, base64, hashlib, json, pathlib, re, sys
 
 def hash_of(*parts):
-    return sha256(b"".join(parts)).digest()
+    return hashlib.sha256(b"".join(parts)).digest()
 
-def unbase64(text):
-    """Malformed base64 has no bytes, and so the wrong length or hash everywhere."""
+def unbase64(text):  # malformed base64 has no bytes, and so the wrong length or hash everywhere
     found = base64.b64decode(text) if re.fullmatch(r"(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?", text, re.A) else b""
     return found if base64.b64encode(found).decode() == text else b""
 
@@ -35,7 +33,7 @@ def point_of(packed):
 BASE = point_of((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
 
 def is_signed(key, text, signature):
-    s, k = (int.from_bytes(one, "little") for one in (signature[32:], sha512(signature[:32] + key + text).digest()))
+    s, k = (int.from_bytes(one, "little") for one in (signature[32:], hashlib.sha512(signature[:32] + key + text).digest()))
     (x, y, _, t), k, total = point_of(key), k % ORDER, (0, 1, 1, 0)
     terms = [[total, (P - x, y, 1, P - t)], [BASE, add(BASE, (P - x, y, 1, P - t))]]
     for bit in reversed(range(253)):  # s * base - k * key, with which a valid signature begins
@@ -61,9 +59,8 @@ def open_checkpoint(note, keys):
     is_valid = is_note and all(name == found[1] and is_signed(key, f"{text}\n".encode(), one) for key, name, one in trusted)
     return (found[1], int(found[2]), unbase64(found[3])) if is_valid else None
 
-class Faults(list):
+class Faults(list):  # (text, from, to); equal faults of neighbouring entries become one
     def add(self, text, start=None, to=None):
-        """Adds a fault. Equal faults of neighbouring entries become one."""
         is_next = self and start is not None and self[-1][0] == text and self[-1][2] == start - 1
         start = self.pop()[1] if is_next else start
         self.append((text, start, to if to is not None else start))
@@ -142,19 +139,22 @@ def verify_export(folder, keys, checkpoints):
     for file in sorted((folder / "checkpoints").iterdir()) + checkpoints:
         found = open_checkpoint(file.read_bytes().decode(errors="replace"), [parse_key(key) for key in keys] or named)
         if found and found[0] == origin:
-            signed.append(found[1:])
+            signed.append((*found[1:], file in checkpoints))
         else:
             faults.add(f"checkpoint {file.name} is not signed by a trusted key of {origin}")
     tile = tiles_in(folder, size)
     count = check_entries(folder, manifest["account"], first, end, tile, faults)
-    roots, proven, is_good = check_tree(size, {one for one, _ in signed}, tile, faults), 0, True
-    for one, root in sorted(signed):
-        was_good, is_good = is_good, roots.get(one) == root
-        if was_good and not is_good:
-            faults.add(f"not as signed in checkpoint {one}", proven, one - 1)
-        proven = one if is_good else proven
-    if proven < end:
-        faults.add("covered by no checkpoint that can be trusted", proven, end - 1)
+    roots = check_tree(size, {one for one, *_ in signed}, tile, faults)
+    proven, is_good = [0, 0], [True, True]  # by the export's own checkpoints, and by the given ones
+    for one, root, by in sorted(signed):
+        was_good, is_good[by] = is_good[by], roots.get(one) == root
+        if one > size:
+            faults.add("missing from the tree", size, one - 1)
+        elif was_good and not is_good[by]:
+            faults.add(f"not as signed in checkpoint {one}", proven[by], one - 1)
+        proven[by] = one if is_good[by] else proven[by]
+    if max(proven) < end:
+        faults.add("covered by no trusted checkpoint", max(proven), end - 1)
     summary = f"{count} entries from index {first} to {end - 1} of {origin}, in the tree of size {size}"
     return [("" if a is None else f"entry {a}: " if a == b else f"entries {a} to {b}: ") + text for text, a, b in faults], summary
 
