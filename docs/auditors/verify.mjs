@@ -90,7 +90,7 @@ const checkEntries = async (folder, { account, first, end }, tile, faults) => {
     const isWhole = isGenuine && (index === next || account !== null);
     if (index > next && account === null) faults.add('missing', next, Math.min(index, end) - 1);
     if (!isExpected) faults.add('repeated, out of order or outside the export', index);
-    else if (!isGenuine) faults.add('differs from its leaf in the tree', index);
+    else if (!isGenuine) faults.add('not as in the tree', index);
     if (!isWhole) revisions = new Map(); // of each stream since then
     if (index >= next) [next, count] = [index + 1, count + 1];
     if (!isGenuine) continue;

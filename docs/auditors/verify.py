@@ -61,9 +61,9 @@ def open_checkpoint(note, keys):
 
 class Faults(list):  # (text, from, to); equal faults of neighbouring entries become one
     def add(self, text, start=None, to=None):
+        to = start if to is None else to
         is_next = self and start is not None and self[-1][0] == text and self[-1][2] == start - 1
-        start = self.pop()[1] if is_next else start
-        self.append((text, start, to if to is not None else start))
+        self.append((text, self.pop()[1] if is_next else start, to))
 
 def tiles_in(folder, size):
     """Returns a function that returns a hash of the tree, if its tile has the right length, and the path of the tile."""
@@ -94,7 +94,7 @@ def check_entries(folder, account, first, end, tile, faults):
         revisions = revisions if is_genuine and not is_gap else {}  # of each stream since then
         after, count = (index + 1, count + 1) if index >= after else (after, count)
         if not is_genuine:
-            faults.add("differs from its leaf in the tree" if is_expected else "repeated, out of order or outside the export", index)
+            faults.add("not as in the tree" if is_expected else "repeated, out of order or outside the export", index)
             continue
         fact = json.loads(entry)
         if account is not None and fact["metadata"]["account"] != account:
