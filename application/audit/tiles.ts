@@ -79,6 +79,7 @@ export interface FullTile {
   readonly level: number;
   readonly index: number;
   readonly hashes: Buffer;
+  readonly root: Buffer;
 }
 
 /** Returns the edge after these leaf hashes, and the tiles that they complete, in their order at each level. */
@@ -92,8 +93,9 @@ export const extended = (edge: TreeEdge, leaves: Buffer): { edge: TreeEdge; full
     const roots: Buffer[] = [];
     for (let at = 0; at + TILE_BYTES <= hashes.length; at += TILE_BYTES) {
       const tile = hashes.subarray(at, at + TILE_BYTES);
-      full.push({ level, index: first + roots.length, hashes: tile });
-      roots.push(rootOf(tile));
+      const root = rootOf(tile);
+      full.push({ level, index: first + roots.length, hashes: tile, root });
+      roots.push(root);
     }
     partial.push(Buffer.from(hashes.subarray(roots.length * TILE_BYTES)));
     added = Buffer.concat(roots);

@@ -1,6 +1,7 @@
 // Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { auditKeyContext } from '../audit/auditKeys.ts';
 import { connectionSecretContext } from './connectionSecrets.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
 import { secondFactorContext } from './secondFactors.ts';
@@ -42,6 +43,12 @@ const TABLES: readonly SealedTable[] = [
     purpose: 'second factors',
     key: { id: ['', 'text'] },
     contextOf: ({ id }) => secondFactorContext(String(id)),
+  },
+  {
+    name: 'audit.keys',
+    purpose: 'audit keys',
+    key: { id: [0, 'int'] },
+    contextOf: ({ id }) => auditKeyContext(Number(id)),
   },
 ];
 
