@@ -2,7 +2,6 @@
 import { hash, type KeyObject } from 'node:crypto';
 import type { ExportNeeds, ExportPeriod, Manifest } from '../../../application/audit/exportLog.ts';
 import { exportLog } from '../../../application/audit/exportLog.ts';
-import { EMPTY_ROOT } from '../../../application/audit/merkleTree.ts';
 import { Sealer } from '../../../application/audit/sealer.ts';
 import { publicBytes } from '../../../application/audit/signedNote.ts';
 import type { AuditKeys } from '../../../application/ports/auditKeys.ts';
@@ -50,11 +49,11 @@ const keysOf = (all: readonly LogKey[]): AuditKeys & { rotated: number } => ({
 });
 
 export class SealedLog {
-  readonly store: EventStore;
+  store: EventStore;
   readonly auditTree: AuditTree;
   readonly auditKeys: AuditKeys;
   readonly #pool: PgPool;
-  readonly #sealer: Sealer;
+  #sealer: Sealer;
   #nowMs = 0;
   #payments = 0;
 
@@ -63,14 +62,30 @@ export class SealedLog {
     this.#pool = new PgPool(connectionConfig(connectionString, 'test'), 2, () => undefined);
     this.auditTree = auditTree(this.#pool);
     this.auditKeys = keysOf(keys);
-    this.#sealer = new Sealer({
-      store,
+    this.#sealer = this.#newSealer();
+  }
+
+  #newSealer(): Sealer {
+    return new Sealer({
+      store: this.store,
       auditTree: this.auditTree,
       auditKeys: this.auditKeys,
       auditAlerts: { stopped: () => undefined, resumed: () => undefined },
       auditOrigin: ORIGIN,
       stopwatch: { elapsedMs: () => this.#nowMs, pause: systemStopwatch.pause },
     });
+  }
+
+  /** Continues with a store that remembers nothing of the log, like a new process. */
+  reread(store: EventStore): void {
+    this.#sealer.forget();
+    this.store = store;
+    this.#sealer = this.#newSealer();
+  }
+
+  /** Returns the size of the tree. */
+  async size(): Promise<number> {
+    return (await this.auditTree.find())?.size ?? 0;
   }
 
   get needs(): ExportNeeds & { readonly store: EventStore } {
@@ -111,14 +126,15 @@ export class SealedLog {
     await this.store.append(stream as StreamName, EMPTY_STREAM, events);
   }
 
-  /** Seals all entries, which must be `size` then, and signs a checkpoint. */
+  /** Seals all entries, which must be `size` then, and keeps one new checkpoint. */
   async seal(size: number): Promise<void> {
-    for (;;) {
+    const before = (await this.auditTree.latest())?.size ?? 0;
+    while ((await this.auditTree.latest())?.size !== size) {
       this.#nowMs += STEP_MS;
       await this.#sealer.seal();
-      if ((await this.auditTree.latest())?.size === size) return;
       await systemStopwatch.pause(5);
     }
+    await this.query('DELETE FROM audit.checkpoints WHERE size > $1 AND size < $2', [before, size]);
   }
 
   /** Writes an export. Throws if it is rejected. */
@@ -138,5 +154,3 @@ export class SealedLog {
     await this.#pool.close();
   }
 }
-
-export { EMPTY_ROOT };

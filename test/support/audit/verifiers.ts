@@ -1,7 +1,7 @@
 // The stand-alone verifiers of docs/auditors, as an auditor runs them.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { verifyExport } from '../../../docs/auditors/verify.mjs';
+import { verifyExport } from '../../../infrastructure/cli/auditVerifier.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/auditors/', import.meta.url));
 
@@ -47,7 +47,7 @@ export const byPython: Verify = byProgram('python');
 /** The functions of verify.mjs, called within this process. */
 export const byFunction: Verify = async (folder, { keys, checkpoints }) => {
   try {
-    return (await verifyExport(folder, { keys: [...keys], checkpoints: [...checkpoints] })).faults;
+    return (await verifyExport(folder, { keys, checkpoints })).faults;
   } catch (error) {
     return [`${folder}: ${(error as Error).message}`];
   }
