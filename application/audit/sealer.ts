@@ -5,7 +5,7 @@ import type { Stopwatch } from '../ports/clock.ts';
 import { type EventStore, type Position, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import { checkpointText } from './checkpoint.ts';
 import { isEntry, leafOf } from './entry.ts';
-import { EMPTY_ROOT, HASH_BYTES } from './merkleTree.ts';
+import { EMPTY_ROOT } from './merkleTree.ts';
 import { signed, writeNote } from './signedNote.ts';
 import { EMPTY_EDGE, edgeRoot, extended, TILE_WIDTH, type TreeEdge } from './tiles.ts';
 import { edgeAt, entriesOfTile, LogDiffers } from './treeReader.ts';
@@ -30,7 +30,7 @@ export interface SealerNeeds {
 /** Events per batch: a few milliseconds of hashing, so that requests don't wait. */
 const BATCH_EVENTS = 100;
 /** Leaves that wait in memory for the next transaction. */
-const PENDING_MAX = 64 * TILE_WIDTH;
+const PENDING_MAX = 16 * TILE_WIDTH;
 /** A new checkpoint is signed at most this often. */
 const SIGN_EVERY_MS = 5_000;
 /** Without a call of `seal` for this long, another process leads. */

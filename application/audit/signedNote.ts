@@ -69,7 +69,7 @@ export const readSignatureLine = (line: string): NoteSignature | null => {
   if (signed.length < 5 || signed.toString('base64') !== bytes) return null;
   return { name, id: signed.subarray(0, 4), signature: signed.subarray(4) };
 };
-const signatureLine = ({ name, id, signature }: NoteSignature): string =>
+export const signatureLine = ({ name, id, signature }: NoteSignature): string =>
   `— ${name} ${Buffer.concat([id, signature]).toString('base64')}\n`;
 
 export const writeNote = ({ text, signatures }: SignedNote): string =>

@@ -17,7 +17,7 @@ export class LogDiffers extends Error {
 }
 
 /** Returns the first entries after a position, up to this number, or fewer if the log ends. Throws UnknownPosition. */
-const entriesAfter = async (
+export const entriesAfter = async (
   store: TreeNeeds['store'],
   after: Position | null,
   count: number,

@@ -73,6 +73,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       evidence: evidenceOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
       webhookRetentionDays: config.webhookRetentionDays,
+      audit: config.audit,
       log,
       clock,
       clockFault: () => clock.fault(),

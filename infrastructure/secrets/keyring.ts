@@ -7,7 +7,13 @@ import { seal, unseal } from './seal.ts';
 export const SECRETS_KEY_BYTES = 32;
 const KEY_ID_BYTES = 8;
 
-export type Purpose = 'webhook secrets' | 'connection secrets' | 'second factors' | 'audit keys' | 'key check' | 'evidence urls';
+export type Purpose =
+  | 'webhook secrets'
+  | 'connection secrets'
+  | 'second factors'
+  | 'audit keys'
+  | 'key check'
+  | 'evidence urls';
 /** Uses of keys that seal nothing. */
 export type KeyUse = 'session tokens' | 'login failures' | 'password links';
 
