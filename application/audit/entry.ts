@@ -10,7 +10,8 @@ export interface Entry {
   /** As stored: personal fields are sealed, and fields with a known value are omitted. */
   readonly data: unknown;
   readonly id: string;
-  readonly metadata: EventMetadata & { readonly v: number };
+  /** Complete. A text only if the stored one isn't JSON, which no version of Quita writes. */
+  readonly metadata: (EventMetadata & { readonly v: number }) | string;
   /** When the event was first recorded, also if the log has moved since. */
   readonly recordedAt: string;
   readonly revision: number;
@@ -35,8 +36,19 @@ interface StoredMetadata {
 /** Callers that act by a request. */
 const BY_REQUEST = /^(?:key|user):/;
 
+/** Returns the value, or the text itself if it isn't JSON: then somebody changed the store, and the leaf must show it. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
 const metadataOf = ({ metadata, stream }: RecordedEvent): Entry['metadata'] => {
-  const stored = JSON.parse(metadata) as StoredMetadata;
+  const value = parsed(metadata);
+  if (typeof value !== 'object' || value === null) return metadata;
+  const stored = value as StoredMetadata;
   const { account, actor, mode, v = 1 } = stored;
   const { $correlationId: correlationId = readStreamName(stream).id } = stored;
   const { $causationId: causationId = correlationId } = stored;
@@ -70,7 +82,7 @@ const canonical = (value: unknown): string => {
 
 export const entryOf = (event: RecordedEvent): Entry => {
   const { id, recordedAt, revision, stream, type } = event;
-  return { data: JSON.parse(event.data), id, metadata: metadataOf(event), recordedAt, revision, stream, type };
+  return { data: parsed(event.data), id, metadata: metadataOf(event), recordedAt, revision, stream, type };
 };
 
 /** Returns the bytes of the event's entry. */

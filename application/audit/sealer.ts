@@ -94,7 +94,7 @@ const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   const empty = { origin, storeId: store.storeId, root: EMPTY_ROOT };
   const stored = (await auditTree.find()) ?? (await auditTree.begin(empty));
   if (stored.storeId !== store.storeId)
-    throw new LogDiffers(`sealed was event store ${stored.storeId}, but this one is ${store.storeId}`);
+    throw new LogDiffers(`event store ${stored.storeId} was sealed, but this one is ${store.storeId}`);
   if (stored.size === 0) return new GrowingTree(stored, EMPTY_EDGE);
   const index = Math.floor((stored.size - 1) / TILE_WIDTH);
   const from = index * TILE_WIDTH;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { entryBytes, entryOf, isEntry, leafOf } from '../../../application/audit/entry.ts';
 import { leafHash } from '../../../application/audit/merkleTree.ts';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
+import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 
 const recorded = (event: Partial<RecordedEvent>): RecordedEvent => ({
@@ -42,7 +43,8 @@ describe('an entry of the audit log', () => {
   ] as const)
     it(`completes the metadata of ${why}`, () => {
       const stored = JSON.stringify({ account: 'acc1', mode: 'test', ...metadata });
-      const { causationId, correlationId, requestId, v } = entryOf(recorded({ metadata: stored })).metadata;
+      const { causationId, correlationId, requestId, v } = entryOf(recorded({ metadata: stored }))
+        .metadata as EventMetadata & { v: number };
       expect([causationId, correlationId, requestId, v]).to.deep.equal(full);
     });
 
@@ -72,6 +74,11 @@ describe('an entry of the audit log', () => {
   it('can hold a lone surrogate, under any key', () => {
     for (const key of ['a', '1'])
       expect(entryBytes(recorded({ data: `{"${key}":"\\ud800"}` })).toString()).to.contain(`{"${key}":"\\ud800"}`);
+  });
+
+  it('shows a text that is not JSON as it is', () => {
+    const { data, metadata } = entryOf(recorded({ data: '{"a":', metadata: 'null' }));
+    expect([data, metadata]).to.deep.equal(['{"a":', 'null']);
   });
 
   it('is every event but those of deliveries', () => {
