@@ -7,7 +7,8 @@ import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
 import { type EventStore, UnknownPosition } from '../ports/eventStore.ts';
 import type { ExportFolder } from '../ports/exportFolder.ts';
-import { accountIn, entriesBetween, type IndexedEntry, indexAt, storedBytes } from './logEntries.ts';
+import { entryBytes, metadataIn } from './entry.ts';
+import { entriesBetween, type IndexedEntry, indexAt } from './logEntries.ts';
 import { HASH_BYTES } from './merkleTree.ts';
 import { noteKeyOf, vkeyOf } from './signedNote.ts';
 import { tilePath, tilesOf } from './tiles.ts';
@@ -105,7 +106,7 @@ const writeTiles = async (needs: ExportNeeds, folder: ExportFolder, size: number
 const HEAD = Buffer.from('{"entry":');
 const lineOf = ({ index, event }: IndexedEntry): readonly Buffer[] => [
   HEAD,
-  storedBytes(event),
+  entryBytes(event),
   Buffer.from(`,"index":${index}}\n`),
 ];
 
@@ -122,7 +123,7 @@ const writeEntries = async (
   try {
     const next = file.last === null ? first : indexIn(file.last) + 1;
     for await (const page of entriesBetween(needs, next, end, signal)) {
-      const listed = account === null ? page : page.filter(({ event }) => accountIn(event) === account);
+      const listed = account === null ? page : page.filter(({ event }) => metadataIn(event)?.account === account);
       await file.append(Buffer.concat(listed.flatMap(lineOf)));
       onEntries((page.at(-1)?.index ?? next) + 1 - first, end - first);
     }

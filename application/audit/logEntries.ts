@@ -1,7 +1,7 @@
 // Reads the entries of the audit log with their indexes, and finds the index of an entry.
 import type { AuditTree } from '../ports/auditTree.ts';
 import type { EventStore, Position, RecordedEvent } from '../ports/eventStore.ts';
-import { entryBytes, isEntry } from './entry.ts';
+import { isEntry } from './entry.ts';
 import { TILE_WIDTH, widthOf } from './tiles.ts';
 import { entriesOfTile } from './treeReader.ts';
 
@@ -14,28 +14,6 @@ export interface IndexedEntry {
   readonly index: number;
   readonly event: RecordedEvent;
 }
-
-/** The bytes of an event that was tampered with, so that it has no canonical form. No entry has them. */
-const UNREADABLE = Buffer.from('null');
-
-/** Returns the bytes of the event's entry, also if the stored event is no longer valid. */
-export const storedBytes = (event: RecordedEvent): Buffer => {
-  try {
-    return entryBytes(event);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return UNREADABLE;
-    throw error;
-  }
-};
-
-/** Returns the account of an event, or null if its metadata is no longer valid. */
-export const accountIn = ({ metadata }: RecordedEvent): string | null => {
-  try {
-    return (JSON.parse(metadata) as { readonly account?: string } | null)?.account ?? null;
-  } catch {
-    return null;
-  }
-};
 
 /** Returns the last tile up to `tile` before which the log still has the sealed event, and the position of that event. */
 const startBefore = async (

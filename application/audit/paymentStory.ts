@@ -11,11 +11,12 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Words, wordsOf } from '../../domain/presentation/eventWords.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { PaymentTraces } from '../ports/paymentTraces.ts';
-import { entryOf } from './entry.ts';
+import { metadataIn } from './entry.ts';
 
 export interface StoryNeeds extends EventLog {
   readonly paymentTraces: PaymentTraces;
@@ -114,13 +115,18 @@ const postingsOf = ({ category, event }: LoggedEvent): readonly ToldPosting[] =>
     what: ACCOUNT_WORDS[account][amount > 0 ? 0 : 1],
   }));
 
+const UNKNOWN: Pick<EventMetadata, 'actor' | 'requestId' | 'causationId'> = {
+  actor: 'unknown',
+  requestId: null,
+  causationId: 'unknown',
+};
 const UNREADABLE: Words = { en: 'This version can’t read the event.' };
 
 const chapterOf =
   (placeOfId: ReadonlyMap<string, string>) =>
   ({ recorded, logged }: Told): EventChapter => {
     const { stream, revision, type, recordedAt: at } = recorded;
-    const { actor, requestId, causationId }: EventMetadata = entryOf(recorded).metadata;
+    const { actor, requestId, causationId } = metadataIn(recorded) ?? UNKNOWN;
     return {
       kind: 'event',
       at,
@@ -146,15 +152,15 @@ export const tellPayment =
   async (id: PaymentId): Promise<PaymentStory | null> => {
     const streams = await streamsOfPayment(log, id);
     const events = (await Promise.all(streams.map((stream) => read(log, stream)))).flat();
-    const first = events[0];
-    if (first === undefined) return null;
+    const tenant = events[0] && metadataIn(events[0].recorded);
+    if (!tenant) return null;
+    const { account: accountId, mode } = tenant;
     const placeOfId = new Map(events.map(({ recorded: one }) => [one.id, `${one.stream}@${one.revision}`]));
-    const { account: accountId, mode } = entryOf(first.recorded).metadata;
     const deliveries = await paymentTraces.deliveries({ accountId, mode }, id);
     const attempts = await Promise.all(deliveries.map((one) => read(log, WEBHOOK_DELIVERY.stream(one.id))));
     const webhookOf = (n: number) => {
       const { eventType, endpointId } = deliveries[n] as (typeof deliveries)[number];
-      return { eventType, endpointId };
+      return { eventType, endpointId: endpointId && WEBHOOK_ENDPOINT.idPrefix + endpointId };
     };
     const notifications = (await paymentTraces.notifications({ accountId, mode }, id)).map(
       ({ kind, reference, receivedAt: at, outcome }): NotificationChapter => ({

@@ -4,9 +4,10 @@ import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { readCheckpoint } from './checkpoint.ts';
+import { leafOf } from './entry.ts';
 import { EVER, FIRST, type Following } from './exportLog.ts';
-import { entriesBetween, storedBytes } from './logEntries.ts';
-import { HASH_BYTES, leafHash } from './merkleTree.ts';
+import { entriesBetween } from './logEntries.ts';
+import { HASH_BYTES } from './merkleTree.ts';
 import { type NoteKey, noteKeyOf, readNote, signersOf } from './signedNote.ts';
 import { EMPTY_EDGE, edgeRoot, extended, type FullTile, TILE_WIDTH, type TreeEdge } from './tiles.ts';
 
@@ -140,7 +141,7 @@ export const verifyLog =
     for await (const page of entriesBetween(needs, 0, size, signal)) {
       for (const { index, event } of page) {
         while (index >= rebuilt.size + TILE_WIDTH) await addTile();
-        found.set(index - rebuilt.size, leafHash(storedBytes(event)));
+        found.set(index - rebuilt.size, leafOf(event));
       }
       onEntries(rebuilt.size, size);
     }

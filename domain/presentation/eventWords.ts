@@ -1,6 +1,7 @@
 // What each stored event says, in plain words, for people who read the story of a payment. One table for all event types: a new type does
 // not compile until it has words. No sentence shows personal data.
 import type { EventOf } from '../aggregates.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
 import { formatAmount, type Language } from './amount.ts';
 
 /** Languages of the sentences. */
@@ -16,10 +17,17 @@ export type Words = { readonly [L in WordsLanguage]: string };
 type EventWords = { readonly [Type in EventType]: (data: DataOf<Type>) => Words };
 
 const en = (amount: number, currency: string): string => formatAmount(amount, currency, 'en');
-const listed = (texts: readonly string[]): string => texts.map((text) => `“${text}”`).join(', ');
-/** `pix_automatic` becomes `pix automatic`. */
+/** `being_returned` becomes `being returned`. */
 const plain = (code: string): string => code.replaceAll('_', ' ');
 
+const METHODS: { readonly [M in PaymentMethod]: string } = {
+  PIX: 'Pix',
+  CREDIT_CARD: 'credit card',
+  MBWAY: 'MB WAY',
+  MULTIBANCO: 'Multibanco',
+  BOLETO: 'boleto',
+  CRYPTO: 'crypto',
+};
 const NATURES = {
   ordinary: 'in the bank’s own application',
   withdrawal: 'as a withdrawal of the payer',
@@ -53,7 +61,7 @@ const BY = { merchant: 'at the merchant’s request', provider: 'by the provider
 
 const CHARGE = {
   ChargeCreated: ({ amount, currency, methods, api }) => ({
-    en: `The merchant asked for ${en(amount, currency)}, payable by ${methods.map(plain).join(' or ')}, through /v1/${api}.`,
+    en: `The merchant asked for ${en(amount, currency)}, payable by ${methods.map((method) => METHODS[method]).join(' or ')}, through /v1/${api}.`,
   }),
   ChargeRerouted: ({ providerErrorCode }) => ({
     en: `The provider created nothing (${providerErrorCode}), so another connection was chosen.`,
@@ -62,10 +70,10 @@ const CHARGE = {
     en: `The provider issued the Pix code ${txid}, valid until ${expiresAt}.`,
   }),
   ChargeInstrumentIssued: ({ instrument: { method } }) => ({
-    en: `The acquirer issued the ${plain(method)} instrument.`,
+    en: `The acquirer issued the ${METHODS[method]} instrument.`,
   }),
   ChargeInstrumentRefused: ({ method, providerErrorCode }) => ({
-    en: `The acquirer refused ${plain(method)} (${providerErrorCode}); the other methods remain.`,
+    en: `The acquirer refused ${METHODS[method]} (${providerErrorCode}); the other methods remain.`,
   }),
   ChargeExpired: () => ({ en: 'The charge expired unpaid. The provider confirmed it.' }),
   ChargeFailed: ({ providerErrorCode }) => ({
@@ -79,13 +87,13 @@ const CHARGE = {
 } satisfies Partial<EventWords>;
 
 const TRANSACTION = {
-  TransactionProcessing: ({ method }) => ({ en: `The payer began to pay by ${plain(method)}.` }),
+  TransactionProcessing: ({ method }) => ({ en: `The payer began to pay by ${METHODS[method]}.` }),
   TransactionRefused: ({ method, providerErrorCode, isFinal }) => ({
-    en: `The ${plain(method)} payment was declined (${providerErrorCode})${isFinal ? '; no method remains' : ''}.`,
+    en: `The ${METHODS[method]} payment was declined (${providerErrorCode})${isFinal ? '; no method remains' : ''}.`,
   }),
   TransactionSettled: ({ incoming, method, currency, netAmount, availableAt }) => ({
     en:
-      `The payer paid ${en(incoming.amount, currency)} by ${plain(method)}. ` +
+      `The payer paid ${en(incoming.amount, currency)} by ${METHODS[method]}. ` +
       `After fees, ${en(netAmount, currency)} belongs to the merchant${availableAt === null ? '' : `, available from ${availableAt}`}.`,
   }),
   TransactionHeld: ({ incoming, currency }) => ({
@@ -225,7 +233,7 @@ const WEBHOOKS = {
   WebhookDeliveryDeadLettered: () => ({ en: 'All attempts failed; the delivery was given up.' }),
   WebhookDeliveryCancelled: () => ({ en: 'The delivery was cancelled.' }),
   WebhookDeliveryRetryRequested: () => ({ en: 'Another attempt was requested.' }),
-  WebhookEndpointRegistered: ({ events }) => ({ en: `A webhook endpoint was registered for ${listed(events)}.` }),
+  WebhookEndpointRegistered: ({ events }) => ({ en: `A webhook endpoint was registered for ${events.join(', ')}.` }),
   WebhookEndpointChanged: ({ status }) => ({
     en: status === null ? 'The webhook endpoint was changed.' : `The webhook endpoint became ${status}.`,
   }),

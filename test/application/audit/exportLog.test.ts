@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Entry } from '../../../application/audit/entry.ts';
+import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { ACCOUNT, EVER, SealedLog } from '../../support/audit/sealedLog.ts';
@@ -151,7 +152,9 @@ describe('an audit export', () => {
     await log.export(folder, { ...EVER, to: time('2026-10-02T00:00:00.000Z'), account: ACCOUNT as AccountId });
     const entries = entriesIn(folder);
     expect(entries.length).to.equal(300);
-    expect(new Set(entries.map(({ entry }) => entry.metadata.account))).to.deep.equal(new Set([ACCOUNT]));
+    expect(new Set(entries.map(({ entry }) => (entry.metadata as EventMetadata).account))).to.deep.equal(
+      new Set([ACCOUNT]),
+    );
     expect(await byFunction(folder, TRUST)).to.deep.equal([]);
     const lines = readFileSync(join(folder, 'entries.ndjson'), 'utf8').split('\n');
     writeFileSync(join(folder, 'entries.ndjson'), lines.toSpliced(5, 1).join('\n'));
