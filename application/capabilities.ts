@@ -2,6 +2,7 @@
 // account settings are derived from it.
 
 import { accounts } from './accounts/capability.ts';
+import { audit } from './audit/capability.ts';
 import {
   declaredSettingsOf,
   jobsOf,
@@ -40,6 +41,7 @@ export const CAPABILITIES = [
   providers,
   statements,
   privacy,
+  audit,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

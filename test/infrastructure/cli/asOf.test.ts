@@ -29,10 +29,9 @@ describe('projections as-of', () => {
     const { code, err, json } = await run(then, '--into', 'back_then', '--only', 'payments,wallet', '--json');
     expect(code, err).to.equal(0);
     expect(json).to.deep.include({ schema: 'back_then', position: then });
-    expect((json as { readModels: { readModel: string; parked: number }[] }).readModels.map((one) => one.readModel)).to.deep.equal([
-      'payments',
-      'wallet',
-    ]);
+    expect(
+      (json as { readModels: { readModel: string; parked: number }[] }).readModels.map((one) => one.readModel),
+    ).to.deep.equal(['payments', 'wallet']);
     expect(await charges('back_then')).to.equal(1);
     expect((await run('--into', 'back_then', '--drop')).out).to.equal('dropped back_then\n');
     expect((await run('--into', 'back_then', '--drop')).err).to.contain('quita: there is no schema back_then\n');
