@@ -8,6 +8,7 @@ import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
+import { endLongReads } from './publishedViews.ts';
 import { type Replay, replay } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
 import { ensureLive, ensureNext, swap } from './schemaVersions.ts';
@@ -76,6 +77,7 @@ export const rebuild = async (
         .transaction((tx) => swap(tx, projection, store, reached))
         .catch(async (error: { code?: string }) => {
           if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+          await endLongReads(session, projection);
           await pause(LET_PASS_MS, signal);
           return false;
         });

@@ -1,5 +1,6 @@
 import { readModel } from '../engine/readModel.ts';
 import { statsViews } from '../stats/queries.ts';
+import { paymentsForAnalysts } from './analysts.ts';
 import { heldPayments } from './held.ts';
 import { connectionPayments } from './ofConnection.ts';
 import { paymentsProjection } from './projection.ts';
@@ -7,6 +8,7 @@ import { paymentReads, paymentViews } from './queries.ts';
 
 export const payments = readModel({
   projection: paymentsProjection,
+  analysts: paymentsForAnalysts,
   views: (db) => ({ payments: paymentViews(db), stats: statsViews(db) }),
   operatorsReads: (db) => ({ held: heldPayments(db) }),
   reads: ({ reads }, caughtUp) => ({

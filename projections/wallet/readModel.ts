@@ -1,9 +1,11 @@
 import { readModel } from '../engine/readModel.ts';
+import { ledgerForAnalysts } from './analysts.ts';
 import { walletProjection } from './projection.ts';
 import { ledgerReads, walletViews } from './queries.ts';
 
 export const wallet = readModel({
   projection: walletProjection,
+  analysts: ledgerForAnalysts,
   views: (db) => ({ wallet: walletViews(db) }),
   operatorsReads: (db) => ({ ledger: ledgerReads(db) }),
 });
