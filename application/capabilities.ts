@@ -2,6 +2,7 @@
 // account settings are derived from it.
 
 import { accounts } from './accounts/capability.ts';
+import { analytics } from './analytics/capability.ts';
 import {
   declaredSettingsOf,
   jobsOf,
@@ -36,6 +37,7 @@ export const CAPABILITIES = [
   requests,
   operations,
   providers,
+  analytics,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

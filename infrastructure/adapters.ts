@@ -1,6 +1,7 @@
 // Lists the adapters of all capabilities. The composition, the operators' commands and `trigger` derive from this list.
 import { type Joined, joined } from '../application/ports/joined.ts';
 import { accounts } from './accounts/adapters.ts';
+import { analytics } from './analytics/adapters.ts';
 import { disputes } from './disputes/adapters.ts';
 import { operations } from './operations/adapters.ts';
 import { payments } from './payments/adapters.ts';
@@ -21,6 +22,7 @@ export const ADAPTERS = [
   operations,
   requests,
   webhooks,
+  analytics,
 ] as const;
 type One = (typeof ADAPTERS)[number];
 type ParameterOf<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;

@@ -55,7 +55,10 @@ describe('the views for analysts', () => {
       ]);
       for (const column of columns) expect(column, view).to.match(/^\w+ [a-z ]+: \S.*\.$/);
       const { day } = ANALYST_VIEWS.find(({ name }) => name === view) as (typeof ANALYST_VIEWS)[number];
-      expect(columns.some((column) => column.startsWith(`${day} date: `)), view).to.equal(true);
+      expect(
+        columns.some((column) => column.startsWith(`${day} date: `)),
+        view,
+      ).to.equal(true);
     }
   });
 
@@ -84,13 +87,17 @@ describe('the views for analysts', () => {
     await prepare(PROJECTIONS);
     expect(await oids()).to.deep.equal(before);
     const changed = PROJECTIONS.map((one) =>
-      one.name === 'refunds' ? { ...one, published: one.published?.replaceAll('One row per refund', 'Every refund') } : one,
+      one.name === 'refunds'
+        ? { ...one, published: one.published?.replaceAll('One row per refund', 'Every refund') }
+        : one,
     );
     await prepare(changed as typeof PROJECTIONS);
     const refunds = (await described()).find(({ view }) => view === 'refunds');
     expect(refunds?.comment).to.match(/^Every refund/);
     const after = await oids();
-    expect([...before].filter(([view, oid]) => after.get(view) !== oid).map(([view]) => view)).to.deep.equal(['refunds']);
+    expect([...before].filter(([view, oid]) => after.get(view) !== oid).map(([view]) => view)).to.deep.equal([
+      'refunds',
+    ]);
     await prepare(PROJECTIONS);
   });
 
