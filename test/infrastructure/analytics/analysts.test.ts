@@ -220,7 +220,11 @@ describe('analysts', () => {
       const one = await connectAs(ONE);
       const ended = new Promise<void>((resolve) => one.once('end', () => resolve()));
       await one.query('SELECT pg_advisory_lock(5860930411590117)');
-      const charge = gateway.post('/v1/charges', { amount: 100, payment_method: 'pix' }, { idempotencyKey: 'held-up-by-an-analyst' });
+      const charge = gateway.post(
+        '/v1/charges',
+        { amount: 100, payment_method: 'pix' },
+        { idempotencyKey: 'held-up-by-an-analyst' },
+      );
       const waiting = async () =>
         (await gateway.storage.reads.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`))
           .rowCount > 0;
