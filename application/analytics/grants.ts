@@ -1,4 +1,4 @@
-// Operators' use cases for analysts: grant a role read access to the views, list the grants, revoke one (rule O9).
+// Operators' use cases for analysts: grant a role read access to the views, list the grants, revoke one (rules N1, N2).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';

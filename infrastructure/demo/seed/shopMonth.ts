@@ -10,6 +10,8 @@ interface Placed extends Order {
 /** The start of each slot, in UTC: 10:05 and 19:05 in São Paulo. */
 const SLOT_AT: { readonly [S in Slot]: string } = { 0: '13:05', 1: '22:05' };
 const SOON_MS = 2 * 60_000;
+/** What yesterday left over is done this long before the first orders, and so within 24 hours of them. */
+const BEFORE_MS = 30 * 60_000;
 const LATER_MS = 40 * 60_000;
 /** Longest step of a test clock. */
 const YEAR_SECONDS = 365 * 86_400;
@@ -64,8 +66,11 @@ export class ShopMonth {
 
   async #slot(day: number, slot: Slot): Promise<void> {
     const start = startOf(day, slot);
+    if (slot === 0) {
+      await this.#moveTo(start - BEFORE_MS);
+      await this.#morning(day);
+    }
     await this.#moveTo(start);
-    if (slot === 0) await this.#morning(day);
     const orders = this.#plan.orders.filter((order) => order.day === day && order.slot === slot);
     const placed: Placed[] = [];
     await inTurns(orders, async (order) => placed.push({ ...order, id: await this.#place(order) }));

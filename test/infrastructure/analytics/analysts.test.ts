@@ -1,4 +1,4 @@
-// An analyst reads the views of its accounts and nothing else, whatever it tries, and can't hold up the gateway (rule O9, ADR 0016).
+// An analyst reads the views of its accounts and nothing else, whatever it tries, and can't hold up the gateway (rules N1–N4, ADR 0016).
 import { expect } from 'chai';
 import pg from 'pg';
 import { ACCOUNT } from '../../../domain/account/account.ts';
