@@ -2,6 +2,7 @@
 // account settings are derived from it.
 
 import { accounts } from './accounts/capability.ts';
+import { analytics } from './analytics/capability.ts';
 import { audit } from './audit/capability.ts';
 import {
   declaredSettingsOf,
@@ -42,6 +43,7 @@ export const CAPABILITIES = [
   statements,
   privacy,
   audit,
+  analytics,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

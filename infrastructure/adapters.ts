@@ -1,6 +1,7 @@
 // Lists the adapters of all capabilities. The composition, the operators' commands and `trigger` derive from this list.
 import { type Joined, joined } from '../application/ports/joined.ts';
 import { accounts } from './accounts/adapters.ts';
+import { analytics } from './analytics/adapters.ts';
 import { audit } from './audit/adapters.ts';
 import { disputes } from './disputes/adapters.ts';
 import { operations } from './operations/adapters.ts';
@@ -27,6 +28,7 @@ export const ADAPTERS = [
   webhooks,
   statements,
   audit,
+  analytics,
 ] as const;
 type One = (typeof ADAPTERS)[number];
 type ParameterOf<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;

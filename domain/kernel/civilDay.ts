@@ -26,6 +26,9 @@ const WHOLE_HOURS_SINCE = '1914-01-02';
 /** From this UTC hour on, the civil day equals the UTC day, with or without daylight saving time. */
 const BEGUN_AT_HOUR = '03';
 
+/** Returns whether the text is a day of the calendar as `yyyy-mm-dd`. */
+export const isCivilDay = (text: string): boolean => isTimestamp(`${text}T00:00:00.000Z`);
+
 /** Returns the civil day in America/Sao_Paulo as `yyyy-mm-dd`. Throws RangeError before 0001-01-02. */
 export const saoPauloDay = (at: Timestamp): string => {
   if (at < WHOLE_HOURS_SINCE) return askZone(at, 'America/Sao_Paulo');
