@@ -33,11 +33,11 @@ export const CAPABILITIES = [
   accounts,
   disputes,
   webhooks,
+  privacy,
   sandbox,
   requests,
   operations,
   providers,
-  privacy,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 
