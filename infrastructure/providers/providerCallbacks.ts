@@ -1,5 +1,5 @@
 // Callbacks of institutions in PostgreSQL, stored in one durable transaction with the job that handles them.
-import { createHash, createSecretKey } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type {
@@ -12,9 +12,8 @@ import type {
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
-import { SECRETS_KEY_BYTES, type SecretsKeyring } from '../secrets/keyring.ts';
-import { pooledRandom } from '../secrets/randomPool.ts';
-import { seal, unseal } from '../secrets/seal.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
+import { openBody, type SealedBody, sealBody } from './callbackBodies.ts';
 
 // The row is locked by its own update, so that of two deliveries of a body one decides. What needed an operator may be clear by now.
 const STORE = `INSERT INTO operations.provider_callbacks AS c (connection_id, body_hash, raw, key_id, sealed) VALUES ($1, $2, $3, $4, $5)
@@ -25,34 +24,12 @@ const REOPEN = `UPDATE operations.provider_callbacks
 
 const millis = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
-/** Binds a callback's sealed body and key to its row. */
-export const callbackContext = (connectionId: string, bodyHash: Buffer): string =>
-  `callback ${connectionId} ${bodyHash.toString('hex')}`;
-
-/** The body is sealed with a key of its own, which the secrets key seals. Without that key, the body is gone (ADR 0017). */
-const sealedBody = (keyring: SecretsKeyring, context: string, body: Uint8Array) => {
-  const key = pooledRandom(SECRETS_KEY_BYTES);
-  const { keyId, sealed } = keyring.seal('callbacks', context, key);
-  return { raw: seal(createSecretKey(key), context, Buffer.from(body)), keyId, sealed };
-};
-
-const openedBody = (keyring: SecretsKeyring, context: string, { raw, key_id: keyId, sealed }: SealedBody): string => {
-  const key = keyring.unsealBytes('callbacks', context, { keyId, sealed });
-  return unseal(createSecretKey(key), context, raw).toString('utf8');
-};
-
-interface SealedBody {
-  readonly raw: Buffer;
-  readonly key_id: string;
-  readonly sealed: Buffer;
-}
-
 export const providerCallbacks = (db: SqlPool, jobs: JobQueue, keyring: SecretsKeyring): ProviderCallbacks => ({
   store: async (connectionId, raw, handling) => {
     const work = await db.transaction(async (tx) => {
       const hash = createHash('sha256').update(raw).digest();
-      const body = sealedBody(keyring, callbackContext(connectionId, hash), raw);
-      const sealed = [body.raw, body.keyId, body.sealed];
+      const body = sealBody(keyring, { connection_id: connectionId, body_hash: hash }, raw);
+      const sealed = [body.raw, body.key_id, body.sealed];
       const values = [connectionId, hash, ...sealed];
       const { rows } = await tx.query<{ id: number; times: number; isAgain: boolean | null }>(STORE, values);
       const row = rows[0];
@@ -79,13 +56,13 @@ export const providerCallbacks = (db: SqlPool, jobs: JobQueue, keyring: SecretsK
       [id],
     );
     return (
-      rows.map(({ connection_id: connectionId, body_hash: hash, age_ms: ageMs, done, findings, ...body }) => ({
+      rows.map((row) => ({
         id,
-        connectionId,
-        raw: openedBody(keyring, callbackContext(connectionId, hash), body),
-        ageMs,
-        done,
-        findings: JSON.parse(findings) as readonly CallbackFinding[],
+        connectionId: row.connection_id,
+        raw: openBody(keyring, row).toString('utf8'),
+        ageMs: row.age_ms,
+        done: row.done,
+        findings: JSON.parse(row.findings) as readonly CallbackFinding[],
       }))[0] ?? null
     );
   },

@@ -1,7 +1,7 @@
 // Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { callbackContext } from '../providers/providerCallbacks.ts';
+import { callbackContext } from '../providers/callbackBodies.ts';
 import { connectionSecretContext } from './connectionSecrets.ts';
 import { dataKeyContext } from './dataKeys.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
@@ -52,7 +52,7 @@ const TABLES: readonly SealedTable[] = [
     purpose: 'callbacks',
     key: { connection_id: ['', 'text'], body_hash: [Buffer.alloc(0), 'bytea'] },
     contextOf: ({ connection_id: connectionId, body_hash: hash }) =>
-      callbackContext(String(connectionId), hash as Buffer),
+      callbackContext({ connection_id: String(connectionId), body_hash: hash as Buffer }),
   },
   // Far more rows than the others: one for each payment. Destroyed keys have no key id.
   {
