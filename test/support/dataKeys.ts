@@ -1,8 +1,11 @@
 // Data keys in memory, and a codec that seals with them.
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, randomBytes } from 'node:crypto';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { DataKeys, FoundKey } from '../../application/ports/dataKeys.ts';
 import { dataKey } from '../../infrastructure/secrets/dataKeys.ts';
+
+/** The secrets key of test gateways, unless they get another one. */
+export const TEST_SECRETS_KEY = hash('sha256', 'secrets key of test gateways', 'buffer');
 
 export class MemoryDataKeys implements DataKeys {
   readonly #keys = new Map<string, FoundKey>();
