@@ -144,6 +144,8 @@ interface Existing {
   readonly cancelRequestedAt: Timestamp | null;
   /** How often a resend of its webhooks was requested. */
   readonly resends: number;
+  /** When the payment's personal data was erased; absent if it was not (L2). */
+  readonly erasedAt?: Timestamp;
 }
 export type ChargeState =
   | { readonly status: 'absent' }
@@ -261,7 +263,8 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       createdAt: time,
       fingerprint: fingerprintShape,
     }),
-    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
+    // A webhookUrl is the merchant's own address, and decides for ever where messages go.
+    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId'],
     unsaid: {
       paymentId: { is: 'subject' },
       accountId: { is: 'account' },

@@ -17,11 +17,11 @@ import { ICON, LOGO } from './icons.ts';
 const here = (name: string): URL => new URL(name, import.meta.url);
 
 const FOLDER = assetFolder('/account/assets', {
-  'preferences.css': here('../preferences.css'),
-  'checkout.css': here('../checkout/checkout.css'),
-  'password.css': here('password.css'),
-  'password.js': here('password.js'),
-  'favicon.svg': here('../favicon.svg'),
+  'preferences.css': here('preferences.css'),
+  'checkout.css': here('checkout/checkout.css'),
+  'password.css': here('password/password.css'),
+  'password.js': here('password/password.js'),
+  'favicon.svg': here('favicon.svg'),
 });
 
 const passwordAsset = FOLDER.find;

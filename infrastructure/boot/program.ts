@@ -74,6 +74,8 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       evidence: evidenceOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
       webhookRetentionDays: config.webhookRetentionDays,
+      retentionYears: config.retentionYears,
+      eraseAfterRetention: config.eraseAfterRetention,
       log,
       clock,
       clockFault: () => clock.fault(),

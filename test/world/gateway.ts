@@ -118,6 +118,8 @@ interface TestGatewayOptions {
   webhookSender?: GatewayOptions['webhookSender'];
   /** Default: deliveries are never removed. */
   webhookRetentionDays?: number;
+  retentionYears?: number;
+  eraseAfterRetention?: boolean;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
   /** The bank that pays live payouts; none by default. */
@@ -372,6 +374,8 @@ const gatewayOn = (
     publicUrl: options.publicUrl ?? baseUrl,
     webhookAllowPrivate: options.webhookAllowPrivate ?? true,
     webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
+    retentionYears: options.retentionYears ?? 5,
+    eraseAfterRetention: options.eraseAfterRetention ?? false,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
