@@ -21,6 +21,7 @@ const WAITING_REACTORS = "pg_stat_activity WHERE application_name = 'quita react
 export class GatewayUnderTest {
   readonly port: number;
   readonly apiKey: string;
+  readonly liveApiKey: string;
   readonly connectionString: string;
   readonly sql: pg.Client;
   readonly store: EventStore;
@@ -29,6 +30,7 @@ export class GatewayUnderTest {
   private constructor(parts: {
     port: number;
     apiKey: string;
+    liveApiKey: string;
     connectionString: string;
     sql: pg.Client;
     store: EventStore;
@@ -36,6 +38,7 @@ export class GatewayUnderTest {
   }) {
     this.port = parts.port;
     this.apiKey = parts.apiKey;
+    this.liveApiKey = parts.liveApiKey;
     this.connectionString = parts.connectionString;
     this.sql = parts.sql;
     this.store = parts.store;
@@ -48,7 +51,7 @@ export class GatewayUnderTest {
     const port = await freePort();
     const env: Record<string, string> = eventStoreDb === null ? {} : { EVENTSTORE_URL: eventStoreDb.url };
     const program = await new Program({ dataDir, port, env }).ready();
-    const { testApiKey: apiKey } = await program.demo();
+    const { testApiKey: apiKey, liveApiKey } = await program.demo();
     const connectionString = await attachToEmbeddedPostgres(dataDir);
     const sql = new pg.Client({ connectionString });
     await sql.connect();
@@ -56,7 +59,7 @@ export class GatewayUnderTest {
       eventStoreDb === null
         ? await openPostgresEventStore({ connectionString, poolSize: 1 })
         : await openEventStoreDb({ connectionString: eventStoreDb.url });
-    return new GatewayUnderTest({ port, apiKey, connectionString, sql, store, program });
+    return new GatewayUnderTest({ port, apiKey, liveApiKey, connectionString, sql, store, program });
   }
 
   /** `body` undefined: GET, otherwise POST. `apiKey`: default that of the demo account. */
