@@ -86,7 +86,10 @@ describe('the provider commands', () => {
       '--private-key does not belong to the certificate',
     );
     await bad(settings(`--ca ${file('none.pem')}`), /--ca: .*none.pem can’t be read/);
-    await bad(settings().replace('https://bank.example ', 'http://127.0.0.1:9 '), '--base-url must use https; plain http needs --allow-private');
+    await bad(
+      settings().replace('https://bank.example ', 'http://127.0.0.1:9 '),
+      '--base-url must use https; plain http needs --allow-private',
+    );
     await bad(settings('--allow-private'), '--allow-private is not allowed in production');
     await bad(settings(`--account acct_${'0'.repeat(26)}`), '--account is not an account');
     await bad(settings().replace('pix@quita.example', '1'), '--pix-key must be a CPF');
