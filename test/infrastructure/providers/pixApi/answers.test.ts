@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import type { Timestamp } from '../../../../domain/kernel/time.ts';
 import { buildDynamicBrCode } from '../../../../domain/pix/brCode.ts';
+import { freePort } from '../../../world/program.ts';
 import { type Answer, Institution } from './institution.ts';
 import { type Opened, open, PIX_KEY, requestOf, SECRET, TENANT, TXID } from './support.ts';
 
@@ -320,7 +321,7 @@ describe('calls of the API Pix adapter', () => {
   });
 
   it('has certainly done nothing if no byte was sent, and may have done it if the answer is lost', async () => {
-    const { provider } = connect({ baseUrl: 'http://127.0.0.1:1' });
+    const { provider } = connect({ baseUrl: `http://127.0.0.1:${await freePort()}` });
     expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
     expect(institution.tokenRequests).to.have.length(1);
     institution.answer = (_, res) => {
