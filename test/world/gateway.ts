@@ -136,6 +136,8 @@ interface TestGatewayOptions {
   hasOpsListener?: boolean;
   /** True in production; false by default. */
   operatorsNeedSecondFactor?: boolean;
+  /** Default: no anchors, and nothing of the audit log is public. */
+  audit?: NonNullable<GatewayOptions['audit']>;
   /** Replaces the gateway's own address, so that links are the same in every run. */
   publicUrl?: string;
   /** Seed of the account and its keys; random by default. */
@@ -363,6 +365,7 @@ const gatewayOn = (
     webhookAllowPrivate: options.webhookAllowPrivate ?? true,
     webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
+    ...(options.audit && { audit: options.audit }),
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),
