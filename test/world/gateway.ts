@@ -62,6 +62,7 @@ export interface CallOptions {
 const OPERATIONS: Operations = {
   unreadiness: async () => null,
   parkedStreams: () => 0,
+  auditStopped: async () => null,
   metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
   metricsToken: null,
   metricsOnLoopback: true,
