@@ -3,8 +3,8 @@ import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree } from '../ports/auditTree.ts';
-import type { Clock } from '../ports/clock.ts';
 import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
+import type { Clock } from '../ports/system.ts';
 import { type KeyPeriod, keyPeriods, originOf } from './auditLog.ts';
 import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';

@@ -4,9 +4,17 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { readTilePath, TILE_WIDTH } from '../../../application/audit/tiles.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { exactly, listOf, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
-import { type ArrivingBody, json, type ParamRule, type Route, type RouteContext, route } from '../../kernel/route.ts';
+import {
+  type ArrivingBody,
+  json,
+  ok,
+  type ParamRule,
+  type Route,
+  type RouteContext,
+  route,
+} from '../../kernel/route.ts';
 import { AUDIT } from './tags.ts';
 
 const NOTE = 'text/plain; charset=utf-8';
@@ -28,7 +36,11 @@ const checkpointRoute = route('GET', '/audit/log/checkpoint', {
     ),
   },
   responses: {
-    200: { kind: 'bytes', description: 'The checkpoint, with the cosignatures of witnesses.', contentTypes: ['text/plain'] },
+    200: {
+      kind: 'bytes',
+      description: 'The checkpoint, with the cosignatures of witnesses.',
+      contentTypes: ['text/plain'],
+    },
   },
   errors: ['not_found'],
   handle: async ({ query, services: { auditLog } }) => {
@@ -104,11 +116,10 @@ const cosignRoute = route('POST', '/audit/log/cosignatures', {
   principal: 'public',
   limit: 'catalogue',
   body: { kind: 'stream', contentTypes: ['text/plain'], bytesMax: NOTE_BYTES_MAX },
-  responses: { 200: json('The cosignatures are kept.', exactly({ witnesses: listOf(string()) })) },
+  responses: { 200: json('The cosignatures are kept.', s.exactly({ witnesses: s.listOf(s.string()) })) },
   errors: ['unauthorized', 'not_found'],
   handle: async ({ body, services: { auditLog } }) => {
-    const witnesses = await auditLog.cosign(await textIn(body));
-    return isRejection(witnesses) ? witnesses : { status: 200, body: { witnesses } };
+    return ok(await auditLog.cosign(await textIn(body)), (witnesses) => ({ witnesses }));
   },
 });
 
@@ -121,10 +132,10 @@ const keysRoute = route('GET', '/.well-known/quita-audit.json', {
   responses: {
     200: json(
       'The keys, oldest first. `until` is null for the key that signs.',
-      exactly({
-        origin: string(),
-        log: string(),
-        keys: listOf(exactly({ vkey: string(), from: timestamp, until: orNull(timestamp) })),
+      s.exactly({
+        origin: s.string(),
+        log: s.string(),
+        keys: s.listOf(s.exactly({ vkey: s.string(), from: s.timestamp, until: s.orNull(s.timestamp) })),
       }),
     ),
   },

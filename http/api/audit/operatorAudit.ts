@@ -1,13 +1,13 @@
 // Routes by which operators see the audit log, rotate its key and manage auditors' tokens (rule O1).
 import type { AuditToken } from '../../../application/ports/auditAccess.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { anyInteger, described, exactly, listOf, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
-import { json, jsonBody, pathParam, type Route, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 
-const keys = described(
+const keys = s.described(
   'The public keys of the log, oldest first. `until` is null for the key that signs.',
-  listOf(exactly({ vkey: string(), from: timestamp, until: orNull(timestamp) })),
+  s.listOf(s.exactly({ vkey: s.string(), from: s.timestamp, until: s.orNull(s.timestamp) })),
 );
 
 const statusRoute = route('GET', '/ops/v1/audit', {
@@ -19,25 +19,28 @@ const statusRoute = route('GET', '/ops/v1/audit', {
   responses: {
     200: json(
       'The status.',
-      exactly({
-        origin: string(),
-        size: described('Leaves of the tree.', anyInteger),
-        root: described('The root of the tree, in base64.', string()),
-        stopped: described('Why sealing stopped; null if it goes on.', orNull(string())),
-        lagSeconds: described(
+      s.exactly({
+        origin: s.string(),
+        size: s.described('Leaves of the tree.', s.anyInteger),
+        root: s.described('The root of the tree, in base64.', s.string()),
+        stopped: s.described('Why sealing stopped; null if it goes on.', s.orNull(s.string())),
+        lagSeconds: s.described(
           'Age of the oldest event that is not sealed; null if the event log can’t be read from there.',
-          orNull(anyInteger),
+          s.orNull(s.anyInteger),
         ),
-        checkpoint: described('The latest checkpoint.', orNull(exactly({ size: anyInteger, signedAt: timestamp }))),
+        checkpoint: s.described(
+          'The latest checkpoint.',
+          s.orNull(s.exactly({ size: s.anyInteger, signedAt: s.timestamp })),
+        ),
         keys,
-        anchors: listOf(
-          exactly({
-            anchor: string(),
-            size: described('Size of the last checkpoint that the anchor received.', anyInteger),
-            sentAt: orNull(timestamp),
-            failures: described('Failed attempts since then.', anyInteger),
-            retryAt: orNull(timestamp),
-            error: orNull(string()),
+        anchors: s.listOf(
+          s.exactly({
+            anchor: s.string(),
+            size: s.described('Size of the last checkpoint that the anchor received.', s.anyInteger),
+            sentAt: s.orNull(s.timestamp),
+            failures: s.described('Failed attempts since then.', s.anyInteger),
+            retryAt: s.orNull(s.timestamp),
+            error: s.orNull(s.string()),
           }),
         ),
       }),
@@ -51,15 +54,15 @@ const rotateRoute = route('POST', '/ops/v1/audit/keys', {
   operationId: 'rotateAuditKey',
   summary: 'Rotate the key of the audit log',
   description: 'Creates a key that signs all further checkpoints. Old public keys stay listed.',
-  responses: { 201: json('The keys.', exactly({ keys })) },
+  responses: { 201: json('The keys.', s.exactly({ keys })) },
   handle: async ({ services: { platform } }) => ({ status: 201, body: { keys: await platform.rotateAuditKey() } }),
 });
 
 const TOKEN = {
-  id: described('The first 16 hex characters of the token’s hash.', string()),
-  name: string(),
-  createdAt: timestamp,
-  revokedAt: orNull(timestamp),
+  id: s.described('The first 16 hex characters of the token’s hash.', s.string()),
+  name: s.string(),
+  createdAt: s.timestamp,
+  revokedAt: s.orNull(s.timestamp),
 };
 const viewOf = ({ id, name, createdAt, revokedAt }: AuditToken) => ({ id, name, createdAt, revokedAt });
 
@@ -68,7 +71,7 @@ const listRoute = route('GET', '/ops/v1/audit/tokens', {
   operationId: 'listAuditTokens',
   summary: 'List auditors’ tokens',
   description: 'Returns all tokens, oldest first, without their secrets.',
-  responses: { 200: json('The tokens.', exactly({ data: listOf(exactly(TOKEN)) })) },
+  responses: { 200: json('The tokens.', s.exactly({ data: s.listOf(s.exactly(TOKEN)) })) },
   handle: async ({ services: { platform } }) => {
     const tokens = await platform.listAuditTokens();
     return { status: 200, body: { data: tokens.map(viewOf) } };
@@ -81,8 +84,8 @@ const issueRoute = route('POST', '/ops/v1/audit/tokens', {
   summary: 'Create an auditor’s token',
   description:
     'Creates a token with which an auditor can read the audit log. The token is shown only in this response.',
-  body: jsonBody({ schema: exactly({ name: described('Whom the token is for.', string(100)) }) }),
-  responses: { 201: json('The token.', exactly({ ...TOKEN, token: string() })) },
+  body: jsonBody({ schema: s.exactly({ name: s.described('Whom the token is for.', s.string(100)) }) }),
+  responses: { 201: json('The token.', s.exactly({ ...TOKEN, token: s.string() })) },
   handle: async ({ body, services: { platform } }) => {
     const issued = await platform.issueAuditToken(body.name);
     return isRejection(issued) ? issued : { status: 201, body: { ...viewOf(issued), token: issued.token } };
@@ -100,10 +103,9 @@ const revokeRoute = route('DELETE', '/ops/v1/audit/tokens/{id}', {
   summary: 'Revoke an auditor’s token',
   description: 'Ends the token’s access at once. A repeat changes nothing.',
   params: { id: idParam },
-  responses: { 200: json('The token.', exactly(TOKEN)) },
+  responses: { 200: json('The token.', s.exactly(TOKEN)) },
   handle: async ({ params, services: { platform } }) => {
-    const revoked = await platform.revokeAuditToken(params.id);
-    return isRejection(revoked) ? revoked : { status: 200, body: viewOf(revoked) };
+    return ok(await platform.revokeAuditToken(params.id), viewOf);
   },
 });
 

@@ -88,7 +88,13 @@ describe('GET /metrics', () => {
     ...asked: readonly Asked[]
   ): Promise<readonly number[]> => {
     const metrics = async () => ({ contentType: 'text/plain', text: 'quita 1' });
-    const app = appOf({ unreadiness: async () => null, parkedStreams: () => 0, metrics, ...rule });
+    const app = appOf({
+      unreadiness: async () => null,
+      parkedStreams: () => 0,
+      auditStopped: async () => null,
+      metrics,
+      ...rule,
+    });
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -4,7 +4,7 @@ import { EMPTY_EDGE, edgeRoot, extended, type Tile, tiledRangeHashes } from '../
 import { tileHashes } from '../../../application/audit/treeReader.ts';
 import type { AuditTree } from '../../../application/ports/auditTree.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { AuditWorld, KEYRING, leavesOf } from './auditWorld.ts';
