@@ -207,6 +207,15 @@ export class AuditWorld {
     return (await this.signedCheckpoints()).map(({ note }) => readNote(note)!.signatures[0]!.id.toString('hex'));
   }
 
+  /** Returns the size of all tables of the audit log, with their indexes. */
+  async bytes(): Promise<number> {
+    const { rows } = await this.pool.query<{ bytes: number }>(
+      `SELECT sum(pg_total_relation_size(c.oid))::bigint AS bytes FROM pg_class c
+       WHERE c.relnamespace = 'audit'::regnamespace AND c.relkind = 'r'`,
+    );
+    return rows[0]!.bytes;
+  }
+
   async size(): Promise<number> {
     return (await this.tree.find())?.size ?? 0;
   }
