@@ -11,7 +11,8 @@ describe('the header X-Quita-Checkpoint', () => {
   const webhooksOf = async (inWebhooks: boolean): Promise<{ created: Hit; paid: Hit; note: string | undefined }> => {
     const receiver = await Receiver.open();
     const gateway = await TestGateway.open({ audit: { ...SETTINGS, inWebhooks } });
-    await gateway.post('/v1/webhook-endpoints', { url: receiver.url, events: ['*'] });
+    const hook = { url: receiver.url, events: ['charge.created', 'charge.paid'] };
+    expect((await gateway.post('/v1/webhooks/endpoints', hook)).status).to.equal(201);
     await sealAllOf(gateway);
     const note = (await gateway.gateway.needs.auditTree.latest())?.note;
     const { body } = await gateway.charge<{ id: string }>();
