@@ -19,6 +19,7 @@ import { operations } from './operations/capability.ts';
 import { payments } from './payments/capability.ts';
 import { settle, settlementOf } from './payments/settle.ts';
 import { payouts } from './payouts/capability.ts';
+import { privacy } from './privacy/capability.ts';
 import { providers } from './providers/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
@@ -37,6 +38,7 @@ export const CAPABILITIES = [
   requests,
   operations,
   providers,
+  privacy,
   audit,
 ] as const;
 type Capabilities = typeof CAPABILITIES;

@@ -11,6 +11,7 @@ import { disputes } from './disputes/module.ts';
 import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
 import { payouts } from './payouts/module.ts';
+import { privacy } from './privacy/module.ts';
 import { providers } from './providers/module.ts';
 import { refunds } from './refunds/module.ts';
 import { requests } from './requests/requestLogs.ts';
@@ -33,6 +34,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   access,
   accounts,
   providers,
+  privacy,
   ops,
   audit,
 ];

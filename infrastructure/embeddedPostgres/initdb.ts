@@ -17,6 +17,7 @@ local ${DATABASE} ${ROLE} scram-sha-256
 
 /** Statements for the single-user server, which reads one statement per line and runs it as the superuser. */
 const rolesAndDatabase = ({ password }: Settings): string => `CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'
+GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 CREATE DATABASE ${DATABASE} OWNER ${ROLE}
 `;
 

@@ -39,7 +39,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 12,
+  version: 13,
   aggregate: PAYMENT,
   table: 'payments',
   columns: [
