@@ -2,6 +2,7 @@
 import { capability } from '../core/capability.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { type AnchorNeeds, sendToAnchors } from './anchors.ts';
+import { type AuditingNeeds, auditing } from './auditing.ts';
 import { AuditLog, type AuditLogNeeds } from './auditLog.ts';
 import { type AuditorNeeds, findAuditor } from './auditors.ts';
 import { type OperateAuditNeeds, operateAudit, sealingLag } from './operateAudit.ts';
@@ -61,5 +62,5 @@ export const audit = capability({
     },
   ],
   useCases: ({ auditLog, ...needs }) => ({ auditLog, findAuditor: findAuditor(needs) }),
-  operators: (needs: OperateAuditNeeds) => operateAudit(needs),
+  operators: (needs: OperateAuditNeeds & AuditingNeeds) => ({ ...operateAudit(needs), ...auditing(needs) }),
 });

@@ -85,6 +85,12 @@ export const entryOf = (event: RecordedEvent): Entry => {
   return { data: parsed(event.data), id, metadata: metadataOf(event), recordedAt, revision, stream, type };
 };
 
+/** Returns the complete metadata of an event, or null if the stored text isn't JSON. */
+export const metadataIn = (event: RecordedEvent): EventMetadata | null => {
+  const metadata = metadataOf(event);
+  return typeof metadata === 'string' ? null : metadata;
+};
+
 /** Returns the bytes of the event's entry. */
 export const entryBytes = (event: RecordedEvent): Buffer => {
   const entry = entryOf(event);

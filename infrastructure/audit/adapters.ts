@@ -1,5 +1,6 @@
 // Adapters of the audit log, in the running program and on the command line.
 import type { AuditSettings } from '../../application/ports/auditAccess.ts';
+import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import type { Config } from '../config/config.ts';
@@ -12,17 +13,24 @@ import { auditKeys } from './auditKeys.ts';
 import { auditTokens } from './auditTokens.ts';
 import { auditTree } from './auditTree.ts';
 import { latestCheckpoint } from './latestCheckpoint.ts';
+import { paymentTraces } from './paymentTraces.ts';
 
 const NO_SETTINGS: AuditSettings = { isPublic: false, witnesses: [], anchors: [], inWebhooks: false };
 
-interface Tools {
+interface Stores {
   readonly operations: SqlPool;
+  readonly reads: SqlPool;
+  readonly codec: EventCodec;
+}
+
+interface Tools {
+  readonly storage: Stores;
   readonly keyringOf: () => Promise<SecretsKeyring>;
   readonly publicUrl: string;
   readonly audit?: AuditSettings;
 }
 
-const tools = ({ operations, keyringOf, publicUrl, audit = NO_SETTINGS }: Tools) => {
+const tools = ({ storage: { operations, reads, codec }, keyringOf, publicUrl, audit = NO_SETTINGS }: Tools) => {
   const auditUrl = `${publicUrl}/audit/log`;
   return {
     auditTree: auditTree(operations),
@@ -30,6 +38,8 @@ const tools = ({ operations, keyringOf, publicUrl, audit = NO_SETTINGS }: Tools)
     auditTokens: auditTokens(operations),
     auditAnchors: auditAnchors(operations),
     auditSettings: audit,
+    codec,
+    paymentTraces: paymentTraces(reads),
     auditClock: { now: () => Date.now() },
     auditUrl,
     auditOrigin: auditUrl.replace(/^https?:\/\//, ''),
@@ -37,28 +47,28 @@ const tools = ({ operations, keyringOf, publicUrl, audit = NO_SETTINGS }: Tools)
 };
 
 interface World extends Pick<Tools, 'publicUrl' | 'audit'> {
-  readonly storage: { readonly operations: SqlPool };
+  readonly storage: Stores;
   readonly keyring: SecretsKeyring;
   readonly log: Log;
 }
 
 interface OperatorsWorld {
-  readonly storage: { readonly operations: SqlPool };
+  readonly storage: Stores;
   readonly config: Config;
 }
 
 export const audit = capabilityAdapters({
-  adapters: ({ storage: { operations }, keyring, log, ...world }: World) => ({
-    ...tools({ ...world, operations, keyringOf: async () => keyring }),
+  adapters: ({ keyring, log, ...world }: World) => ({
+    ...tools({ ...world, keyringOf: async () => keyring }),
     checkpointHeader: world.audit?.inWebhooks
-      ? latestCheckpoint(auditTree(operations), systemStopwatch)
+      ? latestCheckpoint(auditTree(world.storage.operations), systemStopwatch)
       : async () => null,
     auditAlerts: {
       stopped: (reason: string) => log.error({ reason }, 'sealing of the event log stopped'),
       resumed: () => log.warn('sealing of the event log continues'),
     },
   }),
-  operatorsAdapters: ({ storage: { operations }, config }: OperatorsWorld) =>
-    tools({ operations, keyringOf: () => requiredKeyring(config), publicUrl: config.publicUrl, audit: config.audit }),
+  operatorsAdapters: ({ storage, config }: OperatorsWorld) =>
+    tools({ storage, keyringOf: () => requiredKeyring(config), publicUrl: config.publicUrl, audit: config.audit }),
   terminal: () => import('./terminal.ts'),
 });

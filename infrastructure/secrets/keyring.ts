@@ -11,9 +11,9 @@ export type Purpose =
   | 'webhook secrets'
   | 'connection secrets'
   | 'second factors'
-  | 'audit keys'
   | 'data keys'
   | 'callbacks'
+  | 'audit keys'
   | 'key check'
   | 'evidence urls';
 /** Uses of keys that seal nothing. */

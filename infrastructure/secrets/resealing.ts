@@ -49,12 +49,6 @@ const TABLES: readonly SealedTable[] = [
     contextOf: ({ id }) => secondFactorContext(String(id)),
   },
   {
-    name: 'audit.keys',
-    purpose: 'audit keys',
-    key: { id: [0, 'int'] },
-    contextOf: ({ id }) => auditKeyContext(Number(id)),
-  },
-  {
     name: 'operations.provider_callbacks',
     purpose: 'callbacks',
     key: { connection_id: ['', 'text'], body_hash: [Buffer.alloc(0), 'bytea'] },
@@ -67,6 +61,12 @@ const TABLES: readonly SealedTable[] = [
     purpose: 'data keys',
     key: { owner: ['', 'text'] },
     contextOf: ({ owner }) => dataKeyContext(String(owner)),
+  },
+  {
+    name: 'audit.keys',
+    purpose: 'audit keys',
+    key: { id: [0, 'int'] },
+    contextOf: ({ id }) => auditKeyContext(Number(id)),
   },
 ];
 
