@@ -3,10 +3,10 @@
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
 import { changePassword as decideChange, USER } from '../../domain/user/user.ts';
-import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { type Changer, metadataForChange } from '../core/useCase.ts';
 import type { LoginFailures, Sessions } from '../ports/sessions.ts';
-import { type AddUserNeeds, keepPassword } from './addUser.ts';
 import { type SessionUser, slowedDown, type Waits } from './login.ts';
+import { type AddUserNeeds, keepPassword } from './users.ts';
 
 interface Needs extends AddUserNeeds {
   readonly sessions: Sessions;

@@ -1,11 +1,11 @@
-// Sends checkpoints to places outside, so that nobody can rewrite the log and sign it again unnoticed (ADR 0015).
+// Sends checkpoints to places outside, so that rewriting the log and signing it again is noticed (ADR 0015).
 import { hash } from 'node:crypto';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { addMillis, fromMillis, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { MailSender } from '../ports/mail.ts';
+import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 
 export interface AnchorNeeds {

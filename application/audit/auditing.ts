@@ -1,6 +1,5 @@
 // Operators' use cases for auditors: exports, proofs, verification, and the story of a payment.
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { type ExportNeeds, exportLog } from './exportLog.ts';
 import { type StoryNeeds, streamsOfPayment, tellPayment } from './paymentStory.ts';

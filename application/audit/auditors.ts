@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { AuditToken, AuditTokens } from '../ports/auditAccess.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { Randomness } from '../ports/system.ts';
 
 export interface AuditorNeeds {
   readonly auditTokens: AuditTokens;

@@ -3,8 +3,8 @@ import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree } from '../ports/auditTree.ts';
-import type { Clock } from '../ports/clock.ts';
 import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
+import type { Clock } from '../ports/system.ts';
 import { type KeyPeriod, keyPeriods, originOf } from './auditLog.ts';
 import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
@@ -37,7 +37,7 @@ export interface AuditStatus {
 
 type LagNeeds = Pick<OperateAuditNeeds, 'store' | 'auditTree' | 'auditClock'>;
 
-/** Returns the age in seconds of the first entry after a position; 0 if there is none, null if the log doesn't have the position. */
+/** Returns the age in seconds of the first entry after a position; 0 if no entry follows, null if the log doesn't have the position. */
 const ageOfNext = async ({ store, auditClock }: LagNeeds, position: Position | null): Promise<number | null> => {
   try {
     const [next] = await entriesAfter(store, position, 1);

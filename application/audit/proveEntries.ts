@@ -1,5 +1,5 @@
 // Proves that events are in the tree of the newest checkpoint: a proof (c2sp.org/tlog-proof) for each event.
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { AuditTree } from '../ports/auditTree.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';

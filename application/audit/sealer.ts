@@ -1,8 +1,8 @@
 // Seals the event log: appends a leaf for each event to the tree, in commit order, and signs checkpoints of it (ADR 0015).
 import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, StoredTile, StoredTree } from '../ports/auditTree.ts';
-import type { Stopwatch } from '../ports/clock.ts';
 import { type EventStore, type Position, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
+import type { Stopwatch } from '../ports/system.ts';
 import { checkpointText } from './checkpoint.ts';
 import { isEntry, leafOf } from './entry.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';

@@ -2,15 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
-import { type Decision, fold } from '../../domain/kernel/decider.ts';
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { type Decision, type Fact, fold } from '../../domain/kernel/decider.ts';
+import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import type { Stopwatch } from '../ports/clock.ts';
 import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
 import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { Randomness, Stopwatch } from '../ports/system.ts';
 import { KeyedLock } from './keyedLock.ts';
 
 interface Loaded<State> {

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
-import type { Fact } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import { MalformedEvent, type Serde } from '../../domain/kernel/serde.ts';

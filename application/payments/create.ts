@@ -12,7 +12,7 @@ import {
   type PaymentRequest,
   paymentFingerprintFields,
 } from '../../domain/charge/request.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -22,15 +22,10 @@ import { assertExists, type ExistingPayment, exists, type PaymentState } from '.
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
-import {
-  type PaymentProvider,
-  type PaymentProviders,
-  ProviderUnavailable,
-  type Tenant,
-} from '../ports/paymentProvider.ts';
+import { type Actor, metadataForRequest } from '../core/useCase.ts';
+import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
+import type { Clock, Stopwatch } from '../ports/system.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
 

@@ -1,5 +1,5 @@
 // Operators' view of the consumers of the log: read models and processes (architecture §7).
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
 /** A stream that a read model or process stopped processing after an error. */

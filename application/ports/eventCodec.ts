@@ -1,6 +1,7 @@
 // Encodes facts for the log and decodes them. Codecs are asynchronous and work on batches. This allows encrypting personal fields with
 // external keys, or chaining events by hashes, without changing the callers.
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import type { Serde } from '../../domain/kernel/serde.ts';
 import type { EventStore, ExpectedRevision, NewEvent, ReadOptions, RecordedEvent } from './eventStore.ts';
 import type { EventMetadata, LoggedEvent } from './loggedEvent.ts';

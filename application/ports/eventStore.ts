@@ -1,5 +1,6 @@
 // The event store port (architecture §5). Both adapters pass one conformance suite (test/conformance/eventStore.ts).
-import type { StreamName } from '../../domain/kernel/event.ts';
+
+import type { StreamName } from '../../domain/kernel/ids.ts';
 
 declare const position: unique symbol;
 /** The place of an event in the store's log. Opaque; sorts by code unit in log order; equal only for the same event. */

@@ -1,7 +1,6 @@
 // What tables know of a payment beside its streams, for its story.
-import type { DeliveryId, EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Tenant } from './paymentProvider.ts';
 
 /** A webhook delivery about the payment. */
 export interface TracedDelivery {

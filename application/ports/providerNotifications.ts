@@ -1,7 +1,6 @@
 // Notifications from providers. They are stored raw before they are handled, under a unique reference that belongs to one payment.
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { JobPayload, JobRequest } from './jobs.ts';
-import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
 
 export interface NotificationKey {

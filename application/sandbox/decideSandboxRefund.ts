@@ -1,10 +1,9 @@
 // POST /v1/sandbox/refunds/{id}/confirm and /fail (rule X3): the sandbox bank decides a refund and notifies the gateway.
 
-import type { RefundId } from '../../domain/kernel/ids.ts';
+import type { RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 export const NO_REFUND: Rejection = reject('not_found', 'There is no such refund.');

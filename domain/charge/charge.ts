@@ -1,7 +1,6 @@
 // The charge: what the merchant asks the payer for, and how the request ends. Money movements are in transaction/.
 
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, ConnectionId, Mode, PaymentId } from '../kernel/ids.ts';

@@ -1,7 +1,6 @@
 // A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
 // changes, and moves the money (ADR 0011).
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
 import { add, type Minor, most, ZERO } from '../kernel/money.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';

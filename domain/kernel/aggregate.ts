@@ -1,9 +1,8 @@
 // The descriptor of an aggregate, declared once in the folder of its events (architecture §2). Everything that depends on the set of
 // aggregates derives from the list of descriptors (domain/aggregates.ts).
-import type { Decider } from './decider.ts';
-import type { Fact, StreamName } from './event.ts';
+import type { Decider, Fact } from './decider.ts';
 import type { Groups, Partition } from './eventGroups.ts';
-import { isRawId } from './ids.ts';
+import { isRawId, type StreamName } from './ids.ts';
 import type { Postings } from './journal.ts';
 import type { Publisher } from './publisher.ts';
 import type { ErrorEntry } from './rejection.ts';

@@ -1,6 +1,6 @@
 // The stored format of events: explicit in both directions, versioned, and upcast when read (architecture §3).
 // A shape writes exactly its fields and rejects other data when reading, so that poison events are found and never guessed at.
-import type { Fact } from './event.ts';
+import type { Fact } from './decider.ts';
 import type { Json } from './json.ts';
 import { type Minor, toMinor } from './money.ts';
 import { isTimestamp, type Timestamp } from './time.ts';

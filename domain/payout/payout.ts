@@ -1,7 +1,6 @@
 // A payout: a merchant's withdrawal from its wallet to a Pix key (rules Y1–Y6). Its stream records the request, the reviews and the bank's
 // outcome.
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, ConnectionId, Id, Mode, UserId } from '../kernel/ids.ts';

@@ -3,8 +3,7 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { aggregate } from '../kernel/aggregate.ts';
-import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, Mode, PaymentId, RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';

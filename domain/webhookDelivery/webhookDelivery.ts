@@ -2,10 +2,9 @@
 // The stream starts with the first attempt or request, and ends when the message is delivered, dead-lettered or cancelled. A resend
 // continues it.
 import { aggregate, readStreamName } from '../kernel/aggregate.ts';
-import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact, StreamName } from '../kernel/event.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
-import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId, StreamName } from '../kernel/ids.ts';
 import {
   flag,
   integer,

@@ -3,7 +3,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { shownFingerprint } from '../../application/accounts/newKey.ts';
+import { shownFingerprint } from '../../application/accounts/manageKeys.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
 import type { Refusal } from './answers.ts';
@@ -104,4 +104,17 @@ export const authenticateSession = async (
   if (role === 'OPERATOR' || account === null)
     return { ...caller, role: 'OPERATOR', hasSecondFactor: user.secondFactorId !== null };
   return { ...caller, role, account, tenant: { accountId: account.accountId, mode: 'live' } };
+};
+
+const AUDIT_BEARER = /^Bearer (audit_[\w-]{43})$/i;
+
+/** Returns the auditor's token in the request, or null. Two headers give null, as for dashboard tokens. */
+export const auditTokenIn = ({ headersDistinct: { authorization } }: Request): string | null => {
+  const [sent = '', ...others] = authorization ?? [];
+  return others.length === 0 ? (AUDIT_BEARER.exec(sent)?.[1] ?? null) : null;
+};
+
+export const auditTokenFailureOf = (req: Request): AuthenticationFailure => {
+  if (!req.headers.authorization) return 'missing';
+  return auditTokenIn(req) === null ? 'malformed' : 'unknown';
 };

@@ -8,7 +8,7 @@ import { reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
-import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
+import * as s from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/query.ts';
 import { json, pathParam, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
@@ -276,10 +276,10 @@ const receiptRoute = route('GET', '/pay/{id}/receipt.pdf', {
   },
 });
 
-const statusSchema = exactly({
-  status: described('The status of the charge.', string()),
-  expires_at: orNull(described('When the charge expires; null until it can be paid.', timestamp)),
-  now: described('Account time.', timestamp),
+const statusSchema = s.exactly({
+  status: s.described('The status of the charge.', s.string()),
+  expires_at: s.orNull(s.described('When the charge expires; null until it can be paid.', s.timestamp)),
+  now: s.described('Account time.', s.timestamp),
 });
 
 const statusRoute = route('GET', '/pay/{id}/status', {

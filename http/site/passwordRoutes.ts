@@ -3,7 +3,7 @@
 import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
 import { DASHBOARD } from '../api/access/tags.ts';
-import { accepting, described, string } from '../kernel/jsonSchema.ts';
+import * as s from '../kernel/jsonSchema.ts';
 import { jsonBody, pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
@@ -56,9 +56,12 @@ const setPasswordRoute = route('POST', '/account/password', {
   principal: 'public',
   limit: 'login',
   body: jsonBody({
-    schema: accepting({
-      token: described('The secret after the `#` of the link.', string(128)),
-      password: described(`${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters of any kind.`, string(1_024)),
+    schema: s.accepting({
+      token: s.described('The secret after the `#` of the link.', s.string(128)),
+      password: s.described(
+        `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters of any kind.`,
+        s.string(1_024),
+      ),
     }),
   }),
   responses: { 204: { kind: 'empty', description: 'The password is set, and the link is used up.' } },

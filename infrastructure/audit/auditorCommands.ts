@@ -6,10 +6,16 @@ import { parseStreamName } from '../../domain/aggregates.ts';
 import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
 import { isTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import { verifyExport } from '../cli/auditVerifier.ts';
-import { type CliCommand, type CliOutput, type CliWorld, UsageError } from '../cli/command.ts';
+import {
+  accepted,
+  accountIdOf,
+  type CliCommand,
+  type CliOutput,
+  type CliWorld,
+  paymentIdOf,
+  UsageError,
+} from '../cli/command.ts';
 import { amountText, printable } from '../cli/output.ts';
-import { accepted } from '../cli/platform.ts';
-import { accountIdOf, paymentIdOf } from '../cli/typed.ts';
 import { exportFolder } from './exportFolder.ts';
 
 /** Returns the beginning of a day of São Paulo, or the time itself. Throws UsageError if the text is neither. */

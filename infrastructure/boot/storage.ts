@@ -3,7 +3,7 @@ import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { OpenLeaderSession } from '../../application/ports/sql.ts';
 import { openEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';

@@ -3,9 +3,8 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { USER } from '../../domain/user/user.ts';
 import { settings } from './accountSettings.ts';
-import type { CliCommand } from './command.ts';
+import { accepted, byOf, type CliCommand, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './platform.ts';
 
 const create: CliCommand = {
   name: 'account create',

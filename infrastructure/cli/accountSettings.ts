@@ -1,7 +1,6 @@
 // Shows and changes the settings of one account (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
 import { readFile } from 'node:fs/promises';
-import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
-import { changeLogo } from '../../application/accounts/changeLogo.ts';
+import { changeAccountSettings, changeLogo } from '../../application/accounts/changeAccountSettings.ts';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
@@ -16,8 +15,7 @@ import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import { checkedLogo } from '../logos/logoImage.ts';
 import { logos } from '../logos/logos.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
-import { type CliCommand, type CliInput, UsageError } from './command.ts';
-import { accountIdOf } from './typed.ts';
+import { accountIdOf, type CliCommand, type CliInput, UsageError } from './command.ts';
 
 /** Returns the parsed value. Throws UsageError if it was rejected. */
 const accepted = <T>(option: string, text: string, value: T | Rejection): T => {

@@ -8,10 +8,9 @@ import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
 import { countSealed } from '../secrets/resealing.ts';
 import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
-import type { CliCommand, CliResult, CliWorld } from './command.ts';
+import { type CliCommand, type CliResult, type CliWorld, CONSUMERS } from './command.ts';
 import { explained } from './explain.ts';
 import type { Screen } from './output.ts';
-import { CONSUMERS } from './platform.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
 
@@ -179,6 +178,24 @@ const providerConnections: Check = async ({ platform, storage: { reads } }) => {
   return finding('provider connections', problems.length === 0, 'nothing to do', problems.join('; '));
 };
 
+/** A lag that shows that no worker seals. */
+const SEALING_SECONDS_MAX = 60;
+
+const auditLog: Check = async ({ platform }) => {
+  const { size, stopped, lagSeconds, anchors } = await platform.auditStatus();
+  if (stopped !== null)
+    return finding('audit log', false, '', `sealing stopped: ${stopped}. See docs/runbook.md, "The audit log stopped"`);
+  if (lagSeconds === null || lagSeconds > SEALING_SECONDS_MAX)
+    return finding('audit log', false, '', 'it doesn’t follow the event log: is a worker running?');
+  const failing = anchors.filter(({ failures }) => failures > 0).map(({ anchor, error }) => `${anchor} (${error})`);
+  return finding(
+    'audit log',
+    failing.length === 0,
+    `${size} entries sealed`,
+    `anchors don’t receive checkpoints: ${failing.join(', ')}`,
+  );
+};
+
 const CHECKS: readonly Check[] = [
   postgresVersion,
   durability,
@@ -190,6 +207,7 @@ const CHECKS: readonly Check[] = [
   parkedStreams,
   failedJobs,
   providerConnections,
+  auditLog,
 ];
 
 const doctor: CliCommand = {

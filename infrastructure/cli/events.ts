@@ -1,9 +1,8 @@
 // Commands that print events.
 import { recordedEventView } from '../../application/core/eventView.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { CliCommand } from './command.ts';
+import { type CliCommand, streamOf } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { streamOf } from './typed.ts';
 
 export const shown = recordedEventView;
 const cells = (event: RecordedEvent): readonly string[] => [

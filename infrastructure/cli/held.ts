@@ -1,12 +1,8 @@
 // Pix payments held for review, for example because the bank named no payer or refuses to return the money (rules M5, M10, O1).
 
-import type { HeldItem } from '../../application/payments/heldPayments.ts';
-import { heldSettlementOf } from '../../application/payments/heldSettlement.ts';
-import type { HeldVerdict } from '../../application/payments/reviewHeld.ts';
-import type { CliCommand, CommandWords } from './command.ts';
+import { type HeldItem, type HeldVerdict, heldSettlementOf } from '../../application/payments/heldPayments.ts';
+import { accepted, byOf, type CliCommand, type CommandWords, paymentIdOf } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { accepted, byOf } from './platform.ts';
-import { paymentIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
 

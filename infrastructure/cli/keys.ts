@@ -7,9 +7,9 @@ import {
   type NewKey,
   revokeApiKey,
   rotateApiKey,
+  shownFingerprint,
   whenKeyFound,
 } from '../../application/accounts/manageKeys.ts';
-import { shownFingerprint } from '../../application/accounts/newKey.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -17,9 +17,8 @@ import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { viewsOf } from '../../projections/registry.ts';
 import { keyUseReads } from '../accounts/keyUses.ts';
 import { systemRandomness, systemStopwatch } from '../system/system.ts';
-import { type CliCommand, type CliInput, type CliResult, type CliWorld, UsageError } from './command.ts';
+import { accountIdOf, type CliCommand, type CliInput, type CliResult, type CliWorld, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accountIdOf } from './typed.ts';
 
 const ACCOUNT_ARG = { name: 'account' } as const;
 const KEY_ARG = { name: 'key' } as const;

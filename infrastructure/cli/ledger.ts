@@ -1,8 +1,7 @@
 // Checks whether the ledger balances, and shows the postings of one payment.
 import type { LedgerLine } from '../../application/operations/ledger.ts';
-import { type CliCommand, UsageError } from './command.ts';
+import { type CliCommand, paymentIdOf, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { paymentIdOf } from './typed.ts';
 
 const check: CliCommand = {
   name: 'ledger check',

@@ -2,10 +2,8 @@
 import type { CaseReviewItem } from '../../application/disputes/reviews.ts';
 import type { NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import { AMOUNT_MIN, type Minor, toMinor, ZERO } from '../../domain/kernel/money.ts';
-import { type CliCommand, type CliInput, UsageError } from './command.ts';
+import { accepted, byOf, type CliCommand, type CliInput, caseIdOf, paymentIdOf, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
-import { accepted, byOf } from './platform.ts';
-import { caseIdOf, paymentIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
 

@@ -1,11 +1,9 @@
 // Parked streams: a read model or process failed on an event and skips the stream from there on (architecture §7).
 import type { ParkedItem } from '../../application/operations/parked.ts';
 import type { TakenUp, WhichParked } from '../../application/ports/consumers.ts';
-import { type CliCommand, type CliResult, UsageError } from './command.ts';
+import { byOf, type CliCommand, type CliResult, CONSUMERS, streamOf, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
-import { byOf, CONSUMERS } from './platform.ts';
-import { streamOf } from './typed.ts';
 
 const rowTable = (screen: Screen, rows: readonly ParkedItem[]): string =>
   table(

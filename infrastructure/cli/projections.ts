@@ -1,9 +1,8 @@
 // Read models: shows their progress, rebuilds them, and compares them with the events.
 import { AlreadyRunning, type WorkProgress } from '../../application/ports/readModelWork.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { type CliCommand, UsageError } from './command.ts';
+import { type CliCommand, CONSUMERS, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { CONSUMERS } from './platform.ts';
 
 /** Names are padded so that positions line up when the output is piped, too. */
 const NAME_WIDTH = Math.max(...CONSUMERS.map(({ length }) => length));

@@ -1,14 +1,13 @@
 // `dlq redrive`: retries permanently failed deliveries of one account or all (rule W8). This command records the retries in the event
 // log, and the running program sends them. If the command is stopped half-way, the running program continues it.
 
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { RedriveFilter } from '../../application/ports/redrives.ts';
 import { type AskedRedrive, askRedrive, RedriveWorker } from '../../application/webhooks/redrive.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
-import { type EndpointId, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, parsePrefixedId, type Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -17,9 +16,8 @@ import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { redrives } from '../deliveries/redrives.ts';
 import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/system.ts';
-import { type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
+import { accountIdOf, type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accountIdOf } from './typed.ts';
 
 const option = ({ options }: CliInput, name: string): string | null => {
   const value = options[name];

@@ -20,11 +20,18 @@ import { reachDatabase } from '../postgres/database.ts';
 import { openClock } from '../postgres/databaseClock.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { systemRandomness, systemStopwatch } from '../system/system.ts';
-import type { CliInput, CliOutput, CliResult, CliWorld, CompleteCommand, StorageCommand } from './command.ts';
+import {
+  type CliInput,
+  type CliOutput,
+  type CliResult,
+  type CliWorld,
+  CONSUMERS,
+  type CompleteCommand,
+  type StorageCommand,
+} from './command.ts';
 import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
-import { CONSUMERS } from './platform.ts';
 import { readWords, usage } from './program.ts';
 
 type Opened = Omit<CliWorld, 'signal'>;

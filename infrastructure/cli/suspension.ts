@@ -1,8 +1,6 @@
 // Commands that suspend and reopen accounts (rule O1).
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { CliCommand } from './command.ts';
-import { accepted, byOf } from './platform.ts';
-import { accountIdOf } from './typed.ts';
+import { accepted, accountIdOf, byOf, type CliCommand } from './command.ts';
 
 const suspendCommand: CliCommand = {
   name: 'account suspend',

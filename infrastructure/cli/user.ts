@@ -1,17 +1,26 @@
 // Users of the dashboard: those of an account and, with the role OPERATOR, those of the platform (rules D2, O1).
 
-import type { UserAddition } from '../../application/accounts/addUser.ts';
+import type { UserAddition } from '../../application/accounts/users.ts';
 import type { Platform } from '../../application/capabilities.ts';
-import type { Changer } from '../../application/core/eventMetadata.ts';
+import type { Changer } from '../../application/core/useCase.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role, USER } from '../../domain/user/user.ts';
-import { type CliCommand, type CliInput, UsageError } from './command.ts';
+import {
+  accepted,
+  accountIdOf,
+  byOf,
+  type CliCommand,
+  type CliInput,
+  emailOf,
+  nameOf,
+  PASSWORD_OPTION,
+  passwordOf,
+  UsageError,
+} from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf } from './platform.ts';
-import { accountIdOf } from './typed.ts';
 
 /** Throws UsageError if the account is missing, or given for an OPERATOR. */
 const accountOf = (role: Role, typed: string | true | undefined): AccountId | null => {

@@ -1,13 +1,14 @@
 // Upload grants in PostgreSQL. A running upload is a lease of its process, so that a killed process blocks it only until the lease expires.
+
 import type {
   EvidenceGrants,
   EvidenceVerdict,
   GrantLimits,
   KeptGrant,
 } from '../../application/ports/evidenceGrants.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
 import { repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Randomness } from '../../application/ports/system.ts';
 import type { EvidenceId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 

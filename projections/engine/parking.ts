@@ -1,13 +1,19 @@
 // Parks the stream of an event that a consumer can't process. The failing event is located within its batch; from it on, this consumer
 // leaves the stream out, while all other streams continue (architecture §7).
 
-import { type EventCodec, type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
+import {
+  type Decoded,
+  type EventCodec,
+  type EventLog,
+  readDecoded,
+  UnreadableEvent,
+} from '../../application/ports/eventCodec.ts';
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER } from '../../domain/logConsumer/logConsumer.ts';
 import { type ParkedStream, readParked } from './parkedStreams.ts';
 
@@ -68,20 +74,29 @@ export interface Readable {
   readonly poisoned: readonly Poison[];
 }
 
-/** Decodes a batch without the events that are left out. */
-export const decodeAll = async (
+/** Decodes lists of events of one batch: each event once, however many of the lists contain it. */
+export const decodeLists = async (
   codec: EventCodec,
-  recorded: readonly RecordedEvent[],
-  leftOut: LeftOut,
-): Promise<Readable> => {
+  lists: readonly (readonly RecordedEvent[])[],
+): Promise<readonly (readonly Decoded[])[]> => {
+  if (lists.length === 1) return [await codec.decode(lists[0] as readonly RecordedEvent[])];
+  const all = [...new Set(lists.flat())];
+  const decoded = await codec.decode(all);
+  const found = new Map(all.map((one, n) => [one, decoded[n] as Decoded]));
+  return lists.map((list) => list.map((one) => found.get(one) as Decoded));
+};
+
+/** Returns the decoded events of a batch without those that are left out. */
+export const readableOf = (decoded: readonly Decoded[], leftOut: LeftOut): Readable => {
   const takesAll = leftOut.isEmpty;
   const events: LoggedEvent[] = [];
   const poisoned = new Map<string, Poison>();
-  for (const one of await codec.decode(takesAll ? recorded : recorded.filter((event) => !leftOut.has(event)))) {
-    const { stream } = one instanceof UnreadableEvent ? one.recorded : one;
-    if (poisoned.size > 0 && poisoned.has(stream)) continue;
+  for (const one of decoded) {
+    const recorded = one instanceof UnreadableEvent ? one.recorded : one;
+    if (!takesAll && leftOut.has(recorded)) continue;
+    if (poisoned.size > 0 && poisoned.has(recorded.stream)) continue;
     if (one instanceof UnreadableEvent)
-      poisoned.set(stream, { recorded: one.recorded, ...tenantOf(one.recorded), error: one.reason });
+      poisoned.set(recorded.stream, { recorded: one.recorded, ...tenantOf(one.recorded), error: one.reason });
     else events.push(takesAll ? one : afterSkipped(one, leftOut));
   }
   return { events, poisoned: [...poisoned.values()] };

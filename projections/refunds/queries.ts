@@ -1,9 +1,8 @@
 // Queries of refunds of one account and mode. The payment's row holds the request and the outcome, the refund's row its progress at the
 // provider.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { RefundView, RefundViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { refundView } from '../../domain/presentation/refund.ts';
 import type { RefundState } from '../../domain/refund/refund.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';

@@ -1,8 +1,7 @@
 // Read models of webhook endpoints and deliveries.
 
 import { TextArray } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { EndpointId, PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { deliveryStatus, type ExistingDelivery, type StoredStatus } from '../../domain/presentation/delivery.ts';
 import {

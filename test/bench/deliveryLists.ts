@@ -2,12 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
-import { type AccountId, type DeliveryId, type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { type AccountId, type DeliveryId, type EndpointId, encodeRawId, type Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { DELIVERY_STATUSES, deliveryView } from '../../domain/presentation/delivery.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';

@@ -9,13 +9,14 @@ import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStor
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
 import {
   type AccountId,
   type DeliveryId,
   type EndpointId,
   encodeRawId,
   type PaymentId,
+  type StreamName,
 } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';

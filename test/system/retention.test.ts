@@ -132,7 +132,7 @@ for (const { name, open } of STORES)
         : [() => undefined];
       for (const scavenge of scavenges) {
         scavenge();
-        await beside((storage) => rebuild(webhookDeliveriesProjection, storage, storage.openSession));
+        await beside((storage) => rebuild([webhookDeliveriesProjection], storage, storage.openSession));
         expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
         expect(await differences()).to.deep.equal([]);
         expect((await shop.deliveries()).total).to.equal(0);

@@ -6,14 +6,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addUser } from '../../application/accounts/addUser.ts';
-import type { Clock } from '../../application/ports/clock.ts';
+import { addUser } from '../../application/accounts/users.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import type { PayoutRail } from '../../application/ports/payoutRail.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
@@ -62,6 +62,7 @@ export interface CallOptions {
 const OPERATIONS: Operations = {
   unreadiness: async () => null,
   parkedStreams: () => 0,
+  auditStopped: async () => null,
   metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
   metricsToken: null,
   metricsOnLoopback: true,
@@ -136,6 +137,8 @@ interface TestGatewayOptions {
   hasOpsListener?: boolean;
   /** True in production; false by default. */
   operatorsNeedSecondFactor?: boolean;
+  /** Default: no anchors, and nothing of the audit log is public. */
+  audit?: NonNullable<GatewayOptions['audit']>;
   /** Replaces the gateway's own address, so that links are the same in every run. */
   publicUrl?: string;
   /** Seed of the account and its keys; random by default. */
@@ -363,6 +366,7 @@ const gatewayOn = (
     webhookAllowPrivate: options.webhookAllowPrivate ?? true,
     webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
+    ...(options.audit && { audit: options.audit }),
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),

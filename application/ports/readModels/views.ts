@@ -7,6 +7,7 @@ import type {
   Mode,
   PaymentId,
   RefundId,
+  Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../../domain/kernel/journal.ts';
@@ -17,7 +18,6 @@ import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metr
 import type { refundView } from '../../../domain/presentation/refund.ts';
 import type { KnownUser } from '../../../domain/user/user.ts';
 import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Tenant } from '../paymentProvider.ts';
 
 export type RefundView = ReturnType<typeof refundView>;
 

@@ -1,6 +1,6 @@
 // Commands' queries on the read model of webhook endpoints.
-import type { Tenant } from '../paymentProvider.ts';
 
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 export interface EndpointReads {
   /** Returns the number of the tenant's endpoints, inactive ones included. The count is never stale. Throws ReadModelsBehind. */
   count(tenant: Tenant): Promise<number>;

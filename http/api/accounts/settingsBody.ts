@@ -5,34 +5,36 @@ import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { taxIdOf } from '../../../domain/pix/taxId.ts';
-import { described, exactly, integer, optional, orNull, string } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import type { Frozen } from '../../kernel/route.ts';
 import { changesOf, perMethod } from './accountSchema.ts';
 
 const B = SETTING_BOUNDS;
 
-const fee = exactly({
-  percentBps: integer(...B.feeBps, 'The variable part, in basis points of the amount.'),
-  fixed: integer(...B.feeFixed, 'The fixed part, in minor units.'),
+const fee = s.exactly({
+  percentBps: s.integer(...B.feeBps, 'The variable part, in basis points of the amount.'),
+  fixed: s.integer(...B.feeFixed, 'The fixed part, in minor units.'),
 });
-const feePair = optional(exactly({ provider: optional(fee), platform: optional(fee) }));
+const feePair = s.optional(s.exactly({ provider: s.optional(fee), platform: s.optional(fee) }));
 
 /** Rejects unknown settings: a mistyped name must not look like a successful change. */
-export const operatorsSettingsBody = exactly({
-  fees: optional(
-    described('Fees by method. `provider` and `platform` change independently.', exactly(perMethod(feePair))),
+export const operatorsSettingsBody = s.exactly({
+  fees: s.optional(
+    s.described('Fees by method. `provider` and `platform` change independently.', s.exactly(perMethod(feePair))),
   ),
-  holdDays: optional(exactly(perMethod(optional(integer(...B.holdDays))))),
-  chargeWindowSeconds: optional(integer(...B.chargeWindowSeconds)),
-  merchantName: optional(string(B.merchantName[1])),
-  taxId: optional(described('CPF or CNPJ; null for none.', orNull(string(32)))),
-  receiverName: optional(string(B.merchantName[1])),
-  receiverCity: optional(string(B.merchantName[1])),
-  color: optional(described('A color in lower case, as #rrggbb; null for the default color.', orNull(string(7)))),
-  velocity: optional(
-    exactly({
-      customerPerHour: optional(integer(...B.velocityPerHour)),
-      accountPerHour: optional(integer(...B.velocityPerHour)),
+  holdDays: s.optional(s.exactly(perMethod(s.optional(s.integer(...B.holdDays))))),
+  chargeWindowSeconds: s.optional(s.integer(...B.chargeWindowSeconds)),
+  merchantName: s.optional(s.string(B.merchantName[1])),
+  taxId: s.optional(s.described('CPF or CNPJ; null for none.', s.orNull(s.string(32)))),
+  receiverName: s.optional(s.string(B.merchantName[1])),
+  receiverCity: s.optional(s.string(B.merchantName[1])),
+  color: s.optional(
+    s.described('A color in lower case, as #rrggbb; null for the default color.', s.orNull(s.string(7))),
+  ),
+  velocity: s.optional(
+    s.exactly({
+      customerPerHour: s.optional(s.integer(...B.velocityPerHour)),
+      accountPerHour: s.optional(s.integer(...B.velocityPerHour)),
     }),
   ),
   ...changesOf(DECLARED_SETTINGS.settings, ''),

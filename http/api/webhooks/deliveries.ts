@@ -1,8 +1,7 @@
 // Routes that list, retrieve and count webhook deliveries (contract.md Webhook management, rule W8).
 
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, ListedDelivery } from '../../../application/ports/readModels/views.ts';
-import { type DeliveryId, type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { type DeliveryId, type EndpointId, parsePrefixedId, type Tenant } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/delivery.ts';

@@ -1,14 +1,16 @@
-import { boolean, described, exactly, listOf, optional, string } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { secretSchema } from './endpointSchema.ts';
 
-export const overrideSecretSchema = exactly({
+export const overrideSecretSchema = s.exactly({
   secret: secretSchema('The secret that signs deliveries to `webhookUrl`. Returned only once.'),
 });
 
-export const catalogueSchema = listOf(
-  exactly({
-    event: described('The event name to subscribe to.', string()),
-    description: described('When the event is sent.', string()),
-    legacy: optional(described('`true` for events of the older family, which new integrations don’t need.', boolean)),
+export const catalogueSchema = s.listOf(
+  s.exactly({
+    event: s.described('The event name to subscribe to.', s.string()),
+    description: s.described('When the event is sent.', s.string()),
+    legacy: s.optional(
+      s.described('`true` for events of the older family, which new integrations don’t need.', s.boolean),
+    ),
   }),
 );

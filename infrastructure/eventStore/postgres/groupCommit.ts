@@ -14,7 +14,7 @@ import {
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
 import { cutSession, isAsked, processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';

@@ -1,9 +1,11 @@
 // Payers and acquirers of the sandbox. Their actions are booked, and the gateway is notified, in one transaction, so that no notification
 // is lost.
-import type { AcquirerFact, Tenant } from '../../../application/ports/paymentProvider.ts';
+
+import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import { amountText } from '../../../domain/pix/brCode.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { isCancelled } from './books.ts';

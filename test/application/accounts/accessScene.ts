@@ -1,9 +1,8 @@
 // Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
 
-import { addUser } from '../../../application/accounts/addUser.ts';
 import { changePassword } from '../../../application/accounts/changePassword.ts';
 import { findSession, logIn, type Waits } from '../../../application/accounts/login.ts';
-import { disableUser, enableUser } from '../../../application/accounts/userStatus.ts';
+import { addUser, disableUser, enableUser } from '../../../application/accounts/users.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../../../application/ports/credentials.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { SecondFactors } from '../../../application/ports/secondFactors.ts';

@@ -5,7 +5,7 @@ import { entryBytes, entryOf, isEntry, leafOf } from '../../../application/audit
 import { leafHash } from '../../../application/audit/merkleTree.ts';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 
 const recorded = (event: Partial<RecordedEvent>): RecordedEvent => ({
   id: '11111111-1111-8111-a111-111111111111',

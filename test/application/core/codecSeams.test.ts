@@ -22,7 +22,7 @@ import {
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
 import type { Category } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { EventSerde } from '../../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
@@ -189,7 +189,7 @@ describe('a codec around the codec', () => {
     const session = await openSession('test');
     await createSchema(session, paymentsProjection, liveSchema('payments'));
     await session.close();
-    await rebuild(paymentsProjection, { store, codec }, openSession);
+    await rebuild([paymentsProjection], { store, codec }, openSession);
     return (
       (await database.sql.query<{ row: string }>('SELECT p::text AS row FROM rm_payments.payments p')).rows[0]?.row ??
       ''

@@ -7,8 +7,8 @@ import type { NewEvent, Position, RecordedEvent } from '../../../application/por
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
 import type { ChargeTerms } from '../../../domain/charge/charge.ts';
-import type { Fact, StreamName } from '../../../domain/kernel/event.ts';
-import type { AccountId, ConnectionId, DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { Fact } from '../../../domain/kernel/decider.ts';
+import type { AccountId, ConnectionId, DeliveryId, PaymentId, StreamName } from '../../../domain/kernel/ids.ts';
 import type { Serde } from '../../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';

@@ -12,9 +12,10 @@ import { Canceller, cancelPayment } from '../../../application/payments/cancella
 import { expireCharge } from '../../../application/payments/expiry.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
-import type { InstrumentRef, Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { InstrumentRef } from '../../../application/ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { ACCOUNT, openAccount } from '../../../domain/account/account.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';

@@ -2,11 +2,11 @@
 
 import { expect } from 'chai';
 import { compareWithProvider, reconcile } from '../../../application/payments/reconciliation.ts';
-import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
 import type { DisputesRest } from '../../../application/ports/readModels/ledger.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
-import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { incoming } from '../../support/samples.ts';

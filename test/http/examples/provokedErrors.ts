@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
-import type { Stopwatch } from '../../../application/ports/clock.ts';
+import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { route } from '../../../http/kernel/route.ts';

@@ -1,10 +1,10 @@
-// Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (ADR 0015).
+// Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (rules L1–L3).
 import { expect } from 'chai';
 import { EMPTY_EDGE, edgeRoot, extended, type Tile, tiledRangeHashes } from '../../../application/audit/tiles.ts';
 import { tileHashes } from '../../../application/audit/treeReader.ts';
 import type { AuditTree } from '../../../application/ports/auditTree.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { AuditWorld, KEYRING, leavesOf } from './auditWorld.ts';

@@ -2,8 +2,7 @@
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { reconciliations } from '../../../infrastructure/providers/reconciliations.ts';

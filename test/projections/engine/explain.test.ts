@@ -2,7 +2,6 @@
 // Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
 
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import { ANY_DEAD_LETTER } from '../../../application/ports/redrives.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
@@ -13,6 +12,7 @@ import type {
   PaymentId,
   RedriveId,
   RefundId,
+  Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';

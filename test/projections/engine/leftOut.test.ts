@@ -5,7 +5,7 @@ import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
-import { decodeAll, LeftOut } from '../../../projections/engine/parking.ts';
+import { LeftOut, readableOf } from '../../../projections/engine/parking.ts';
 import { ACCOUNT_ID, created, expired, issued, PAYMENT_ID, settled } from '../../support/samples.ts';
 
 const STREAM = PAYMENT.stream(PAYMENT_ID);
@@ -35,7 +35,7 @@ const taken = async (prepare: (leftOut: LeftOut) => void) => {
   const leftOut = new LeftOut();
   prepare(leftOut);
   const batch = await recorded(created(), issued(), settled(), expired());
-  const { events, poisoned } = await decodeAll(codec, batch, leftOut);
+  const { events, poisoned } = readableOf(await codec.decode(batch), leftOut);
   expect(poisoned).to.deep.equal([]);
   return events.map(({ revision, previousRevision }) => [revision, previousRevision]);
 };

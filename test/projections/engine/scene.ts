@@ -3,12 +3,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { Sql } from '../../../application/ports/sql.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
-import { type AccountId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
+import type { LeaderSession, OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
+import { type AccountId, encodeRawId, type PaymentId, type StreamName } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';

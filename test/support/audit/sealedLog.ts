@@ -7,7 +7,7 @@ import { publicBytes } from '../../../application/audit/signedNote.ts';
 import type { AuditKeys } from '../../../application/ports/auditKeys.ts';
 import type { AuditTree } from '../../../application/ports/auditTree.ts';
 import { EMPTY_STREAM, type EventStore } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { auditTree } from '../../../infrastructure/audit/auditTree.ts';
 import { exportFolder } from '../../../infrastructure/audit/exportFolder.ts';

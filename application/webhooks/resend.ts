@@ -1,9 +1,14 @@
-// POST /v1/webhooks/deliveries/{id}/retry (rule W8): sends one delivery at once, whatever its status.
+// Sends webhooks again at a merchant's request (rule W8): the messages about a payment's status, or one delivery.
 
-import type { DeliveryId, EndpointId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { requestResend } from '../../domain/payment/resend.ts';
 import type { ExistingDelivery } from '../../domain/presentation/delivery.ts';
+import { resentMessagesOf } from '../../domain/presentation/messages.ts';
+import { type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
 import {
   correlationOf,
   type Delivery,
@@ -14,15 +19,17 @@ import {
   WEBHOOK_DELIVERY,
   type WebhookDeliveryState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
+import { WEBHOOK_ENDPOINT, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { Around, CommandHandler } from '../core/commandHandler.ts';
+import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
+import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { StreamMessages } from './streamMessages.ts';
 
-interface Needs extends UseCaseNeeds {
+// --- POST /v1/webhooks/deliveries/{id}/retry: sends one delivery at once, whatever its status ---
+
+interface RetryNeeds extends UseCaseNeeds {
   readonly messages: StreamMessages;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }
@@ -34,7 +41,7 @@ const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
  * No-op if an attempt is already due. Rejects, in this order, with `not_found` and `endpoint_not_active`.
  */
 export const retryDelivery =
-  (needs: Needs) =>
+  (needs: RetryNeeds) =>
   async (tenant: Tenant, id: DeliveryId, requester: Actor): Promise<ExistingDelivery | Rejection> => {
     const { commands, accounts, scheduled } = needs;
     const of = await ownDelivery(needs, tenant, id);
@@ -60,7 +67,7 @@ interface Found extends Scheduled {
 
 /** Returns null if the tenant has no such delivery. */
 const ownDelivery = async (
-  { commands, messages, scheduled }: Needs,
+  { commands, messages, scheduled }: RetryNeeds,
   tenant: Tenant,
   id: DeliveryId,
 ): Promise<Found | null> => {
@@ -98,3 +105,58 @@ export const endpointRefused = async (
     ? reject('endpoint_not_active', 'The endpoint of the delivery is inactive. Activate it first.')
     : reject('endpoint_not_active', 'The endpoint of the delivery was deleted. The delivery can’t be sent again.');
 };
+
+interface Needs extends UseCaseNeeds {
+  readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
+}
+
+interface Resend {
+  /** Whether an endpoint subscribes to one of the messages, or the payment has its own URL. */
+  readonly resent: boolean;
+  /** The current status of the payment. */
+  readonly status: TransactionStatus;
+}
+
+/**
+ * Records a request to send the webhooks of the current status again. Every call is a separate resend. Rejects with `resend_limit_reached`
+ * beyond the limit (M7). The process webhookFanOut schedules the deliveries, so they survive a crash of this process.
+ */
+export const resendWebhook =
+  ({ commands, accounts, endpoints }: Needs) =>
+  async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<Resend | Rejection> => {
+    const last = await lastTransition(commands, id);
+    if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
+    const status = transactionStatus(last.after);
+    const types = typesOf(last);
+    const { accountId, mode, webhookUrl } = last.after.charge.terms;
+    const subscriptions = webhookUrl === null ? await endpoints.subscriptions(tenant) : [['*']];
+    const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
+    const decide = requestResend({ ofRevision: last.revision, isWanted }, await accounts.now(accountId, mode));
+    const metadata = metadataForRequest(requester, tenant, id);
+    const done = await commands.execute(PAYMENT, PAYMENT.stream(id), decide, metadata);
+    return isRejection(done) ? done : { resent: isWanted, status };
+  };
+
+const typesOf = ({ before, event, after }: Around<PaymentState, PaymentEvent>): readonly string[] =>
+  resentMessagesOf(before, event, after).map(({ type }) => type);
+
+/**
+ * Returns the latest transition into the current status that has messages. If none has, returns the latest transition. After a won dispute
+ * this is the settlement, because the end of a dispute has no messages of that family. Returns null if the payment does not exist.
+ */
+const lastTransition = async (
+  commands: CommandHandler,
+  id: PaymentId,
+): Promise<Around<PaymentState, PaymentEvent> | null> => {
+  let last: Around<PaymentState, PaymentEvent> | null = null;
+  const withMessages = new Map<TransactionStatus | null, Around<PaymentState, PaymentEvent>>();
+  for await (const step of commands.loadSteps(PAYMENT, PAYMENT.stream(id))) {
+    if (statusOf(step.before) === statusOf(step.after)) continue;
+    last = step;
+    if (typesOf(step).length > 0) withMessages.set(statusOf(step.after), step);
+  }
+  return last && (withMessages.get(statusOf(last.after)) ?? last);
+};
+
+const statusOf = (state: PaymentState): TransactionStatus | null =>
+  exists(state) ? transactionStatus(state satisfies ExistingPayment) : null;

@@ -1,6 +1,23 @@
-// Makes the metadata of events: who caused them, in which account and mode, and what led to them.
-import { type AccountId, type Mode, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
+// What use cases share: their needs, the metadata of their events (who caused them, in which account and mode, and what led to them), and
+// the security log's record of a changed setting.
+import { type AccountId, type Mode, PLATFORM_ACCOUNT, type Tenant } from '../../domain/kernel/ids.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
+import type { SettingChanged } from '../ports/securityEvents.ts';
+import type { Accounts } from './accounts.ts';
+import type { CommandHandler } from './commandHandler.ts';
+
+export const settingChanged = (
+  setting: string,
+  { accountId: account, mode }: Tenant,
+  { actor: by, requestId }: Changer,
+  more: Pick<SettingChanged, 'changed' | 'endpointId' | 'keyId'> = {},
+): SettingChanged => ({ setting, account, mode, by, requestId, ...more });
+
+/** What almost every use case needs: the handler of its commands, and the accounts that they belong to. */
+export interface UseCaseNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+}
 
 export const metadataForProcess = (
   process: string,
