@@ -2,6 +2,7 @@ import { readModel } from '../engine/readModel.ts';
 import { deadLetterReads } from './deadLetters.ts';
 import { expiredDeliveries } from './expiry.ts';
 import { deliveryViews } from './lists.ts';
+import { deliveriesOfPayment } from './ofPayment.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './projection.ts';
 import { deliveryReads, endpointReads, endpointViews } from './queries.ts';
 
@@ -14,7 +15,7 @@ export const webhookEndpoints = readModel({
 export const webhookDeliveries = readModel({
   projection: webhookDeliveriesProjection,
   views: (db) => ({ deliveries: deliveryViews(db) }),
-  operatorsReads: (db) => ({ deadLetters: deadLetterReads(db) }),
+  operatorsReads: (db) => ({ deadLetters: deadLetterReads(db), deliveriesOfPayment: deliveriesOfPayment(db) }),
   reads: ({ reads, derived, store }) => ({
     deliveries: deliveryReads(reads),
     expired: expiredDeliveries(derived, store),

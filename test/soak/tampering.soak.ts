@@ -1,5 +1,5 @@
-// 1,000 random tamperings, of exports and of the database itself. Both stand-alone verifiers must find and name each of them. TRIALS changes
-// the number.
+// 1,000 random tamperings, of exports and of the database itself. Both stand-alone verifiers must find and name each of them.
+// TRIALS changes the number.
 import { expectDatabaseTamperingsFound } from '../support/audit/databaseTrial.ts';
 import { expectTamperingsFound } from '../support/audit/tamperingTrial.ts';
 import { byNode, byPython } from '../support/audit/verifiers.ts';

@@ -18,8 +18,8 @@ const ENTRIES = 600;
 const CHECKPOINTS = [100, 300, 520, ENTRIES];
 
 /**
- * A fault begins at the entry. The last tile is incomplete and therefore not stored: there, a fault may begin with the tile or after the last
- * good checkpoint.
+ * A fault begins at the entry. The last tile is incomplete and therefore not stored: there, a fault may begin with the tile, or after the
+ * last good checkpoint.
  */
 const isNamed = (faults: readonly string[], [from, to]: readonly [number, number]): boolean => {
   const tile = from - (from % 256);
