@@ -9,24 +9,30 @@ import { type KnownUser, USER } from '../../domain/user/user.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
 import { type Changer, settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
-import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { KeyUseReads } from '../ports/keyUses.ts';
+import type {
+  LoginFailures,
+  PasswordHasher,
+  PasswordLinks,
+  Passwords,
+  SecondFactors,
+  Sessions,
+  SessionTokens,
+  UserEmails,
+} from '../ports/logins.ts';
 import type { CheckLogo, Logos } from '../ports/logos.ts';
 import type { MailSender } from '../ports/mail.ts';
-import type { PasswordLinks } from '../ports/passwordLinks.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
 import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
-import type { SecondFactors } from '../ports/secondFactors.ts';
-import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.ts';
 import type { Randomness, Stopwatch } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { ApiKeys } from './apiKeys.ts';
 import { changeAccountSettings, changeLogoTo } from './changeAccountSettings.ts';
-import { changePassword } from './changePassword.ts';
 import { findSession, logIn } from './login.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
 import { createAccount, reopen, suspend } from './operateAccounts.ts';
 import {
+  changePassword,
   inviteUser,
   jobOfRequest,
   openRequests,

@@ -12,7 +12,7 @@ import { newAccountId } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
-import type { Sessions } from '../ports/sessions.ts';
+import type { Sessions } from '../ports/logins.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import { keyOf, newApiKey } from './manageKeys.ts';
 import { type AddUserNeeds, addUserWithPassword, isUser, TAKEN } from './users.ts';

@@ -11,8 +11,7 @@ import {
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
-import type { NewSecondFactor, SecondFactors } from '../ports/secondFactors.ts';
-import type { LoginFailures, Sessions } from '../ports/sessions.ts';
+import type { LoginFailures, NewSecondFactor, SecondFactors, Sessions } from '../ports/logins.ts';
 import type { Randomness } from '../ports/system.ts';
 
 interface Needs extends UseCaseNeeds {

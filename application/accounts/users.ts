@@ -16,9 +16,8 @@ import {
   type UserState,
 } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
-import type { PasswordAsker, PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
+import type { PasswordAsker, PasswordHasher, Passwords, Sessions, UserEmails } from '../ports/logins.ts';
 import type { UserViews } from '../ports/readModels/views.ts';
-import type { Sessions } from '../ports/sessions.ts';
 import type { Randomness } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 

@@ -9,14 +9,9 @@ import { metadataForProcess } from '../core/useCase.ts';
 import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly providers: PaymentProviders;
-}
-
 /** Applies the acquirer's facts about the payment, in order. Idempotent. Throws UnknownAtProvider if the acquirer gives no answer. */
 export const takeAcquirerFacts =
-  ({ commands, providers }: Needs) =>
+  ({ commands, providers }: { readonly commands: CommandHandler; readonly providers: PaymentProviders }) =>
   async (paymentId: PaymentId): Promise<void> => {
     const stream = PAYMENT.stream(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;

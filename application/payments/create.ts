@@ -153,7 +153,7 @@ export class CreateChargeHandler {
     const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const outcome = await record(this.#needs, command, {
       terms,
-      fingerprintUnder: (version) => fingerprintOf(version, chargeFingerprintFields(command.request)),
+      fingerprintUnder: (version) => fingerprintOf(command.account, version, chargeFingerprintFields(command.request)),
       fingerprintVersion: CHARGE_FINGERPRINT_VERSION,
       instrument: local?.method === 'PIX' ? local.instrument : null,
       keyParam: 'Idempotency-Key',
@@ -182,7 +182,10 @@ export class CreateChargeHandler {
           'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
         );
     }
-    // This is not always the second event: a cancellation may have been requested before.
+    // A state of two events can't be stale, and mostly the second one is the outcome.
+    const { state, revision } = await commands.loadRecent(PAYMENT, stream);
+    if (revision === 1 && exists(state) && state.charge.status !== 'requested') return state;
+    // Otherwise the creation was rerouted, a cancellation was requested before, or the payment has gone on.
     for await (const { after } of commands.loadSteps(PAYMENT, stream)) {
       const payment = assertExists(after);
       if (payment.charge.status !== 'requested') return payment;
@@ -239,7 +242,7 @@ export class CreatePaymentHandler {
     if (refusal !== null) return refusal;
     const outcome = await record(this.#needs, command, {
       terms,
-      fingerprintUnder: (version) => fingerprintOf(version, paymentFingerprintFields(command.request)),
+      fingerprintUnder: (version) => fingerprintOf(command.account, version, paymentFingerprintFields(command.request)),
       fingerprintVersion: PAYMENT_FINGERPRINT_VERSION,
       instrument: null,
       keyParam: 'idempotencyKey',

@@ -55,6 +55,7 @@ export const expiry = processManager({
         'returns',
         'refund',
         'dispute',
+        'erasure',
       ],
     }),
   },

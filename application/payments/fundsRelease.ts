@@ -29,7 +29,7 @@ export const fundsRelease = processManager({
             : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
         },
       },
-      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute', 'erasure'],
     }),
   },
 });

@@ -55,11 +55,6 @@ export const heldSettlementOf = ({
   return { pixOut: pixOut ?? null, reason };
 };
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
-}
-
 export type HeldVerdict = 'release' | 'return' | Pick<SettleHeld, 'pixOut' | 'reason'>;
 interface HeldReview {
   readonly payment: ExistingPayment;
@@ -93,7 +88,7 @@ const decisionOf = (
  * with `held_already_settled` if the money was settled, with `invalid_request` if nothing is held or another verdict was given.
  */
 export const reviewHeld =
-  ({ commands, accounts }: Needs) =>
+  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
   async (
     id: PaymentId,
     verdict: HeldVerdict,

@@ -39,10 +39,6 @@ type SandboxActResult =
   /** The job that finalises the payment has not made the instrument yet. */
   | { readonly kind: 'notFinalised' };
 
-interface Needs extends UseCaseNeeds {
-  readonly bank: SandboxBankPort;
-}
-
 export const NOT_FINALISED = reject(
   'invalid_request',
   'The acquirer has not accepted this payment yet. Try again later.',
@@ -50,7 +46,7 @@ export const NOT_FINALISED = reject(
 
 /** Simulates an action of the acquirer or the payer. For rejections and their order, see the top of this file. */
 export const actInSandbox =
-  ({ commands, accounts, bank }: Needs) =>
+  ({ commands, accounts, bank }: UseCaseNeeds & { readonly bank: SandboxBankPort }) =>
   async (tenant: Tenant, id: PaymentId, act: SandboxAct): Promise<SandboxActResult | Rejection> => {
     const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;

@@ -23,7 +23,7 @@ import { WEBHOOK_ENDPOINT, wants } from '../../domain/webhookEndpoint/webhookEnd
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
+import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { StreamMessages } from './streamMessages.ts';
 
@@ -106,10 +106,6 @@ export const endpointRefused = async (
     : reject('endpoint_not_active', 'The endpoint of the delivery was deleted. The delivery can’t be sent again.');
 };
 
-interface Needs extends UseCaseNeeds {
-  readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
-}
-
 interface Resend {
   /** Whether an endpoint subscribes to one of the messages, or the payment has its own URL. */
   readonly resent: boolean;
@@ -122,7 +118,7 @@ interface Resend {
  * beyond the limit (M7). The process webhookFanOut schedules the deliveries, so they survive a crash of this process.
  */
 export const resendWebhook =
-  ({ commands, accounts, endpoints }: Needs) =>
+  ({ commands, accounts, endpoints }: UseCaseNeeds & { readonly endpoints: Pick<EndpointReads, 'subscriptions'> }) =>
   async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<Resend | Rejection> => {
     const last = await lastTransition(commands, id);
     if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;

@@ -80,6 +80,7 @@ export const webhookDelivery = processManager({
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
       },
+      ignores: ['erasure'],
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {
       reads: {

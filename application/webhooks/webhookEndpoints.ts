@@ -16,7 +16,7 @@ import {
   WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
+import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Clock, Randomness } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';

@@ -279,6 +279,14 @@ const PLATFORM = {
   ProviderConnectionCallbackSecretRotated: () => ({ en: 'The provider connection’s callback secret was rotated.' }),
 } satisfies Partial<EventWords>;
 
+const ERASURE = {
+  PaymentPersonalDataErased: ({ by }) => ({ en: `The payment’s personal data was erased by ${by}.` }),
+  RefundPersonalDataErased: () => ({ en: 'The refund’s personal data was erased.' }),
+  PayoutPersonalDataErased: ({ by }) => ({ en: `The payout’s personal data was erased by ${by}.` }),
+  MedCasePersonalDataErased: () => ({ en: 'The case’s personal data was erased.' }),
+  WebhookDeliveryPersonalDataErased: () => ({ en: 'The delivery’s personal data was erased.' }),
+} satisfies Partial<EventWords>;
+
 const EVENT_WORDS: EventWords = {
   ...CHARGE,
   ...TRANSACTION,
@@ -288,6 +296,7 @@ const EVENT_WORDS: EventWords = {
   ...WEBHOOKS,
   ...ACCOUNT,
   ...PLATFORM,
+  ...ERASURE,
 };
 
 /** Every stored event type. */

@@ -19,9 +19,7 @@ import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
 import { checkoutAsset } from './checkout/assets.ts';
 import { colorAsset } from './checkout/brandColor.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
-import { renderCardPage } from './checkout/renderCardPage.ts';
-import { renderCheckout } from './checkout/renderCheckout.ts';
-import { renderCheckoutNotFound } from './checkout/renderCheckoutNotFound.ts';
+import { renderCardPage, renderCheckout, renderCheckoutNotFound } from './checkout/renderCheckout.ts';
 import { isLive } from './checkout/states.ts';
 import {
   boletoFactsOf,

@@ -1,5 +1,6 @@
 // How consumers process batches of the log: those at the same position share a lane, each of the others has its own.
 
+import type { LogConsumer } from '../../application/ports/consumers.ts';
 import type { Decoded, EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
 import {
   type Position,
@@ -7,7 +8,6 @@ import {
   type SubscriptionSignal,
   UnknownPosition,
 } from '../../application/ports/eventStore.ts';
-import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import {
   assertStillThere,

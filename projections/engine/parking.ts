@@ -1,6 +1,8 @@
 // Parks the stream of an event that a consumer can't process. The failing event is located within its batch; from it on, this consumer
 // leaves the stream out, while all other streams continue (architecture §7).
 
+import type { LogConsumer } from '../../application/ports/consumers.ts';
+import { DataKeysUnavailable } from '../../application/ports/dataKeys.ts';
 import {
   type Decoded,
   type EventCodec,
@@ -8,8 +10,7 @@ import {
   readDecoded,
   UnreadableEvent,
 } from '../../application/ports/eventCodec.ts';
-import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';
@@ -44,11 +45,12 @@ export class LeftOut {
   }
 }
 
-/** `name` is that of the live consumer, whose skips also apply to its copies. */
-export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
+/** `name` is that of the live consumer, whose skips also apply to its copies. `until`: leave out later skips. Default: none. */
+export const readSkips = async (log: EventLog, name: string, into: LeftOut, until?: Position): Promise<void> => {
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
+      if (until !== undefined && logged.position > until) return;
       if (isOf(logged, LOG_CONSUMER)) into.skip(logged.event.data.stream, logged.event.data.revision);
     }
 };
@@ -278,8 +280,9 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
 };
 
-/** Returns whether a retry may succeed: connection, conflict, disk, memory, lock, shutdown and I/O errors. */
-export const isTransient = (error: unknown): boolean => /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
+/** Returns whether a retry may succeed: connection, conflict, disk, memory, lock, shutdown and I/O errors, and missing data keys. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof DataKeysUnavailable || /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
 
 /** Returns whether an event may be at fault: data and constraint errors, and exceptions of the code. Excludes schema and server errors. */
 const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');

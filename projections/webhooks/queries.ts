@@ -2,9 +2,8 @@
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
-import type { EndpointViews } from '../../application/ports/readModels/views.ts';
+import type { EndpointReads, EndpointViews } from '../../application/ports/readModels/views.ts';
 import type { DeliveryReads, OverdueDelivery } from '../../application/ports/readModels/webhookDeliveries.ts';
-import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

@@ -1,8 +1,10 @@
 import { readModel } from '../engine/readModel.ts';
+import { deliveriesForAnalysts } from './analysts.ts';
 import { deadLetterReads } from './deadLetters.ts';
 import { expiredDeliveries } from './expiry.ts';
 import { deliveryViews } from './lists.ts';
 import { deliveriesOfPayment } from './ofPayment.ts';
+import { personalDeliveries } from './personal.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './projection.ts';
 import { deliveryReads, endpointReads, endpointViews } from './queries.ts';
 
@@ -14,10 +16,12 @@ export const webhookEndpoints = readModel({
 
 export const webhookDeliveries = readModel({
   projection: webhookDeliveriesProjection,
+  analysts: deliveriesForAnalysts,
   views: (db) => ({ deliveries: deliveryViews(db) }),
   operatorsReads: (db) => ({ deadLetters: deadLetterReads(db), deliveriesOfPayment: deliveriesOfPayment(db) }),
   reads: ({ reads, derived, store }) => ({
     deliveries: deliveryReads(reads),
+    personalDeliveries: personalDeliveries(reads),
     expired: expiredDeliveries(derived, store),
   }),
 });

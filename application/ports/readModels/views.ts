@@ -19,6 +19,15 @@ import type { refundView } from '../../../domain/presentation/refund.ts';
 import type { KnownUser } from '../../../domain/user/user.ts';
 import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 
+// --- Commands' queries on the read model of webhook endpoints ---
+
+export interface EndpointReads {
+  /** Returns the number of the tenant's endpoints, inactive ones included. The count is never stale. Throws ReadModelsBehind. */
+  count(tenant: Tenant): Promise<number>;
+  /** Returns the subscribed event names of each active endpoint of the tenant. */
+  subscriptions(tenant: Tenant): Promise<readonly (readonly string[])[]>;
+}
+
 export type RefundView = ReturnType<typeof refundView>;
 
 /** Queries on refunds. The payment's row has the request and the outcome, the refund's own row its progress. */

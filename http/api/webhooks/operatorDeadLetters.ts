@@ -12,14 +12,14 @@ import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../k
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FILTER_CODES, filterOf, filterProblems } from './deliveries.ts';
 import { redriveBody } from './deliverySchema.ts';
-import { FILTER_CODES, filterOf, filterProblems } from './retries.ts';
 
 const deadLetterSchema = s.exactly({
   id: s.id(WEBHOOK_DELIVERY.idPrefix),
   accountId: s.id(ACCOUNT.idPrefix),
   mode: s.mode,
-  paymentId: s.id(PAYMENT.idPrefix),
+  paymentId: s.described('null if the message is not about a payment.', s.orNull(s.id(PAYMENT.idPrefix))),
   eventType: s.string(),
   endpointId: s.described(
     'The endpoint of the delivery; null for the `webhookUrl` of a payment.',

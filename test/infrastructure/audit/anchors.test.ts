@@ -1,4 +1,4 @@
-// Anchors outside receive checkpoints: at most once a minute, with retries, and never at private addresses.
+// Anchors outside receive checkpoints: at most once a minute, with retries, and never at private addresses (rule U6).
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

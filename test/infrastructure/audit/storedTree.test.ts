@@ -1,4 +1,4 @@
-// The stored tree: its size on disk, what compare-and-set refuses, and which checkpoints are kept.
+// The stored tree: its size on disk, what compare-and-set refuses, and which checkpoints are kept (rules U2, U4).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { EMPTY_ROOT } from '../../../application/audit/merkleTree.ts';

@@ -168,6 +168,9 @@ describe('the commands for auditors', () => {
     const forged = readFileSync(proofs[0]?.file as string, 'utf8').replace(/^index \d+$/m, 'index 0');
     writeFileSync(join(folder, 'forged'), forged);
     const found = runVerifier('node', ['--proof', join(folder, 'forged'), '--key', keys[0]?.vkey as string]);
-    expect([found.code, found.lines]).to.deep.equal([1, [`fault: ${join(folder, 'forged')}: entry 0 is not in the tree that was signed`]]);
+    expect([found.code, found.lines]).to.deep.equal([
+      1,
+      [`fault: ${join(folder, 'forged')}: entry 0 is not in the tree that was signed`],
+    ]);
   });
 });

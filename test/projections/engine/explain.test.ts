@@ -19,9 +19,9 @@ import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../in
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
-import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
+import { findRefund, listRefunds } from '../../../projections/refunds/readModel.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
-import { userViews } from '../../../projections/users/queries.ts';
+import { userViews } from '../../../projections/users/readModel.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';

@@ -4,7 +4,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import {
   type DeliveryId,
   type EndpointId,
@@ -33,6 +32,7 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { expiredDeliveries } from '../../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, CREATED_AT, PAYMENT_ID } from '../../support/samples.ts';
@@ -92,7 +92,7 @@ describe('deliveries that ended long ago', () => {
   let log: PostgresEventLog;
   let store: Awaited<ReturnType<typeof openPostgresEventStore>>;
   let db: PgPool;
-  const codec = new JsonEventCodec();
+  const codec = testCodec();
   const openSession = (role: string) => leaderSessions(connectionConfig(log.connectionString, 'test'))(role);
   before(async () => {
     log = await createPostgresEventLog();

@@ -1,4 +1,4 @@
-// The audit log over HTTP: what auditors and witnesses get, on both event stores (ADR 0015).
+// The audit log over HTTP: what auditors and witnesses get, on both event stores (rules U4, U5, U7).
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { readCheckpoint } from '../../../../application/audit/checkpoint.ts';
