@@ -6,6 +6,7 @@ import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
 import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
 import { access } from './access/module.ts';
 import { accounts } from './accounts/module.ts';
+import { audit } from './audit/module.ts';
 import { disputes } from './disputes/module.ts';
 import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
@@ -15,6 +16,7 @@ import { providers } from './providers/module.ts';
 import { refunds } from './refunds/module.ts';
 import { requests } from './requests/requestLogs.ts';
 import { sandbox } from './sandbox/module.ts';
+import { statements } from './statements/statements.ts';
 import { stats } from './stats/stats.ts';
 import { wallets } from './wallets/wallets.ts';
 import { webhooks } from './webhooks/module.ts';
@@ -27,6 +29,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   payouts,
   disputes,
   wallets,
+  statements,
   webhooks,
   sandbox,
   requests,
@@ -35,6 +38,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   providers,
   privacy,
   ops,
+  audit,
 ];
 
 const CHAPTERS = HTTP_MODULES.flatMap(({ chapters }) => chapters);

@@ -9,6 +9,7 @@ import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
+import { AUDIT_EXAMPLES, makeAuditToken } from './auditExamples.ts';
 import { CALLBACK_EXAMPLES, makeCallbacks } from './callbackExamples.ts';
 import { openedCase, paidCharge, reviewedCase } from './caseExamples.ts';
 import { CONNECTION_EXAMPLES, makeConnection } from './connectionExamples.ts';
@@ -133,6 +134,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   getPaymentMetrics: { live: 200 },
   getBalance: { live: 200 },
   listWallets: { live: 200 },
+  getStatement: { path: () => '/v1/statements/2026-01', live: 200 },
   registerWebhookEndpoint: { body: { url: URL, events: ['*'] }, live: 201 },
   listWebhookEndpoints: { live: 200 },
   deleteWebhookEndpoint: {
@@ -234,6 +236,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   ...EVIDENCE_EXAMPLES,
   ...PAYOUT_EXAMPLES,
   ...CALLBACK_EXAMPLES,
+  ...AUDIT_EXAMPLES,
   ...CONNECTION_EXAMPLES,
   ...RECONCILIATION_EXAMPLES,
   ...OPS_EXAMPLES,
@@ -349,6 +352,7 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeEvidence(gateway)),
   ...(await makePayouts(gateway)),
   ...(await makeCallbacks(gateway)),
+  ...(await makeAuditToken(gateway)),
   ...(await makeConnection(gateway)),
   ...(await makeSpare(gateway)),
   accountId: ACCOUNT.idPrefix + gateway.tenant.accountId,
