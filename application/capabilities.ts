@@ -19,6 +19,7 @@ import { operations } from './operations/capability.ts';
 import { payments } from './payments/capability.ts';
 import { settle, settlementOf } from './payments/settle.ts';
 import { payouts } from './payouts/capability.ts';
+import { privacy } from './privacy/capability.ts';
 import { providers } from './providers/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
@@ -38,6 +39,7 @@ export const CAPABILITIES = [
   operations,
   providers,
   analytics,
+  privacy,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

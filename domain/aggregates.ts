@@ -2,8 +2,7 @@
 import { ACCOUNT } from './account/account.ts';
 import { MED_CASE } from './dispute/aggregate.ts';
 import { type AnyAggregate, readStreamName } from './kernel/aggregate.ts';
-import type { StreamName } from './kernel/event.ts';
-import { type PaymentId, PREFIX, parseId } from './kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId, type StreamName } from './kernel/ids.ts';
 import { type AccountWords, GENERAL_ACCOUNTS, type LedgerAccount } from './kernel/journal.ts';
 import type { ErrorEntry } from './kernel/rejection.ts';
 import { KEYRING } from './keyring/keyring.ts';

@@ -6,6 +6,7 @@ import { disputes } from './disputes/adapters.ts';
 import { operations } from './operations/adapters.ts';
 import { payments } from './payments/adapters.ts';
 import { payouts } from './payouts/adapters.ts';
+import { privacy } from './privacy/adapters.ts';
 import { providers } from './providers/adapters.ts';
 import { refunds } from './refunds/adapters.ts';
 import { requests } from './requests/adapters.ts';
@@ -19,6 +20,7 @@ export const ADAPTERS = [
   refunds,
   payouts,
   providers,
+  privacy,
   operations,
   requests,
   webhooks,

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { findKey, KEYRING } from '../../domain/keyring/keyring.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { KeyUses } from '../ports/keyUses.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
-import { keyFingerprint } from './newKey.ts';
+import { keyFingerprint } from './manageKeys.ts';
 
 const REMEMBERED = 10_000;
 /** How long a lookup waits for the read model, so that a new key works at once. */

@@ -7,33 +7,33 @@ import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts'
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { type KnownUser, USER } from '../../domain/user/user.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
-import type { Changer } from '../core/eventMetadata.ts';
-import { settingChanged } from '../core/settingChanged.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import { type Changer, settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
-import type { Stopwatch } from '../ports/clock.ts';
-import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { KeyUseReads } from '../ports/keyUses.ts';
+import type {
+  LoginFailures,
+  PasswordHasher,
+  PasswordLinks,
+  Passwords,
+  SecondFactors,
+  Sessions,
+  SessionTokens,
+  UserEmails,
+} from '../ports/logins.ts';
 import type { CheckLogo, Logos } from '../ports/logos.ts';
 import type { MailSender } from '../ports/mail.ts';
-import type { PasswordLinks } from '../ports/passwordLinks.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
 import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
-import type { SecondFactors } from '../ports/secondFactors.ts';
-import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.ts';
+import type { Randomness, Stopwatch } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
-import { addUserWithPassword } from './addUser.ts';
 import type { ApiKeys } from './apiKeys.ts';
-import { changeAccountSettings } from './changeAccountSettings.ts';
-import { changeLogoTo } from './changeLogo.ts';
-import { changePassword } from './changePassword.ts';
-import { changeRole } from './changeRole.ts';
-import { createAccount } from './createAccount.ts';
-import { inviteUser } from './inviteUser.ts';
+import { changeAccountSettings, changeLogoTo } from './changeAccountSettings.ts';
 import { findSession, logIn } from './login.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
+import { createAccount, reopen, suspend } from './operateAccounts.ts';
 import {
+  changePassword,
+  inviteUser,
   jobOfRequest,
   openRequests,
   requestPasswordLink,
@@ -42,8 +42,7 @@ import {
   setPassword,
 } from './passwordLink.ts';
 import { confirmTotp, enrolTotp, resetSecondFactor } from './secondFactor.ts';
-import { reopen, suspend } from './suspension.ts';
-import { disableUser, enableUser } from './userStatus.ts';
+import { addUserWithPassword, changeRole, disableUser, enableUser } from './users.ts';
 
 /** Needs of operators' use cases, which also run on the command line, without secrets key and job queue. */
 interface OperatorsNeeds extends UseCaseNeeds {

@@ -5,8 +5,8 @@ import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
-import type { Stopwatch } from '../ports/clock.ts';
 import type { EventStore, Position } from '../ports/eventStore.ts';
+import type { Stopwatch } from '../ports/system.ts';
 import { ApiKeys, type ApiKeysNeeds } from './apiKeys.ts';
 
 /** Drops cached accounts when they are announced. The key cache handles announcements itself. */

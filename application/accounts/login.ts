@@ -11,11 +11,17 @@ import {
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type KnownUser, USER, type UserState } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import type { SecondFactors } from '../ports/secondFactors.ts';
-import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
+import type {
+  LoginFailures,
+  PasswordHasher,
+  Passwords,
+  SecondFactors,
+  Sessions,
+  SessionTokens,
+  UserEmails,
+} from '../ports/logins.ts';
+import type { Randomness } from '../ports/system.ts';
 import { useSecondFactor } from './secondFactor.ts';
 
 /** Lifetime of a session (D1). */

@@ -2,19 +2,131 @@
 // address, so that the response doesn't reveal whether the address is known.
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { encodeRawId, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
+import { encodeRawId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
-import { changePassword, type KnownUser, USER } from '../../domain/user/user.ts';
+import { changePassword as decideChange, type KnownUser, USER } from '../../domain/user/user.ts';
 import { jobKind, type OwedSource } from '../core/capability.ts';
-import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { type Changer, metadataForChange } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import type { MailSender } from '../ports/mail.ts';
-import type { LinkPurpose, LinkRequest, PasswordLinks } from '../ports/passwordLinks.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import { type AddUserNeeds, keepPassword } from './addUser.ts';
-import type { Waits } from './login.ts';
-import { passwordMail } from './passwordMail.ts';
+import type { LinkPurpose, LinkRequest, LoginFailures, PasswordLinks, Sessions } from '../ports/logins.ts';
+import type { Mail, MailSender } from '../ports/mail.ts';
+import type { Randomness } from '../ports/system.ts';
+import { type SessionUser, slowedDown, type Waits } from './login.ts';
+import { type AddUserNeeds, addUser, keepPassword, type UserAddition } from './users.ts';
+
+// --- Changes a user's password. The new hash is stored first; then an event names it, which ends all other sessions of the user in every
+// process. After a crash between the two steps, the old password still works. ---
+
+interface Needs extends AddUserNeeds {
+  readonly sessions: Sessions;
+  readonly failures: LoginFailures;
+}
+
+/**
+ * Changes the password. This session continues; all others of the user end. Rejects with `invalid_request` if the current password is wrong
+ * (param `current_password`) or the new one is invalid (param `new_password`). Rejects with `unauthorized` if the password changed in the
+ * meantime. Throws PasswordHashingBusy.
+ */
+export const changePassword =
+  (needs: Needs) =>
+  async (
+    {
+      sessionId,
+      userId,
+    }: { readonly sessionId: SessionUser['sessionId']; readonly userId: SessionUser['user']['userId'] },
+    { current, wanted }: { readonly current: string; readonly wanted: string },
+    by: Changer,
+    waits: Waits,
+  ): Promise<null | Rejection> => {
+    const { commands, accounts, passwords, hasher, sessions, failures } = needs;
+    const problem = passwordProblem(wanted);
+    if (problem !== null) return reject('invalid_request', `new_password ${problem}.`, { param: 'new_password' });
+    const stream = USER.stream(userId);
+    const { state } = await commands.load(USER, stream);
+    if (state.status === 'absent') throw new Error(`a session of ${userId}, who does not exist`);
+    const { email, passwordId: replaces, secondFactorId } = state;
+    const asker = { email, address: waits.address };
+    const isRight = await slowedDown(failures, email, waits, async () => {
+      const hash = replaces === null ? null : await passwords.find(replaces);
+      return waits.apart(hasher.isRight(current, hash, asker));
+    });
+    if (!isRight) {
+      await failures.record(email);
+      return reject('invalid_request', 'current_password is wrong.', { param: 'current_password' });
+    }
+    const passwordId = await waits.apart(keepPassword(needs, state, wanted, asker));
+    const decide = decideChange({ passwordId, replaces }, accounts.realNow());
+    const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
+    if (isRejection(done)) return done;
+    await sessions.carryOver({ sessionId, passwordId, secondFactorId });
+    await passwords.keepOnly(userId, passwordId);
+    return null;
+  };
+
+// --- Invitations: a user without a password, and a link to set one ---
+
+/**
+ * Returns the user's id. If the user was already invited to the same account and role and has no password yet, sends another link.
+ * Rejects like `addUser`.
+ */
+export const inviteUser =
+  (needs: AddUserNeeds & { readonly links: Pick<PasswordLinks, 'request'> }) =>
+  async (invited: Omit<UserAddition, 'password'>, by: Changer): Promise<UserId | Rejection> => {
+    const added = await addUser(needs)({ ...invited, password: null }, by);
+    const userId = isRejection(added) ? await waitingUser(needs, invited) : added;
+    if (userId === null) return added;
+    await requestPasswordLink(needs)('invitation', invited.email);
+    return userId;
+  };
+
+/** Returns the user with the same invitation who has no password yet, or null. */
+const waitingUser = async (
+  { commands, emails }: AddUserNeeds,
+  { email, accountId, role }: Omit<UserAddition, 'password'>,
+): Promise<UserId | null> => {
+  const userId = await emails.find(email);
+  if (userId === null) return null;
+  const { state } = await commands.load(USER, USER.stream(userId));
+  const isWaiting =
+    state.status === 'active' && state.passwordId === null && state.accountId === accountId && state.role === role;
+  return isWaiting ? userId : null;
+};
+
+// --- The mail, in Portuguese like the linked page. It contains no user input. ---
+
+const WORDS: {
+  readonly [Purpose in LinkPurpose]: { readonly subject: string; readonly opening: string; readonly link: string };
+} = {
+  invitation: {
+    subject: 'Seu acesso à Quita',
+    opening: 'Você foi convidado a acessar o painel da Quita. Crie a sua senha por este link:',
+    link: 'Criar a senha',
+  },
+  reset: {
+    subject: 'Redefinição da sua senha na Quita',
+    opening: 'Recebemos um pedido para redefinir a sua senha na Quita. Defina uma nova por este link:',
+    link: 'Definir uma nova senha',
+  },
+};
+const NOTE = 'O link vale por uma hora e pode ser usado uma única vez.';
+const IGNORE = 'Se você não esperava esta mensagem, ignore-a: nada muda sem o link. Não o encaminhe a ninguém.';
+
+/** `link` must not contain characters that are special in HTML. */
+const passwordMail = (purpose: LinkPurpose, link: string): Pick<Mail, 'subject' | 'text' | 'html'> => {
+  const { subject, opening, link: label } = WORDS[purpose];
+  return {
+    subject,
+    text: `Olá,\n\n${opening}\n\n${link}\n\n${NOTE}\n${IGNORE}\n\nQuita\n`,
+    html: `<!doctype html>
+<html lang="pt-BR"><body style="font:16px/1.5 system-ui,sans-serif;color:#14201b">
+<p>Olá,</p><p>${opening}</p>
+<p><a href="${link}">${label}</a></p>
+<p>${NOTE}<br>${IGNORE}</p><p>Quita</p>
+</body></html>
+`,
+  };
+};
 
 export const sendLink = jobKind({
   name: 'passwordLink',
@@ -103,7 +215,7 @@ export const setPassword =
       keepPassword(needs, state, password, { email: state.email, address: waits.address }),
     );
     const by: Changer = { actor: `user:usr_${userId}`, requestId };
-    const decide = changePassword({ passwordId, replaces }, accounts.realNow());
+    const decide = decideChange({ passwordId, replaces }, accounts.realNow());
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
     if (isRejection(done)) return DEAD;
     await passwords.keepOnly(userId, passwordId);

@@ -1,10 +1,9 @@
 // Accounts for commands and processes: settings, seed and clock, always read from the account's own stream.
 import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
-import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
+import type { AccountSetting, SandboxSwitch } from '../../domain/kernel/accountSetting.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../ports/system.ts';
 import type { CommandHandler } from './commandHandler.ts';
 
 /** Largest tolerated difference between the clocks of two processes. They follow the database's clock and usually differ by far less. */

@@ -1,10 +1,10 @@
 // Defines capabilities: use cases, processes, jobs and schedules, declared once. Routes, operators' commands, queues, timers, workers, the
 // watchdog, the drain of test clocks, metrics and security log records are derived from the list of capabilities.
 
-import type { Static, TObject } from 'typebox';
-import type { AccountSetting } from '../../domain/kernel/accountSetting.ts';
+import Type, { type Static, type TObject, type TProperties, type TUnsafe } from 'typebox';
+import type { AccountSetting, SandboxSwitch } from '../../domain/kernel/accountSetting.ts';
+import type { Mode, RawId, StreamName } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
-import type { SandboxSwitch } from '../../domain/kernel/sandboxSwitch.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type JobHandler,
@@ -19,6 +19,20 @@ import type { EffectHandler, ProcessManager } from '../ports/processManager.ts';
 import type { ProviderNotification } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { TimedKind, Timer } from '../ports/timers.ts';
+
+// --- Schemas of job payloads ---
+
+/** Returns the schema of an object with these properties and no others. */
+export const payloadOf = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const idOf = <Id extends RawId>(): TUnsafe<Id> => Type.Unsafe<Id>(Type.String({ minLength: 1 }));
+export const stream = Type.Unsafe<StreamName>(Type.String({ minLength: 1 }));
+export const text = Type.String({ minLength: 1 });
+export const mode = Type.Unsafe<Mode>(Type.String({ enum: ['test', 'live'] }));
+export const instant = Type.Unsafe<Timestamp>(
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+);
 
 /** The type of payloads that match the schema. */
 type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Static<Schema> : never;

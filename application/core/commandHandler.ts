@@ -2,15 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
-import { type Decision, fold } from '../../domain/kernel/decider.ts';
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { type Decision, type Fact, fold } from '../../domain/kernel/decider.ts';
+import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import type { Stopwatch } from '../ports/clock.ts';
 import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
 import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { Randomness, Stopwatch } from '../ports/system.ts';
 import { KeyedLock } from './keyedLock.ts';
 
 interface Loaded<State> {
@@ -66,17 +64,14 @@ interface CommandNeeds extends EventLog {
   readonly stopwatch: Stopwatch;
 }
 
-interface Cached {
-  readonly state: unknown;
-  readonly revision: number;
-}
-
 export class CommandHandler {
   readonly #log: EventLog;
   readonly #randomness: Randomness;
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
-  readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
+  readonly #cache = new LRUCache<StreamName, { readonly state: unknown; readonly revision: number }>({
+    max: CACHED_STATES_MAX,
+  });
   /** Grows whenever a state is forgotten. A read that began before that may be stale and is not cached. */
   #generation = 0;
   /** Grows whenever all states are forgotten. Decisions on older states are made again. */
@@ -212,7 +207,10 @@ export class CommandHandler {
       }
       const { store, codec } = this.#log;
       const after = loaded.revision;
-      const events = await codec.encode({ serde, stream, after, events: decided.events, commandId, metadata });
+      const isCreation = isGuess && after === EMPTY_STREAM;
+      const events = await codec.encode({
+        ...{ serde, stream, after, events: decided.events, commandId, metadata, isCreation },
+      });
       if (era !== this.#era) {
         era = this.#era;
         loaded = await this.load(aggregate, stream);

@@ -1,6 +1,6 @@
 // Serializes work by key.
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Stopwatch } from '../ports/clock.ts';
+import type { Stopwatch } from '../ports/system.ts';
 
 /** Runs work one at a time per key, in order of arrival, within this process. A failure reaches only its own caller. */
 export class KeyedLock {

@@ -1,8 +1,8 @@
 // Waits until a tenant is idle, with no job running or ready to run. Used by the sandbox's flush and clock drain (rules X5, X7).
-import type { Stopwatch } from '../ports/clock.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { JobQueue } from '../ports/jobs.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
+import type { Stopwatch } from '../ports/system.ts';
 import type { Idle, Job } from './capability.ts';
 
 const LOOK_MS = 250;

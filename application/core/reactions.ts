@@ -2,7 +2,7 @@
 // reaction to it.
 
 import type { Category, EventOf } from '../../domain/aggregates.ts';
-import type { Fact } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
 import {
   type GroupName,
   type Groups,

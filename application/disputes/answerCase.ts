@@ -6,14 +6,13 @@ import { acceptCase, appealCase, requestEvidence, reviewCase } from '../../domai
 import type { MedCase, MedCaseEvent, MedCaseState } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
-import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import { type Changer, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import { type PaymentProviders, type Tenant, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type PaymentProviders, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { ownCase } from './ownCase.ts';
 import { takeProviderCases } from './takeProviderCases.ts';
 import { tellPaymentOf } from './tellPayment.ts';

@@ -1,23 +1,21 @@
 // Disputes: cases that payers' banks open about payments, from opening to settlement.
 import { disputeNotifications, sandboxDisputeNotifications } from '../../domain/dispute/settings.ts';
 import { BY_ROW, capability, each, job, owedBy } from '../core/capability.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Stopwatch } from '../ports/clock.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { JudgeEvidence } from '../ports/evidenceGrants.ts';
 import type { EvidenceLinks, EvidenceReceiver } from '../ports/evidenceStorage.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { CaseReads, CaseViews } from '../ports/readModels/cases.ts';
+import type { Randomness, Stopwatch } from '../ports/system.ts';
 import { answerCase } from './answerCase.ts';
 import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
 import { completeUpload, evidenceUrl, grantUpload, receiveEvidence } from './evidence.ts';
 import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds } from './evidenceSweep.ts';
 import { caseSettling, takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
-import { caseReviews, type ReviewNeeds } from './reviews.ts';
-import { followSettling, followSettlingOf } from './settleCase.ts';
+import { caseReviews, followSettling, followSettlingOf, type ReviewNeeds } from './reviews.ts';
 import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 import { showEvidence } from './viewEvidence.ts';

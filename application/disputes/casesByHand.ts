@@ -16,7 +16,7 @@ import type { DisputeRecord } from '../../domain/transaction/disputes.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
-import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { type Changer, metadataForChange } from '../core/useCase.ts';
 import { NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { tellPaymentOf } from './tellPayment.ts';

@@ -4,11 +4,10 @@ import { nearDeadline } from '../../domain/dispute/decisions.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const remindOfDeadline = timedKind({
@@ -37,7 +36,7 @@ export const caseDeadlines = processManager({
         MedCaseSettled: answered,
         MedCaseEvidenceRequested: nothing,
       },
-      ignores: ['deadline', 'evidence', 'review', 'reports'],
+      ignores: ['deadline', 'evidence', 'review', 'reports', 'erasure'],
     }),
   },
 });

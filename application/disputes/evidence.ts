@@ -4,13 +4,11 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { confirmEvidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
 import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
 import type { Evidence, MedCase } from '../../domain/dispute/medCase.ts';
-import { type EvidenceId, idIn, type MedCaseId } from '../../domain/kernel/ids.ts';
+import { type EvidenceId, idIn, type MedCaseId, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { KeyedLock } from '../core/keyedLock.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
+import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import type {
   EvidenceGrant,
   EvidenceGrants,
@@ -26,8 +24,7 @@ import {
   EvidenceStorageUnavailable,
   type SentEvidence,
 } from '../ports/evidenceStorage.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
 import { ownCase } from './ownCase.ts';
 
 interface Needs extends UseCaseNeeds {

@@ -3,9 +3,9 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { findEvidence } from '../../domain/dispute/evidence.ts';
 import { addMillis, addSeconds, DAY_MS, fromMillis } from '../../domain/kernel/time.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { EvidenceGrants, KeptGrant } from '../ports/evidenceGrants.ts';
 import type { EvidenceStorage } from '../ports/evidenceStorage.ts';
+import type { Clock } from '../ports/system.ts';
 
 export interface SweepNeeds {
   readonly commands: CommandHandler;

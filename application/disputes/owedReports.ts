@@ -2,11 +2,10 @@
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { jobKind } from '../core/capability.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
+import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import { followSettling } from './settleCase.ts';
+import { followSettling } from './reviews.ts';
 import { type TakeCasesNeeds, takeProviderCases } from './takeProviderCases.ts';
 
 export const takeOwedReports = jobKind({
@@ -30,7 +29,7 @@ export const caseSettling = processManager({
         TransactionDisputeResolved: take,
         TransactionHeldReleased: take,
       },
-      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case'],
+      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case', 'erasure'],
     }),
   },
 });

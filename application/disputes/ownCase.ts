@@ -2,10 +2,9 @@
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
-import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 
 /** Returns the case from its stream. Rejects with `not_found` if it belongs to another tenant or doesn't exist. */
 export const ownCase = async (

@@ -14,7 +14,7 @@ import { assertExists, type ExistingPayment, type PaymentState } from '../../dom
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, ProviderCase } from '../ports/paymentProvider.ts';

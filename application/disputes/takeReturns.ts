@@ -17,7 +17,7 @@ import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPay
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf, returnIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import { type ProviderReturn, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';

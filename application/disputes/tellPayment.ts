@@ -8,11 +8,10 @@ import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordCaseStep } from '../../domain/payment/dispute.ts';
 import { exists } from '../../domain/payment/payment.ts';
-import { jobKind } from '../core/capability.ts';
+import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const tellPayment = jobKind({
@@ -41,7 +40,7 @@ export const caseTelling = processManager({
         MedCaseReportNotTaken: nothing,
         MedCaseReportDismissed: nothing,
       },
-      ignores: ['deadline', 'evidence', 'review'],
+      ignores: ['deadline', 'evidence', 'review', 'erasure'],
     }),
   },
 });

@@ -1,9 +1,8 @@
 // Operators' use cases for the platform (rule O1): the log and its consumers, read models, parked streams, the ledger and jobs.
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Mode, StreamName } from '../../domain/kernel/ids.ts';
 import { capability } from '../core/capability.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { FailedJobs } from '../ports/failedJobs.ts';

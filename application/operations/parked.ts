@@ -1,10 +1,8 @@
 // Operators' use cases for parked streams, which read models and processes skip after a failed event (architecture §7, rule O1).
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
-import type { Changer } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { Changer, UseCaseNeeds } from '../core/useCase.ts';
 import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 

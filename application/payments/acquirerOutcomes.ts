@@ -5,18 +5,13 @@ import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOu
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly providers: PaymentProviders;
-}
-
 /** Applies the acquirer's facts about the payment, in order. Idempotent. Throws UnknownAtProvider if the acquirer gives no answer. */
 export const takeAcquirerFacts =
-  ({ commands, providers }: Needs) =>
+  ({ commands, providers }: { readonly commands: CommandHandler; readonly providers: PaymentProviders }) =>
   async (paymentId: PaymentId): Promise<void> => {
     const stream = PAYMENT.stream(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;

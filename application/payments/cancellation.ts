@@ -1,7 +1,7 @@
 // POST /v1/payments/{id}/cancel: records the request, then asks the provider and records its answer. If the answer is unknown, the provider
 // is asked again. If the payment was paid first, the payment wins (contract.md Transitions; rules E4, M5).
 
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -9,18 +9,12 @@ import { notCancellable, recordCancelled, requestCancel } from '../../domain/pay
 import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import {
-  type PaymentProviders,
-  ProviderUnavailable,
-  type Tenant,
-  UnknownAtProvider,
-} from '../ports/paymentProvider.ts';
+import { type Actor, metadataForProcess, metadataForRequest } from '../core/useCase.ts';
+import { type PaymentProviders, ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';
 
@@ -45,7 +39,19 @@ export const cancellation = processManager({
         },
         ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
       },
-      ignores: ['creation', 'routing', 'end', 'resend', 'methods', 'money', 'held', 'returns', 'refund', 'dispute'],
+      ignores: [
+        'creation',
+        'routing',
+        'end',
+        'resend',
+        'methods',
+        'money',
+        'held',
+        'returns',
+        'refund',
+        'dispute',
+        'erasure',
+      ],
     }),
   },
 });

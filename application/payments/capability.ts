@@ -1,17 +1,18 @@
 // Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, type NotificationWork, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { takeReturns } from '../disputes/takeReturns.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads, PaymentViews } from '../ports/readModels/payments.ts';
 import type { StatsViews, WalletViews } from '../ports/readModels/views.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
+import type { Clock, Stopwatch } from '../ports/system.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { takeAcquirerFacts } from './acquirerOutcomes.ts';

@@ -12,7 +12,7 @@ import {
   type PaymentRequest,
   paymentFingerprintFields,
 } from '../../domain/charge/request.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -22,15 +22,10 @@ import { assertExists, type ExistingPayment, exists, type PaymentState } from '.
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
-import {
-  type PaymentProvider,
-  type PaymentProviders,
-  ProviderUnavailable,
-  type Tenant,
-} from '../ports/paymentProvider.ts';
+import { type Actor, metadataForRequest } from '../core/useCase.ts';
+import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
+import type { Clock, Stopwatch } from '../ports/system.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
 
@@ -158,7 +153,7 @@ export class CreateChargeHandler {
     const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const outcome = await record(this.#needs, command, {
       terms,
-      fingerprintUnder: (version) => fingerprintOf(version, chargeFingerprintFields(command.request)),
+      fingerprintUnder: (version) => fingerprintOf(command.account, version, chargeFingerprintFields(command.request)),
       fingerprintVersion: CHARGE_FINGERPRINT_VERSION,
       instrument: local?.method === 'PIX' ? local.instrument : null,
       keyParam: 'Idempotency-Key',
@@ -244,7 +239,7 @@ export class CreatePaymentHandler {
     if (refusal !== null) return refusal;
     const outcome = await record(this.#needs, command, {
       terms,
-      fingerprintUnder: (version) => fingerprintOf(version, paymentFingerprintFields(command.request)),
+      fingerprintUnder: (version) => fingerprintOf(command.account, version, paymentFingerprintFields(command.request)),
       fingerprintVersion: PAYMENT_FINGERPRINT_VERSION,
       instrument: null,
       keyParam: 'idempotencyKey',

@@ -8,11 +8,10 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, text, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, payloadOf, text } from '../core/payloads.ts';
 import { clearTimer, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { Settler } from './settle.ts';
 
@@ -56,6 +55,7 @@ export const expiry = processManager({
         'returns',
         'refund',
         'dispute',
+        'erasure',
       ],
     }),
   },

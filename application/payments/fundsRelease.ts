@@ -4,11 +4,10 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import { paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const releaseFunds = timedKind({
@@ -30,7 +29,7 @@ export const fundsRelease = processManager({
             : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
         },
       },
-      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute', 'erasure'],
     }),
   },
 });

@@ -12,12 +12,11 @@ import { type ExistingPayment, exists, type PaymentState } from '../../domain/pa
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { jobKind, timedKind } from '../core/capability.ts';
+import { idOf, jobKind, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, enqueue, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,
@@ -73,7 +72,7 @@ export const instrumentIssuing = processManager({
         ChargeCancelRequested: nothing,
         ChargeExpired: nothing,
       },
-      ignores: ['resend', 'attempts', 'money', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['resend', 'attempts', 'money', 'held', 'returns', 'refund', 'dispute', 'erasure'],
     }),
   },
 });

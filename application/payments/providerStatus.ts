@@ -8,11 +8,6 @@ import type { Accounts } from '../core/accounts.ts';
 import { type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
 import { instrumentRequest } from './issueInstruments.ts';
 
-interface Needs {
-  readonly accounts: Accounts;
-  readonly providers: PaymentProviders;
-}
-
 interface ProviderView {
   readonly provider: string;
   /** The txid for Pix, the acquirer's reference for other methods. */
@@ -27,7 +22,7 @@ interface ProviderView {
  * issued. Throws ProviderUnavailable if the provider gives no answer.
  */
 export const providerStatus =
-  ({ accounts, providers }: Needs) =>
+  ({ accounts, providers }: { readonly accounts: Accounts; readonly providers: PaymentProviders }) =>
   async (payment: ExistingPayment): Promise<ProviderView | null> => {
     const bound = boundOf(payment);
     if (bound === null) return null;

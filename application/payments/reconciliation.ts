@@ -2,19 +2,17 @@
 // (pix.md, "missed callbacks").
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Tenant } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { jobKind } from '../core/capability.ts';
-import { idOf, mode, payloadOf } from '../core/payloads.ts';
+import { idOf, jobKind, mode, payloadOf } from '../core/capability.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import {
   type PaymentProvider,
   type PaymentProviders,
   type ReceivedPayment,
-  type Tenant,
   UnknownAtProvider,
 } from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
@@ -130,10 +128,7 @@ const reportPayments = async (
     const paymentId = payments.get(one.txid);
     const reference = one.incoming.providerPaymentId;
     if (paymentId === undefined) unmatched.push(one);
-    else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
+    else await notifications.store({ tenant, kind: 'payment', reference, paymentId });
   }
   return unmatched;
 };
-
-/** Returns the raw notification: the payment as the provider listed it, marked as found by reconciliation. */
-const rawOf = ({ txid, incoming }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, incoming });

@@ -5,11 +5,10 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { jobKind } from '../core/capability.ts';
+import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, payloadOf, text } from '../core/payloads.ts';
 import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -36,7 +35,19 @@ export const rejectedPaymentReturn = processManager({
         TransactionReturnRetried: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRefused: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'hold', 'approval', 'back', 'outside', 'settling', 'refund', 'dispute'],
+      ignores: [
+        'demand',
+        'methods',
+        'money',
+        'hold',
+        'approval',
+        'back',
+        'outside',
+        'settling',
+        'refund',
+        'dispute',
+        'erasure',
+      ],
     }),
   },
 });

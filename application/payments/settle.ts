@@ -7,11 +7,10 @@ import { assertExists, type ExistingPayment } from '../../domain/payment/payment
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { type IncomingPayment, payerTaxId } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { jobKind, type NotificationWork } from '../core/capability.ts';
+import { idOf, jobKind, mode, type NotificationWork, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { takeReturns } from '../disputes/takeReturns.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import {

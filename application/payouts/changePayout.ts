@@ -1,6 +1,6 @@
 // Cancels, approves and rejects payouts for merchants, their managers and operators (rules Y1, Y5). The executor carries it out.
 import type { Decision } from '../../domain/kernel/decider.ts';
-import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Tenant, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
@@ -11,9 +11,7 @@ import {
   reviewPayout as review,
 } from '../../domain/payout/decisions.ts';
 import type { Payout, PayoutEvent, PayoutId, PayoutState } from '../../domain/payout/payout.ts';
-import { type Actor, type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
+import { type Actor, type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 
 const change = async (
   { commands, accounts }: UseCaseNeeds,

@@ -2,8 +2,7 @@
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
 
 /** Every request is recorded or abandoned well within this time. */

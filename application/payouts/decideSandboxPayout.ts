@@ -1,11 +1,11 @@
 // POST /v1/sandbox/payouts/{id}/confirm and /fail (rule Y6): the sandbox bank decides a payout and notifies the gateway.
 
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { NO_PAYOUT } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { SandboxPayoutBank } from '../ports/payoutRail.ts';
 
 /** `early`: the payout was not submitted to the bank yet. */

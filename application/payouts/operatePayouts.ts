@@ -5,7 +5,7 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { NO_PAYOUT, type Review } from '../../domain/payout/decisions.ts';
 import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
 import { requestedPayoutView } from '../../domain/payout/presentation.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { ListedPayout, PayoutReads } from '../ports/readModels/payouts.ts';
 import { type AnyReviewer, reviewAnyPayout } from './changePayout.ts';
 

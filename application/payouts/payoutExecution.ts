@@ -14,11 +14,9 @@ import {
 } from '../../domain/payout/payout.ts';
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import {
   clearTimer,
   effect,
@@ -29,6 +27,7 @@ import {
   reacting,
   setTimer,
 } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { PayoutAlerts, PayoutOrder, PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
@@ -75,6 +74,7 @@ export const payoutExecution = processManager({
         PayoutOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
         PayoutPaid: stopTimer,
         PayoutFailed: stopTimer,
+        PayoutPersonalDataErased: nothing,
         PayoutConfirmedLate: (logged) => [
           payoutConfirmedLate.ask({ ...payloadFor(logged), accountId: logged.account, mode: logged.mode }),
         ],

@@ -15,14 +15,13 @@ import {
 } from '../../domain/payout/request.ts';
 import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
 import { createdIdOf, fingerprintOf } from '../core/derivedIds.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Stopwatch } from '../ports/clock.ts';
+import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
 import type { PayoutRails, RoutedRail } from '../ports/payoutRail.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
+import type { Stopwatch } from '../ports/system.ts';
 
 interface RequestPayoutCommand extends Actor {
   readonly account: OpenAccount;
@@ -134,7 +133,8 @@ export class PayoutRequests {
     const wish = {
       terms,
       abandoned,
-      fingerprintUnder: (version: number) => fingerprintOf(version, payoutFingerprintFields(command.body)),
+      fingerprintUnder: (version: number) =>
+        fingerprintOf(command.account, version, payoutFingerprintFields(command.body)),
       fingerprintVersion: PAYOUT_FINGERPRINT_VERSION,
     };
     const decide = requestPayout(wish, await accounts.now(accountId, mode));

@@ -1,5 +1,6 @@
 // The event store port (architecture §5). Both adapters pass one conformance suite (test/conformance/eventStore.ts).
-import type { StreamName } from '../../domain/kernel/event.ts';
+
+import type { StreamName } from '../../domain/kernel/ids.ts';
 
 declare const position: unique symbol;
 /** The place of an event in the store's log. Opaque; sorts by code unit in log order; equal only for the same event. */
@@ -8,6 +9,14 @@ export type Position = string & { readonly [position]: true };
 /** The revision that the stream's last event must have; -1: the stream must be empty. There is no `any`, because facts never use it. */
 export type ExpectedRevision = number;
 export const EMPTY_STREAM: ExpectedRevision = -1;
+
+/** A data key as it is stored, sealed (ports/dataKeys.ts). */
+export interface StoredKey {
+  readonly owner: string;
+  /** Id of the secrets key that sealed it. */
+  readonly keyId: string;
+  readonly sealed: Buffer;
+}
 
 export interface NewEvent {
   /** UUID. A repeat of an append has the same ids, so it can't write twice. */
@@ -18,9 +27,11 @@ export interface NewEvent {
   readonly data: string;
   /** A JSON text of an object. */
   readonly metadata: string;
+  /** A new key that sealed this event, to be stored in the same transaction. Only a log in PostgreSQL stores keys. */
+  readonly dataKey?: StoredKey;
 }
 
-export interface RecordedEvent extends NewEvent {
+export interface RecordedEvent extends Omit<NewEvent, 'dataKey'> {
   readonly stream: StreamName;
   /** 0-based, gapless within the stream. */
   readonly revision: number;
@@ -32,7 +43,7 @@ export interface RecordedEvent extends NewEvent {
 export type AppendResult =
   /** `revision`: that of the append's last event. A repeat with the same ids returns the original revision, not that of the head. */
   | { readonly ok: true; readonly revision: number; readonly position: Position | null }
-  /** Nothing was written. `actual`: the stream's last revision, or -1 if it is empty. */
+  /** Nothing was written. `actual`: the stream's last revision, or -1 if it is empty. Also if a new data key's owner has a key already. */
   | { readonly ok: false; readonly actual: number };
 
 /** The store is down, not ready or too busy. Nothing was written; the same append may succeed later. */

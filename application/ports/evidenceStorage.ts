@@ -1,8 +1,7 @@
 // Storage of the files that merchants add to dispute cases (rule Q6). It knows nothing about cases: it accepts one upload for each grant
 // and returns the uploaded file.
-import type { EvidenceId } from '../../domain/kernel/ids.ts';
+import type { EvidenceId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Tenant } from './paymentProvider.ts';
 
 export interface EvidenceRef extends Tenant {
   readonly evidenceId: EvidenceId;

@@ -1,6 +1,6 @@
 // Lists failed jobs for operators and retries them.
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { JobPayload } from './jobs.ts';
-import type { Tenant } from './paymentProvider.ts';
 
 export interface FailedJob {
   readonly id: string;

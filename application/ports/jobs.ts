@@ -1,7 +1,7 @@
 // The job queue. Jobs contain only ids. Running a job twice, late or concurrently is harmless (architecture §7).
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
 
 /** The payload of a job: ids, as JSON that matches the schema of its kind. */

@@ -1,7 +1,8 @@
 // A decoded event of the log: the fact, its place in the stream and the log, and its tenant.
+
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
+import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
 /** The metadata of an event: its tenant, who caused it, and what led to it. */

@@ -1,7 +1,6 @@
 // Alerts operators about problems that need their decision.
-import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
-import type { Tenant } from './paymentProvider.ts';
 import type { DisputesRest } from './readModels/ledger.ts';
 
 export interface DisputeAlert {

@@ -4,7 +4,7 @@
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { CaseType, DisputeMethod } from '../../domain/dispute/medCase.ts';
-import type { AccountId, ConnectionId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { ConnectionId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -13,11 +13,6 @@ import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import type { ReturnNature } from '../../domain/transaction/returnedOutside.ts';
-
-export interface Tenant {
-  readonly accountId: AccountId;
-  readonly mode: Mode;
-}
 
 /** Identifies an instrument at the provider. */
 export interface InstrumentRef extends Tenant {

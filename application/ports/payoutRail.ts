@@ -1,12 +1,12 @@
 // The port to the bank that pays payouts. The outcome of any call may be unknown. Resolve it by asking, never by paying again under another
 // id.
-import type { AccountId, ConnectionId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import type { Connected, Known, Tenant } from './paymentProvider.ts';
+import type { Connected, Known } from './paymentProvider.ts';
 
 export interface PayoutOrder {
   readonly payoutId: PayoutId;

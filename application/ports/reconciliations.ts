@@ -1,6 +1,6 @@
 // Stores the progress of reconciliation: how far the provider's list of payments was compared with notifications, by tenant.
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Tenant } from './paymentProvider.ts';
 
 export interface Reconciliations {
   /** Returns the time up to which the tenant's payments were compared, in account time, or null if they never were. */

@@ -1,8 +1,7 @@
 // Progress of re-drives of dead-lettered deliveries (rule W8). Operational data; the results are in the streams of the deliveries.
-import type { DeliveryId, EndpointId, RedriveId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId, RedriveId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobRequest } from './jobs.ts';
-import type { Tenant } from './paymentProvider.ts';
 
 /** Selects dead-lettered deliveries. null: no restriction. */
 export interface RedriveFilter {

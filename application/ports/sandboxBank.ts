@@ -1,10 +1,10 @@
 // Actions of payers, acquirers and banks that merchants control through sandbox routes (rules X1–X3). The gateway learns about them through
 // notifications and the provider port, as in live mode.
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
-import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
-import type { AcquirerFact, ProviderCase, Tenant } from './paymentProvider.ts';
+import type { AcquirerFact, ProviderCase } from './paymentProvider.ts';
 
 export type PayResult =
   | 'booked'
@@ -44,7 +44,6 @@ export interface SandboxBankPort {
   rule(
     tenant: Tenant,
     paymentId: PaymentId,
-    txid: string,
     providerCaseId: string,
     ruling: Omit<BankRuling, 'report'>,
     expected: number | null,

@@ -1,9 +1,8 @@
 // Scheduled deliveries that have not been attempted yet and so have no events. Operational data: it can be derived from the reported event
 // and the endpoints at that time.
-import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { JobRequest } from './jobs.ts';
-import type { Tenant } from './paymentProvider.ts';
 
 export interface ScheduledDelivery {
   readonly deliveryId: DeliveryId;

@@ -2,10 +2,10 @@
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { Stopwatch } from '../ports/clock.ts';
 import type { ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
 import type { CallbackReads } from '../ports/providerCallbacks.ts';
 import { type CheckStep, type OpenConnection, ProviderRefused } from '../ports/providerConnections.ts';
+import type { Stopwatch } from '../ports/system.ts';
 import { loadConnection } from './manageConnections.ts';
 
 export interface CheckConnectionNeeds {

@@ -1,16 +1,15 @@
 // Handles stored callbacks. Nothing in a callback is believed: it only says which payments to read from the institution again (rule V2).
-import { type ConnectionId, PLATFORM_ACCOUNT, parseId, type RefundId } from '../../domain/kernel/ids.ts';
+import { type ConnectionId, PLATFORM_ACCOUNT, parseId, type RefundId, type Tenant } from '../../domain/kernel/ids.ts';
 import { MINUTE_MS } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { exists } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
-import { jobKind } from '../core/capability.ts';
+import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { idOf, payloadOf, text } from '../core/payloads.ts';
 import type { JobPayload, PayloadOf } from '../ports/jobs.ts';
-import { type ReceivedPayment, type Tenant, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {
   type CallbackAlerts,
   type CallbackFinding,
@@ -164,8 +163,7 @@ const handleReceived = async (
   const payment = (await connectionPayments.byTxid(callback.connectionId, [txid])).get(txid);
   if (payment === undefined) return found('unmatched', endToEndId, 'unknown_txid', txid);
   const { tenant, paymentId } = payment;
-  const raw = JSON.stringify({ callback: callback.id, txid, incoming: received.incoming });
-  await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId }, raw);
+  await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId });
   if (received.returns.length > 0) for (const take of returnsOf) await take(payment, received);
   return claimed === null || claimed === txid ? null : found('contradicted', endToEndId, 'other_txid', txid);
 };

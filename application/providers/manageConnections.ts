@@ -24,14 +24,13 @@ import {
 import type { SettingProblem } from '../../domain/providerConnection/settingProblems.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import type { Stopwatch } from '../ports/clock.ts';
+import { type Changer, metadataForChange } from '../core/useCase.ts';
 import type { ConnectionRules, ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore } from '../ports/eventStore.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import { ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { ConnectionReads } from '../ports/readModels/providers.ts';
+import type { Randomness, Stopwatch } from '../ports/system.ts';
 
 export interface ManageConnectionsNeeds {
   readonly commands: CommandHandler;

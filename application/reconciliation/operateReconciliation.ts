@@ -4,8 +4,7 @@ import { type ConnectionId, PREFIX } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
-import type { Changer } from '../core/eventMetadata.ts';
-import type { Stopwatch } from '../ports/clock.ts';
+import type { Changer } from '../core/useCase.ts';
 import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type {
   ProviderMovementReads,
@@ -13,6 +12,7 @@ import type {
   ReportedFinding,
 } from '../ports/readModels/providerMovements.ts';
 import type { ConnectionReads } from '../ports/readModels/providers.ts';
+import type { Stopwatch } from '../ports/system.ts';
 
 export interface OperateReconciliationNeeds {
   readonly connections: Pick<ConnectionReads, 'all'>;

@@ -1,11 +1,11 @@
 // Decides which connections are compared now: every ten minutes, on an operator's request, and again after 1, 7 and 30 days.
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
-import type { Stopwatch } from '../ports/clock.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { Look, LookName, ReconciliationRuns, RunState } from '../ports/providerBooks.ts';
 import type { OpenConnection, ProviderConnections } from '../ports/providerConnections.ts';
 import { ReadModelsBehind } from '../ports/readModels/progress.ts';
+import type { Stopwatch } from '../ports/system.ts';
 import { type CompareNeeds, type TakeReturns, takeStep } from './compareConnection.ts';
 
 const PAUSE_MS = 10 * MINUTE_MS;

@@ -1,7 +1,7 @@
 // Refunds: reserving them, and paying them to the payer.
 import { autoConfirmRefunds, refundVelocity } from '../../domain/refund/settings.ts';
 import { capability, each, job } from '../core/capability.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { owedOf } from '../payments/overdue.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';

@@ -2,7 +2,7 @@
 // payment (architecture §4; rules M5–M7).
 
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
@@ -20,11 +20,9 @@ import {
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { timedKind } from '../core/capability.ts';
+import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
 import {
   clearTimer,
   effect,
@@ -36,10 +34,11 @@ import {
   reacting,
   setTimer,
 } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { Connected, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import type { Connected, PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 
@@ -96,7 +95,19 @@ export const refundExecution = processManager({
         TransactionRefundConfirmedLate: (logged) => alertOperators(logged, logged.event.data.refundId),
         TransactionLateConfirmationWrittenOff: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'outside', 'gone', 'outcome', 'dispute'],
+      ignores: [
+        'demand',
+        'methods',
+        'money',
+        'held',
+        'order',
+        'back',
+        'outside',
+        'gone',
+        'outcome',
+        'dispute',
+        'erasure',
+      ],
     }),
     refund: reacting(REFUND.groups, {
       reads: {
@@ -106,6 +117,7 @@ export const refundExecution = processManager({
         RefundFailed: conclude,
         RefundConfirmedLate: conclude,
         RefundRequested: nothing,
+        RefundPersonalDataErased: nothing,
       },
     }),
     account: reacting(ACCOUNT.groups, {

@@ -14,8 +14,7 @@ import {
 } from '../../domain/refund/request.ts';
 import { type RefundVelocity, refundVelocity } from '../../domain/refund/settings.ts';
 import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
-import { metadataForRequest } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import { metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
@@ -46,7 +45,7 @@ export const requestRefund =
     const wish = {
       ...refundRequest(body),
       refundId: refundIdOf(account, mode, paymentId, body.idempotencyKey),
-      fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
+      fingerprintUnder: (version: number) => fingerprintOf(account, version, refundFingerprintFields(body)),
       fingerprintVersion: REFUND_FINGERPRINT_VERSION,
       allowedDestinations: allowedDestinations(settings, mode),
       paysOut: (await providers.of(state.charge.terms))?.paysOut ?? null,

@@ -8,7 +8,7 @@
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { instrumentExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -17,9 +17,9 @@ import { type DisputeRecord, isDisputed } from '../../domain/transaction/dispute
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { AcquirerFact, ProviderCase, Tenant } from '../ports/paymentProvider.ts';
+import type { AcquirerFact, ProviderCase } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 import { casesSoFar, nextCaseName } from './disputeInSandbox.ts';
 
@@ -39,10 +39,6 @@ type SandboxActResult =
   /** The job that finalises the payment has not made the instrument yet. */
   | { readonly kind: 'notFinalised' };
 
-interface Needs extends UseCaseNeeds {
-  readonly bank: SandboxBankPort;
-}
-
 export const NOT_FINALISED = reject(
   'invalid_request',
   'The acquirer has not accepted this payment yet. Try again later.',
@@ -50,7 +46,7 @@ export const NOT_FINALISED = reject(
 
 /** Simulates an action of the acquirer or the payer. For rejections and their order, see the top of this file. */
 export const actInSandbox =
-  ({ commands, accounts, bank }: Needs) =>
+  ({ commands, accounts, bank }: UseCaseNeeds & { readonly bank: SandboxBankPort }) =>
   async (tenant: Tenant, id: PaymentId, act: SandboxAct): Promise<SandboxActResult | Rejection> => {
     const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;

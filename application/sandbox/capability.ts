@@ -2,14 +2,12 @@
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
 import type { Quiescence } from '../core/quiescence.ts';
-import { settingChanged } from '../core/settingChanged.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Stopwatch } from '../ports/clock.ts';
+import { settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
 import type { JobQueue } from '../ports/jobs.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
 import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+import type { Randomness, Stopwatch } from '../ports/system.ts';
 import type { TestTimers } from '../ports/timers.ts';
 import { actInSandbox } from './actInSandbox.ts';
 import { changeSandboxSettings } from './changeSandboxSettings.ts';

@@ -5,7 +5,7 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForRequest } from '../core/useCase.ts';
 
 /** Changes the switches named in `changes`. Returns all switches with their new values. */
 export const changeSandboxSettings =

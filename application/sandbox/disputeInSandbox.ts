@@ -5,7 +5,7 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { type BankRuling, giveUpReport, notRulable } from '../../domain/dispute/decisions.ts';
 import type { DisputeMethod } from '../../domain/dispute/medCase.ts';
-import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -13,13 +13,12 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { medCaseIdOf, sandboxCaseIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import { ownCase } from '../disputes/ownCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { ProviderCase, Tenant } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { ProviderCase } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+import type { Randomness } from '../ports/system.ts';
 
 interface Needs extends UseCaseNeeds {
   readonly bank: SandboxBankPort;
@@ -154,7 +153,7 @@ export const ruleInSandbox =
     const { paymentId, providerCaseId } = medCase.terms;
     const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
-    const { txid, amount } = payment.charge.terms;
+    const { amount } = payment.charge.terms;
     const isOwed = ruling.kind === 'decide' && ruling.owed;
     if (ruling.kind === 'decide' && (ruling.returnedToPayer ?? 0) > amount)
       return reject('invalid_amount', `\`returned_to_payer\` must not exceed the charge’s amount (${amount}).`, {
@@ -165,7 +164,7 @@ export const ruleInSandbox =
     const at: Timestamp = await accounts.now(tenant.accountId, tenant.mode);
     const bankRuling = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
     const expected = isOwed ? null : medCase.reports + 1;
-    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, bankRuling, expected);
+    const report = await bank.rule(tenant, paymentId, providerCaseId, bankRuling, expected);
     return report === null ? OVERTAKEN : { report, providerCaseId };
   };
 

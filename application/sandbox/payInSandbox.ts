@@ -1,6 +1,6 @@
 // POST /v1/sandbox/charges/{id}/pay (rule X1): simulates a payer's bank, through the same notifications and processes as live mode.
 import { pendingMethods } from '../../domain/charge/charge.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
@@ -11,11 +11,10 @@ import { makeEndToEndId } from '../../domain/pix/ids.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/incomingPayment.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn } from '../payments/ownPayment.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+import type { Randomness } from '../ports/system.ts';
 
 export interface SandboxPayment {
   readonly amount?: number;

@@ -5,37 +5,40 @@ import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { BY_ROW, capability, each, job, owedBy } from '../core/capability.ts';
 import type { Quiescence } from '../core/quiescence.ts';
-import { settingChanged } from '../core/settingChanged.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
+import { settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 import type { FailingTargets } from '../ports/failingTargets.ts';
 import type { JobQueue } from '../ports/jobs.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { CaughtUp } from '../ports/readModels/progress.ts';
-import type { DeliveryViews, EndpointViews } from '../ports/readModels/views.ts';
+import type { DeliveryViews, EndpointReads, EndpointViews } from '../ports/readModels/views.ts';
 import type { DeadLetterReads, DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { Redrives } from '../ports/redrives.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 import { attemptsOf } from './attempts.ts';
-import { type DeadLetterNeeds, listDeadLetters, tenantsWithDeadLetters } from './deadLetters.ts';
 import { deliveriesRunning, whenDelivered } from './messagesUnderWay.ts';
-import { rotateOverrideSecret } from './overrideSecret.ts';
-import { pingEndpoint } from './pingEndpoint.ts';
-import { askRedrive, jobOfRedrive, redrive, workOffRedrive } from './redrive.ts';
-import { resendWebhook } from './resendWebhook.ts';
+import {
+  askRedrive,
+  type DeadLetterNeeds,
+  jobOfRedrive,
+  listDeadLetters,
+  redrive,
+  tenantsWithDeadLetters,
+  workOffRedrive,
+} from './redrive.ts';
+import { resendWebhook, retryDelivery } from './resend.ts';
 import { DeliveryRetention } from './retention.ts';
-import { retryDelivery } from './retryDelivery.ts';
+import { rotateOverrideSecret } from './signingSecrets.ts';
 import type { StreamMessages } from './streamMessages.ts';
 import { DeliveryWorker, deliver, forgetFailures, webhookDelivery } from './webhookDelivery.ts';
 import {
   changeWebhookEndpoint,
   deleteWebhookEndpoint,
+  pingEndpoint,
   registerWebhookEndpoint,
   rotateWebhookSecret,
 } from './webhookEndpoints.ts';

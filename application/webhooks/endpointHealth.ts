@@ -12,16 +12,11 @@ const KNOWN_FOR_MS = 1_000;
 /** Bounds the memory: payments may name any number of hosts. */
 const TARGETS_MAX = 10_000;
 
-interface Known {
-  readonly failures: number;
-  readonly atMs: number;
-}
-
 export class EndpointHealth {
   readonly #targets: Omit<FailingTargets, 'forget'>;
   /** A monotonic clock, in milliseconds. */
   readonly #now: () => number;
-  readonly #known = new LRUCache<string, Known>({ max: TARGETS_MAX });
+  readonly #known = new LRUCache<string, { readonly failures: number; readonly atMs: number }>({ max: TARGETS_MAX });
 
   constructor(targets: Omit<FailingTargets, 'forget'>, now: () => number) {
     this.#targets = targets;

@@ -1,10 +1,9 @@
 // Counts a tenant's undelivered messages. The sandbox's flush returns their number, and draining the test clock waits for them (X5, X7).
-import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import type { JobQueue } from '../ports/jobs.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
 import { deliver } from './webhookDelivery.ts';
 

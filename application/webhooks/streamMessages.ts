@@ -2,8 +2,8 @@
 // the events up to their own one and from the version of their form.
 import { LRUCache } from 'lru-cache';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
-import type { Fact, StreamName } from '../../domain/kernel/event.ts';
-import type { EventId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
+import type { EventId, PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import {
   type Again,
   MESSAGE_FORM,
@@ -14,7 +14,6 @@ import {
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { eventIdOf } from '../core/derivedIds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
 
 /** A message of one stream. */
 export class StreamMessage {

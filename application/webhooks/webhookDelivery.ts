@@ -1,6 +1,6 @@
 // Attempts a scheduled delivery until the endpoint accepts it, no attempts are left, or the endpoint is deleted (W3, W4, W6).
 import Type from 'typebox';
-import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type DeliveryId, type EndpointId, isRawId, PREFIX, type Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import {
@@ -19,23 +19,18 @@ import {
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { runAll, timedKind } from '../core/capability.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
-import { idOf, instant, payloadOf } from '../core/payloads.ts';
+import { idOf, instant, payloadOf, runAll, timedKind } from '../core/capability.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Clock, Stopwatch } from '../ports/clock.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
-import { overrideSecret } from './overrideSecret.ts';
-import { endpointSecret } from './signingSecrets.ts';
+import { endpointSecret, overrideSecret } from './signingSecrets.ts';
 import type { StreamMessage, StreamMessages } from './streamMessages.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
@@ -84,6 +79,7 @@ export const webhookDelivery = processManager({
         },
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
+        WebhookDeliveryPersonalDataErased: nothing,
       },
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {

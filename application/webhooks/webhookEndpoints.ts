@@ -1,8 +1,9 @@
-// Registers, changes and deletes webhook endpoints, and rotates their secrets (contract.md Webhook management, rules W5, W6).
+// Registers, changes, pings and deletes webhook endpoints, and rotates their secrets (contract.md Webhook management, rules W5, W6).
 
-import { type EndpointId, idIn } from '../../domain/kernel/ids.ts';
+import { type EndpointId, type EventId, idIn, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
+import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import {
   changeEndpoint,
   deleteEndpoint,
@@ -14,15 +15,46 @@ import {
   rotateEndpointSecret,
   WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCaseNeeds.ts';
-import type { Tenant } from '../ports/paymentProvider.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
+import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { Clock, Randomness } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
-import type { WebhookSender } from '../ports/webhookSender.ts';
-import { keepSecret, rotateSecret } from './signingSecrets.ts';
+import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
+import { endpointSecret, keepSecret, rotateSecret } from './signingSecrets.ts';
+import { signatureHeaders } from './webhookSignature.ts';
+
+// --- Ping: one signed request, so that a merchant can test the receiver and its signature check. It is not a delivery: it appears in no
+// list and doesn't affect the endpoint's health. ---
+
+interface PingNeeds extends UseCaseNeeds {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly secrets: WebhookSecrets;
+  readonly sender: WebhookSender;
+}
+
+/**
+ * Sends a ping to an endpoint of the tenant, active or not, under the sender's rules and its deadline of 30 s. Returns the outcome. Rejects
+ * with `not_found`.
+ */
+export const pingEndpoint =
+  ({ commands, accounts, clock, randomness, secrets, sender }: PingNeeds) =>
+  async (tenant: Tenant, endpointId: EndpointId): Promise<AttemptOutcome | Rejection> => {
+    const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
+    const endpoint = ownedBy(state, tenant);
+    if (isRejection(endpoint)) return endpoint;
+    const { accountId: account, mode } = tenant;
+    const id = `ping_${idIn<EventId>(account, randomness.bytes(16))}`;
+    const body = pingBody(id, endpointId, await accounts.now(account, mode));
+    const secret = await endpointSecret(secrets, endpoint);
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'x-acme-event-type': PING,
+      ...signatureHeaders({ secret, body, family: 'canonical', id, atMs: clock.now() }),
+    };
+    return sender.send({ url: endpoint.url, headers, body, mode, account });
+  };
 
 /** Maximum number of endpoints per account and mode, including inactive ones. */
 const ENDPOINTS_MAX = 16;

@@ -3,8 +3,7 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import { aggregate } from '../kernel/aggregate.ts';
-import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, Mode } from '../kernel/ids.ts';
 import { reject } from '../kernel/rejection.ts';

@@ -1,7 +1,13 @@
 // Rate limits of an account's API keys, in requests per minute (rules E8, X3).
 
-import { accountSetting, type Bounds, limitSchema, outside, wholeNumber } from '../kernel/accountSetting.ts';
-import { sandboxSwitch } from '../kernel/sandboxSwitch.ts';
+import {
+  accountSetting,
+  type Bounds,
+  limitSchema,
+  outside,
+  sandboxSwitch,
+  wholeNumber,
+} from '../kernel/accountSetting.ts';
 import { integer, nullable } from '../kernel/serde.ts';
 import type { OpenAccount } from './account.ts';
 

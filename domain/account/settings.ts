@@ -1,9 +1,8 @@
 // Changes an account's settings and the behavior of its sandbox. Settings that a change omits keep their values.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
-import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
+import { type AccountSetting, completed, type SandboxSwitch, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
-import type { SandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
 import {

@@ -1,7 +1,6 @@
 // The charge: what the merchant asks the payer for, and how the request ends. Money movements are in transaction/.
 
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { AccountId, ConnectionId, Mode, PaymentId } from '../kernel/ids.ts';
@@ -27,6 +26,7 @@ import {
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
+  PERSONAL_INSTRUMENT_FIELDS,
   type PixInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
@@ -144,6 +144,8 @@ interface Existing {
   readonly cancelRequestedAt: Timestamp | null;
   /** How often a resend of its webhooks was requested. */
   readonly resends: number;
+  /** When the payment's personal data was erased; absent if it was not (L2). */
+  readonly erasedAt?: Timestamp;
 }
 export type ChargeState =
   | { readonly status: 'absent' }
@@ -261,7 +263,8 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       createdAt: time,
       fingerprint: fingerprintShape,
     }),
-    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
+    // A webhookUrl is the merchant's own address, and decides for ever where messages go.
+    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId'],
     unsaid: {
       paymentId: { is: 'subject' },
       accountId: { is: 'account' },
@@ -286,7 +289,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeInstrumentIssued: {
     version: 1,
     shape: record({ instrument: acquirerInstrument, at: time }),
-    personal: ['instrument'],
+    personal: PERSONAL_INSTRUMENT_FIELDS.map((field) => `instrument.${field}`),
   },
   ChargeInstrumentRefused: {
     version: 1,

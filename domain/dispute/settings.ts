@@ -1,9 +1,8 @@
 // Settings that decide whether dispute outcomes are published as webhooks (rules Q5, X3).
 import type { OpenAccount } from '../account/account.ts';
-import { accountSetting } from '../kernel/accountSetting.ts';
+import { accountSetting, onSwitch } from '../kernel/accountSetting.ts';
 import type { Mode } from '../kernel/ids.ts';
 import { reject } from '../kernel/rejection.ts';
-import { onSwitch } from '../kernel/sandboxSwitch.ts';
 import { flag } from '../kernel/serde.ts';
 
 export const disputeNotifications = accountSetting<boolean>({

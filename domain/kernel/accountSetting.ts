@@ -2,7 +2,7 @@
 // the operators' routes and the command line derive from the declaration.
 import type { Json } from './json.ts';
 import { type Problem, type Rejection, reject } from './rejection.ts';
-import { nullable, type Shape } from './serde.ts';
+import { flag, nullable, type Shape } from './serde.ts';
 
 /** Values by the names of their declarations, which know their types. */
 export interface StoredValues {
@@ -127,3 +127,45 @@ export const limitSetting = <T extends number>({
     problems: (value) => outside(named.name, value ?? 0, bounds),
     options: { [option]: { description: meaning, read: wholeNumber(bounds, { [unlimited]: null }) } },
   });
+
+// --- Sandbox switches, declared in the same way (rule X3) ---
+
+interface ShownSwitch {
+  /** Name in events. It never changes. */
+  readonly name: string;
+  /** Name in the API, which the schemas describe. */
+  readonly apiName: string;
+  readonly schema: ValueSchema;
+  /** Schema of responses. Default: the schema of requests. */
+  readonly shownSchema?: ValueSchema;
+  /** Whether events omit the initial value, because the oldest ones were written before the switch existed. */
+  readonly isUnsaid?: true;
+}
+
+export interface SandboxSwitch<T = unknown> extends ShownSwitch {
+  readonly initial: T;
+  /** Returns the stored value, or the initial one if the account has never stored any. */
+  readonly of: (sandbox: StoredValues) => T;
+  /** Returns the value to store for a value sent to the API. */
+  readonly sent: (value: unknown) => T;
+  /** Returns the value that the API responds with. */
+  readonly shown: (sandbox: StoredValues) => Json;
+}
+
+interface DeclaredSwitch<T> extends ShownSwitch {
+  readonly initial: T;
+  readonly shape: Shape<T>;
+  /** Converts the API's value to the stored one. Default: they are equal. */
+  readonly sent?: (value: unknown) => unknown;
+  readonly shown?: (value: T) => Json;
+}
+
+export const sandboxSwitch = <T extends Json>(declared: DeclaredSwitch<T>): SandboxSwitch<T> => {
+  const { shape, sent = (value) => value, shown = (value) => value, ...rest } = declared;
+  const of = storedValue(rest.name, rest.initial, shape);
+  return { ...rest, of, sent: (value) => shape.decode(sent(value), rest.name), shown: (sandbox) => shown(of(sandbox)) };
+};
+
+/** Declares a switch that is initially on. */
+export const onSwitch = (named: Pick<DeclaredSwitch<boolean>, 'name' | 'apiName' | 'isUnsaid'>, description: string) =>
+  sandboxSwitch<boolean>({ ...named, initial: true, shape: flag, schema: { type: 'boolean', description } });

@@ -1,6 +1,12 @@
 // The common form of all aggregates: a fold, and decisions over its state (architecture §3).
 import type { Rejection } from './rejection.ts';
 
+/** An event. `type` is in the past tense and contains the aggregate's name. `data` is JSON-safe and must not be mutated. */
+export interface Fact<Type extends string, Data> {
+  readonly type: Type;
+  readonly data: Data;
+}
+
 /**
  * Folds a stream's events into a state.
  * `evolve` is total: it never throws, mutates or validates, whatever the history.

@@ -1,7 +1,7 @@
 // Partitions an aggregate's event types into named groups, and lets consumers declare which groups they read or ignore. A group may
 // have parts, for consumers that read only some of it. The compiler proves that each type is in exactly one group, and that a consumer
 // reads or ignores every group. A new event therefore affects only the readers of its group.
-import type { Fact } from './event.ts';
+import type { Fact } from './decider.ts';
 import type { Serde } from './serde.ts';
 
 interface Typed {

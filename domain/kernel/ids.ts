@@ -32,8 +32,21 @@ export type RawId = Id<string>;
 /** Account of the platform's own events, such as those of its operators. It is never opened. */
 export const PLATFORM_ACCOUNT = '0'.repeat(26) as AccountId;
 
+declare const name: unique symbol;
+/**
+ * `<category>-<raw id>`, or `logConsumer-<name of a read model or process>`. The category contains no `-`, so the first `-` ends it
+ * (EventStoreDB's rule).
+ */
+export type StreamName = string & { readonly [name]: true };
+
 /** `test` is the sandbox; `live` reaches real providers. The modes share no data. */
 export type Mode = 'test' | 'live';
+
+/** An account in one mode. Everything of a merchant belongs to one. */
+export interface Tenant {
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+}
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));

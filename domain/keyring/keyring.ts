@@ -1,8 +1,7 @@
 // The API keys of an account: one stream per account, so that a rotation is one append. Cleartext keys are never stored here.
 
 import { aggregate } from '../kernel/aggregate.ts';
-import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../kernel/idMap.ts';
 import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';

@@ -1,8 +1,7 @@
 // Events that an operator had a consumer of the log skip: one stream per read model or process. Skips are events themselves, so that a
 // rebuild and a comparison omit the same events (architecture §7).
 import { aggregate } from '../kernel/aggregate.ts';
-import type { Decider, Decision } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import type { Decider, Decision, Fact } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import { flag, integer, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';

@@ -1,7 +1,6 @@
 // Account settings of payouts, and how the sandbox pays them (rules M7b, Y5, Y6).
-import { limitSchema, limitSetting } from '../kernel/accountSetting.ts';
+import { limitSchema, limitSetting, onSwitch, sandboxSwitch } from '../kernel/accountSetting.ts';
 import { AMOUNT_MAX, type Minor } from '../kernel/money.ts';
-import { onSwitch, sandboxSwitch } from '../kernel/sandboxSwitch.ts';
 import { integer, money, nullable, record } from '../kernel/serde.ts';
 
 const AMOUNTS = [0, AMOUNT_MAX] as const;

@@ -1,8 +1,7 @@
 // The events of a provider connection. They hold settings and the versions of secrets, never a secret: secrets are sealed in a table.
 import type { PaymentMethod } from '../charge/methods.ts';
 import { aggregate } from '../kernel/aggregate.ts';
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { ConnectionId } from '../kernel/ids.ts';
 import { flag, integer, listOf, nullable, oneOf, record, type Shape, serdeOf, text, time } from '../kernel/serde.ts';

@@ -1,7 +1,6 @@
 // Account settings that limit refunds per hour, and how the sandbox pays refunds (rules M7b, X3).
-import { accountSetting, limitSchema, outside, wholeNumber } from '../kernel/accountSetting.ts';
+import { accountSetting, limitSchema, onSwitch, outside, wholeNumber } from '../kernel/accountSetting.ts';
 import { AMOUNT_MAX, type Minor } from '../kernel/money.ts';
-import { onSwitch } from '../kernel/sandboxSwitch.ts';
 import { integer, money, nullable, record } from '../kernel/serde.ts';
 
 /** Limits of live refunds per hour: their number, and their sum in minor units of each currency; null for no limit. */

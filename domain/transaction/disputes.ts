@@ -11,7 +11,7 @@ import {
   type SettlingVerdict,
 } from '../dispute/medCase.ts';
 import { CASE_CHANGES, type CaseChange, type CaseSnapshot } from '../dispute/snapshot.ts';
-import type { Fact } from '../kernel/event.ts';
+import type { Fact } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
 import { add, type Minor, ZERO } from '../kernel/money.ts';

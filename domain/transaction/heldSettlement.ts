@@ -1,7 +1,7 @@
 // An operator's settlement of refused returns (M10), and late confirmations by the provider after a refusal. Both are stored with the
 // incoming payment or with the refund.
 
-import type { Fact } from '../kernel/event.ts';
+import type { Fact } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';

@@ -1,5 +1,5 @@
 // Refunds of a settled payment and its refundable remainder, which refunds and dispute holds share (architecture §4).
-import type { Fact } from '../kernel/event.ts';
+import type { Fact } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';

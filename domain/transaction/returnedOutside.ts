@@ -1,5 +1,5 @@
 // Returns of a received Pix that Quita did not request: somebody used the bank's own app, or the banks decided (V10).
-import type { Fact } from '../kernel/event.ts';
+import type { Fact } from '../kernel/decider.ts';
 import { least, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type SerdeTable, text } from '../kernel/serde.ts';
 import type { DisputeRecord } from './disputes.ts';

@@ -1,8 +1,7 @@
 // The transaction: money that arrived for a charge, and its outcome. The request for it is in charge/.
 
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
-import { type Decider, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';

@@ -2,8 +2,7 @@
 // refer to a password by id, so that they decide which of the stored hashes is valid.
 
 import { aggregate } from '../kernel/aggregate.ts';
-import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, PasswordId, SecondFactorId, UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';

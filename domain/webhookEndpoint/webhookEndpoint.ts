@@ -1,8 +1,7 @@
 // A merchant's webhook endpoint. Events hold only the version of the signing secret.
 
 import { aggregate } from '../kernel/aggregate.ts';
-import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
-import type { Fact } from '../kernel/event.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';

@@ -10,6 +10,7 @@ import { disputes } from './disputes/module.ts';
 import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
 import { payouts } from './payouts/module.ts';
+import { privacy } from './privacy/module.ts';
 import { providers } from './providers/module.ts';
 import { refunds } from './refunds/module.ts';
 import { requests } from './requests/requestLogs.ts';
@@ -32,6 +33,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   access,
   accounts,
   providers,
+  privacy,
   ops,
 ];
 

@@ -3,7 +3,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { shownFingerprint } from '../../application/accounts/newKey.ts';
+import { shownFingerprint } from '../../application/accounts/manageKeys.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
 import type { Refusal } from './answers.ts';

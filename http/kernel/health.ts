@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { isLoopbackHost } from './address.ts';
 import { isSameSecret } from './authentication.ts';
-import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
+import * as s from './jsonSchema.ts';
 import { json, type Route, route, type Tag } from './route.ts';
 import type { Operations } from './serverContext.ts';
 
@@ -30,10 +30,10 @@ export const isMonitor = (
     ? metricsOnLoopback && isFromHere(req)
     : isSameSecret(req.headers.authorization ?? '', `Bearer ${token}`);
 
-const parkedSchema = optional(
-  described(
+const parkedSchema = s.optional(
+  s.described(
     'Present if streams are parked. An operator should look into them; other streams are not affected.',
-    exactly({ streams: described('Number of parked streams.', anyInteger) }),
+    s.exactly({ streams: s.described('Number of parked streams.', s.anyInteger) }),
   ),
 );
 
@@ -44,7 +44,7 @@ const liveRoute = route('GET', '/health/live', {
   principal: 'public',
   limit: 'unlimited',
   responses: {
-    200: json('The process is running.', exactly({ status: constant('live') })),
+    200: json('The process is running.', s.exactly({ status: s.constant('live') })),
   },
   handle: async () => ({ status: 200, body: { status: 'live' as const } }),
 });
@@ -58,13 +58,13 @@ const readyRoute = route('GET', '/health/ready', {
   responses: {
     200: json(
       'The process can append and read events, and its read models lag by at most 5 seconds.',
-      exactly({ status: constant('ready'), parked: parkedSchema }),
+      s.exactly({ status: s.constant('ready'), parked: parkedSchema }),
     ),
     503: json(
       'The process is not ready; `reason` says why.',
-      exactly({
-        status: constant('not_ready'),
-        reason: described('Why the process is not ready.', string()),
+      s.exactly({
+        status: s.constant('not_ready'),
+        reason: s.described('Why the process is not ready.', s.string()),
         parked: parkedSchema,
       }),
     ),

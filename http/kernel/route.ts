@@ -1,10 +1,10 @@
 // Routes as data: Express, the tests and the OpenAPI document derive from the same table.
 import type { Static, TSchema } from 'typebox';
-import type { Actor } from '../../application/core/eventMetadata.ts';
+import type { Actor } from '../../application/core/useCase.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
-import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
+import { type ErrorCode, isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { EventSink, Refusal, SentChunks } from './answers.ts';
 import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from './callers.ts';
 import { closed, type JsonSchema } from './jsonSchema.ts';
@@ -369,6 +369,12 @@ export const actorOf = ({
   actor: caller.actor,
   requestId,
 });
+
+/** Returns a rejection as it is, or the 200 whose body `view` makes of the reply. */
+export const ok = <Done, Body = Exclude<Done, Rejection>>(
+  done: Done,
+  view: (reply: Exclude<Done, Rejection>) => Body = (reply) => reply as unknown as Body,
+) => (isRejection(done) ? done : { status: 200 as const, body: view(done as Exclude<Done, Rejection>) });
 
 /** Returns the 201 of a creation with an idempotency key. Repeats also get 201, with the header `Idempotent-Replayed` (rule K3). */
 export const created = <Body>(body: Body, replayed: boolean) => ({

@@ -2,8 +2,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NextFunction, Request, Response } from 'express';
-import type { Clock } from '../../application/ports/clock.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
+import type { Clock, Randomness } from '../../application/ports/system.ts';
 import { BEHIND_TIME, encodeTimedId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import type { EventSink, Refusal, SentChunks } from './answers.ts';

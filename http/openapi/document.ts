@@ -4,12 +4,24 @@ import type { CatalogueEntry } from '../../domain/kernel/publisher.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { API_VERSION } from '../../domain/presentation/envelope.ts';
+import { HTTP_MODULES } from '../api/routes.ts';
 import { ERRORS, errorType } from '../kernel/errors.ts';
+import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Route } from '../kernel/route.ts';
 import { EXAMPLES, type Examples } from './examples.ts';
 import { operationOf } from './operation.ts';
 import { NAMED_SCHEMAS, WEBHOOK_EVENTS, withReferences } from './vocabulary.ts';
-import { webhookSchema } from './webhooks.ts';
+
+// --- The schemas of the webhooks in the OpenAPI document, one for each event of the catalogue ---
+
+const BODIES = new Map(HTTP_MODULES.flatMap(({ webhooks }) => Object.entries(webhooks)));
+
+/** Returns the schema of the delivery body of an event. Throws Error when no module describes the event. */
+export const webhookSchema = (event: string): JsonSchema => {
+  const bodyOf = BODIES.get(event.split('.', 1).join());
+  if (bodyOf === undefined) throw new Error(`no module of http/api describes the body of ${event}`);
+  return bodyOf(event);
+};
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import { reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
-import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
+import * as s from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/query.ts';
 import { json, pathParam, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
@@ -19,9 +19,7 @@ import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
 import { checkoutAsset } from './checkout/assets.ts';
 import { colorAsset } from './checkout/brandColor.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
-import { renderCardPage } from './checkout/renderCardPage.ts';
-import { renderCheckout } from './checkout/renderCheckout.ts';
-import { renderCheckoutNotFound } from './checkout/renderCheckoutNotFound.ts';
+import { renderCardPage, renderCheckout, renderCheckoutNotFound } from './checkout/renderCheckout.ts';
 import { isLive } from './checkout/states.ts';
 import {
   boletoFactsOf,
@@ -276,10 +274,10 @@ const receiptRoute = route('GET', '/pay/{id}/receipt.pdf', {
   },
 });
 
-const statusSchema = exactly({
-  status: described('The status of the charge.', string()),
-  expires_at: orNull(described('When the charge expires; null until it can be paid.', timestamp)),
-  now: described('Account time.', timestamp),
+const statusSchema = s.exactly({
+  status: s.described('The status of the charge.', s.string()),
+  expires_at: s.orNull(s.described('When the charge expires; null until it can be paid.', s.timestamp)),
+  now: s.described('Account time.', s.timestamp),
 });
 
 const statusRoute = route('GET', '/pay/{id}/status', {

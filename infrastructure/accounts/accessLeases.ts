@@ -2,9 +2,9 @@
 // lease's length by its own monotonic clock: the process from before its request, the announcer from after the change was written. So no
 // two clocks are compared.
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
-import type { Stopwatch } from '../../application/ports/clock.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Stopwatch } from '../../application/ports/system.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 

@@ -1,9 +1,9 @@
 // Adapters for accounts, their keys and users.
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { checkedLogo } from '../logos/logoImage.ts';
 import { logos } from '../logos/logos.ts';

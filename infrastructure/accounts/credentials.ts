@@ -1,5 +1,5 @@
 // Users' email addresses and password hashes, in PostgreSQL.
-import type { Passwords, UserEmails } from '../../application/ports/credentials.ts';
+import type { Passwords, UserEmails } from '../../application/ports/logins.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
 

@@ -1,8 +1,9 @@
 // The last use of each key, in PostgreSQL. Uses are collected in memory and written together once a minute.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { KeyUseReads, KeyUses } from '../../application/ports/keyUses.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import type { KeyId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 

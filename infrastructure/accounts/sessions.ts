@@ -1,6 +1,6 @@
 // Sessions and failed logins, in PostgreSQL. Times are the database's, so that a session expires for every process at once.
 import { createHmac } from 'node:crypto';
-import type { LoginFailures, Session, Sessions } from '../../application/ports/sessions.ts';
+import type { LoginFailures, Session, Sessions } from '../../application/ports/logins.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, PasswordId, SecondFactorId, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';

@@ -5,10 +5,8 @@ import { ANALYST_LIMITS, type AnalystGrant } from '../../application/ports/analy
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { exportCommand } from './analyticsExport.ts';
-import { type CliCommand, type CliWorld, UsageError } from './command.ts';
+import { accepted, accountIdOf, byOf, type CliCommand, type CliWorld, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { accepted, byOf } from './platform.ts';
-import { accountIdOf } from './typed.ts';
 
 /** Returns the text of the file without its line end. Throws UsageError if it can't be read. */
 const passwordIn = async (path: string): Promise<string> => {

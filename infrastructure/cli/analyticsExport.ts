@@ -4,11 +4,10 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { isCivilDay } from '../../domain/kernel/civilDay.ts';
 import type { AnalystView } from '../../projections/analytics/view.ts';
 import { ANALYST_VIEWS } from '../../projections/registry.ts';
-import { type CliCommand, type CliInput, UsageError } from './command.ts';
+import { accountIdOf, type CliCommand, type CliInput, UsageError } from './command.ts';
 import { csvFile } from './exportFiles/csvFile.ts';
 import type { ExportFile, OpenExportFile } from './exportFiles/exportFile.ts';
 import { parquetFile } from './exportFiles/parquetFile.ts';
-import { accountIdOf } from './typed.ts';
 
 const FORMATS: { readonly [format: string]: OpenExportFile } = { csv: csvFile, parquet: parquetFile };
 const NAMES = ANALYST_VIEWS.map(({ name }) => name);

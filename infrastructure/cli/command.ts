@@ -1,8 +1,27 @@
-// A command as data: its name, arguments, options and action.
-import type { Platform } from '../../application/capabilities.ts';
+// A command as data: its name, arguments, options and action, and what several commands share.
+import { type Platform, PROCESSES } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
+import type { Changer } from '../../application/core/useCase.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
+import { consumerName } from '../../application/ports/processManager.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { parseStreamName } from '../../domain/aggregates.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { isEmailAddress } from '../../domain/kernel/email.ts';
+import {
+  type AccountId,
+  type MedCaseId,
+  type PaymentId,
+  PREFIX,
+  parseId,
+  type StreamName,
+} from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { passwordProblem } from '../../domain/user/password.ts';
+import { USER_NAME_LENGTH_MAX } from '../../domain/user/user.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
 import type { Storage } from '../boot/storage.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
@@ -115,3 +134,79 @@ export const complete = (declared: CliCommand): CompleteCommand => ({ args: [], 
 export class UsageError extends Error {
   override name = 'UsageError';
 }
+
+// --- Options that create users, the acting operator, and rejections ---
+
+type Options = CliInput['options'];
+
+/** Returns the option --name. Throws UsageError if it is empty or too long. */
+export const nameOf = (options: Options): string => {
+  const name = String(options['name']).trim();
+  if (name === '' || name.length > USER_NAME_LENGTH_MAX)
+    throw new UsageError(`--name must have 1 to ${USER_NAME_LENGTH_MAX} characters`);
+  return name;
+};
+
+/** Returns the option --email. Throws UsageError if it is not an email address. */
+export const emailOf = (options: Options): string => {
+  const email = String(options['email']).trim();
+  if (!isEmailAddress(email)) throw new UsageError('--email must be an email address');
+  return email;
+};
+
+export const PASSWORD_OPTION = {
+  description: 'the initial password; generated if omitted (other users of this machine can see arguments)',
+};
+
+/** Returns the given password, or null if one must be generated. Throws UsageError if it is invalid. */
+export const passwordOf = (options: Options): string | null => {
+  const typed = options['password'];
+  if (typeof typed !== 'string') return null;
+  const problem = passwordProblem(typed);
+  if (problem !== null) throw new UsageError(`--password ${problem}`);
+  return typed;
+};
+
+/** Names of all consumers of the log (read models and processes), as in their checkpoints. */
+export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
+
+/** Returns the acting operator for event metadata and logs. */
+export const byOf = ({ operator }: CliWorld): Changer => ({ actor: operator, requestId: null });
+
+/** Returns the result. Throws UsageError with the message of a rejection; a message about an option starts with its name. */
+export const accepted = <Reply>(done: Reply | Rejection): Reply => {
+  if (!isRejection(done)) return done;
+  const { message, param } = done;
+  throw new UsageError(param !== undefined && message.startsWith(`${param} `) ? `--${message}` : message);
+};
+
+// --- Ids and stream names that operators type ---
+
+/** Accepts a raw id, or one with the prefix of a charge or a transaction. Throws UsageError otherwise. */
+export const paymentIdOf = (text: string): PaymentId => {
+  const id = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
+  if (id === null)
+    throw new UsageError(`"${text}" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone`);
+  return id;
+};
+
+/** Returns the id of a dispute case. Throws UsageError if the text is not one. */
+export const caseIdOf = (text: string): MedCaseId => {
+  const id = parseId<MedCaseId>(text, MED_CASE.idPrefix);
+  if (id === null) throw new UsageError(`"${text}" is not a dispute case id (med_…)`);
+  return id;
+};
+
+/** Returns the id of an account. Throws UsageError if the text is not one. */
+export const accountIdOf = (text: string): AccountId => {
+  const id = parseId<AccountId>(text, ACCOUNT.idPrefix);
+  if (id === null) throw new UsageError(`"${text}" is not an account id (acct_…)`);
+  return id;
+};
+
+/** Accepts `payment-<raw>`, a payment's id with or without prefix, or `logConsumer-<name>`. Throws UsageError otherwise. */
+export const streamOf = (text: string): StreamName => {
+  const stream = parseStreamName(text);
+  if (stream === null) throw new UsageError(`"${text}" is not a stream: use payment-<raw id> or a ch_ id`);
+  return stream;
+};

@@ -8,10 +8,9 @@ import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
 import { countSealed } from '../secrets/resealing.ts';
 import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
-import type { CliCommand, CliResult, CliWorld } from './command.ts';
+import { type CliCommand, type CliResult, type CliWorld, CONSUMERS } from './command.ts';
 import { explained } from './explain.ts';
 import type { Screen } from './output.ts';
-import { CONSUMERS } from './platform.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
 

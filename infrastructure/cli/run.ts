@@ -19,12 +19,20 @@ import { type Log, openLog } from '../log/log.ts';
 import { reachDatabase } from '../postgres/database.ts';
 import { openClock } from '../postgres/databaseClock.ts';
 import { assertSchema } from '../postgres/migrate.ts';
+import { knownKeyring } from '../secrets/secretsKey.ts';
 import { systemRandomness, systemStopwatch } from '../system/system.ts';
-import type { CliInput, CliOutput, CliResult, CliWorld, CompleteCommand, StorageCommand } from './command.ts';
+import {
+  type CliInput,
+  type CliOutput,
+  type CliResult,
+  type CliWorld,
+  CONSUMERS,
+  type CompleteCommand,
+  type StorageCommand,
+} from './command.ts';
 import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
-import { CONSUMERS } from './platform.ts';
 import { readWords, usage } from './program.ts';
 
 type Opened = Omit<CliWorld, 'signal'>;
@@ -47,7 +55,12 @@ const connect = async (
   if (config.databaseUrl !== null) await reachDatabase(config.databaseUrl);
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
   await assertSchema(connectionString);
-  const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
+  const storage = await openStorage(
+    connectionString,
+    config.eventStoreUrl,
+    await knownKeyring(config),
+    () => undefined,
+  );
   const commands = new CommandHandler({
     store: storage.store,
     codec: storage.codec,

@@ -4,8 +4,8 @@ import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { loadToolConfig } from '../config/config.ts';
 import { Merchant } from '../demo/merchant.ts';
 import { CHARGE_AMOUNT } from '../payments/terminal.ts';
+import { type Delivery, deliveryCells, HEAD } from '../webhooks/commands/deliveries.ts';
 import { type CliCommand, UsageError } from './command.ts';
-import { type Delivery, deliveryCells, HEAD } from './deliveries.ts';
 import { table } from './output.ts';
 import { rawIdOf, type Scenario, type Triggers } from './scenario.ts';
 

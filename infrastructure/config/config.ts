@@ -48,6 +48,10 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Requests per minute and API key; 0 means no limit, which production doesn't allow. */
   readonly rateLimitPerMinute: number;
+  /** Full years after the end of a payment for which its personal data must be kept. */
+  readonly retentionYears: number;
+  /** Whether personal data is erased when its retention has passed. */
+  readonly eraseAfterRetention: boolean;
   /** How many real days a webhook delivery is kept after its last event. */
   readonly webhookRetentionDays: number;
   /** Whether webhooks in test mode may be sent to loopback and private addresses. */
@@ -339,6 +343,8 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     eventStoreUrl: eventStoreUrl(env, { isProduction, allowPlainConnections }),
     logLevel: logLevel(env),
     rateLimitPerMinute: rateLimit(env, isProduction),
+    retentionYears: wholeNumber(env, 'RETENTION_YEARS', 0, 100, 5),
+    eraseAfterRetention: yesOrNo(env, 'ERASE_AFTER_RETENTION', false),
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),

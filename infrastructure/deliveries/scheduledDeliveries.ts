@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
 interface Row {

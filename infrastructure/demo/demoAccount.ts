@@ -3,10 +3,9 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type AddUserNeeds, addUser, isUser } from '../../application/accounts/addUser.ts';
-import { newApiKey } from '../../application/accounts/newKey.ts';
-import { newPassword } from '../../application/accounts/newPassword.ts';
-import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { newApiKey } from '../../application/accounts/manageKeys.ts';
+import { openAccountWithKeys } from '../../application/accounts/operateAccounts.ts';
+import { type AddUserNeeds, addUser, isUser, newPassword } from '../../application/accounts/users.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from '../config/config.ts';

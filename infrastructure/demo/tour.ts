@@ -12,6 +12,7 @@ import type { LocalCommand } from '../cli/command.ts';
 import { loadToolConfig } from '../config/config.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { assertSchema } from '../postgres/migrate.ts';
+import { knownKeyring } from '../secrets/secretsKey.ts';
 import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
 
 type Say = (text: string) => void;
@@ -106,7 +107,12 @@ export const demoCommand: LocalCommand = {
     const merchant = await Merchant.ofDemo(config);
     const connectionString = await attachToEmbeddedPostgres(config.dataDir);
     await assertSchema(connectionString);
-    const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
+    const storage = await openStorage(
+      connectionString,
+      config.eventStoreUrl,
+      await knownKeyring(config),
+      () => undefined,
+    );
     try {
       const { id } = await payAndReceive(merchant, say);
       const audited = await audit(storage, id.slice(PREFIX.charge.length) as PaymentId, say);

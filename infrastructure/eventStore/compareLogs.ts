@@ -4,8 +4,7 @@ import type { EventStore, Position, RecordedEvent } from '../../application/port
 
 import { isDeletable } from '../../domain/aggregates.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, StreamName } from '../../domain/kernel/ids.ts';
 import { DAY_MS } from '../../domain/kernel/time.ts';
 
 /** The copy's content differs from the source's. */

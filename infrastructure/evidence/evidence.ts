@@ -1,11 +1,10 @@
 // Opens the storage of evidence: the data directory, or an S3-compatible storage.
 import { join } from 'node:path';
-import type { Clock } from '../../application/ports/clock.ts';
 import type { EvidenceGrants, JudgeEvidence } from '../../application/ports/evidenceGrants.ts';
 import type { EvidenceLinks, EvidenceReceiver, EvidenceStorage } from '../../application/ports/evidenceStorage.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Clock } from '../../application/ports/system.ts';
+import type { AccountId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Closing } from '../capabilityAdapters.ts';
 import type { Config } from '../config/config.ts';

@@ -1,13 +1,14 @@
 // Upload grants in PostgreSQL. A running upload is a lease of its process, so that a killed process blocks it only until the lease expires.
+
 import type {
   EvidenceGrants,
   EvidenceVerdict,
   GrantLimits,
   KeptGrant,
 } from '../../application/ports/evidenceGrants.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
 import { repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Randomness } from '../../application/ports/system.ts';
 import type { EvidenceId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
@@ -72,6 +73,11 @@ const keptGrants = (db: SqlPool): Omit<EvidenceGrants, 'beginUpload' | 'beginJud
       evidenceId,
       JSON.stringify(verdict),
     ])),
+  ofCases: async (caseIds) => {
+    const text = 'SELECT evidence_id AS "evidenceId" FROM operations.evidence_grants WHERE case_id = ANY($1::text[])';
+    const { rows } = await db.query<{ evidenceId: EvidenceId }>(text, [caseIds]);
+    return rows.map(({ evidenceId }) => evidenceId);
+  },
   forget: async (evidenceId) =>
     void (await db.query('DELETE FROM operations.evidence_grants WHERE evidence_id = $1', [evidenceId])),
   ended: async (before, limit) => {

@@ -1,7 +1,8 @@
 // The tokens in evidence URLs. They are sealed with a key derived from the secrets key, so that a link reveals nothing about accounts and
 // hashes. A token is valid for one method and path, until a moment of real time, independent of test clocks.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { EvidenceLinks, EvidenceUpload, EvidenceView } from '../../application/ports/evidenceStorage.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import { type EvidenceId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 

@@ -12,8 +12,8 @@ import {
   type OpenedFile,
   type SentEvidence,
 } from '../../application/ports/evidenceStorage.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
+import type { Randomness } from '../../application/ports/system.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { EvidenceTokens } from './evidenceTokens.ts';
 import { openedFile } from './openedFile.ts';

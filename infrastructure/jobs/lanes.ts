@@ -1,8 +1,7 @@
 // The notation of tenants and lanes in pg-boss's tables and in notices.
 
 import type { JobPlace } from '../../application/ports/jobs.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Mode, Tenant } from '../../domain/kernel/ids.ts';
 
 export const LANES = ['live', 'test'] as const satisfies readonly Mode[];
 

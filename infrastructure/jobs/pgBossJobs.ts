@@ -14,8 +14,8 @@ import type {
   Places,
 } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 import { claimsOf, type JobFailure } from './claims.ts';
 import { DuePoll } from './duePoll.ts';

@@ -1,7 +1,6 @@
 // Makes sure that the program is stopped and can't start to work while the log moves.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
 import { UsageError } from '../cli/command.ts';
 
 /** Application name of this command's sessions, which distinguishes them from the program's. */

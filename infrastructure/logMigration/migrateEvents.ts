@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStoreUnavailable, LogNotInUse } from '../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import type { LeaderSession } from '../../application/ports/sql.ts';
 import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts';
 import { outcomeOf } from '../cli/explain.ts';
 import { type Out, type Progress, progressOn, screenOf } from '../cli/output.ts';

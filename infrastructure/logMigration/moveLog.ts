@@ -1,6 +1,6 @@
 // Moves an event log from one store to another. The steps: mark the copy, seal the original, copy and compare the events, translate the
 // checkpoints, put the copy into use. An interrupted run can be continued after any step, and the two logs are never both writable.
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import type { LeaderSession } from '../../application/ports/sql.ts';
 import { type Checkpoint, checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';

@@ -1,8 +1,7 @@
 // Adapters for operators' work on the platform, in the running program and on the command line.
 import type { Consumers } from '../../application/ports/consumers.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
+import type { OpenLeaderSession, SqlPool } from '../../application/ports/sql.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { failedJobs } from '../jobs/failedJobs.ts';
 import { consumerWork } from '../subscriptions/consumerWork.ts';

@@ -6,10 +6,8 @@ import { parseId } from '../../domain/kernel/ids.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { Review } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import { type CliCommand, type CliWorld, UsageError } from '../cli/command.ts';
+import { accepted, accountIdOf, byOf, type CliCommand, type CliWorld, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
-import { accepted, byOf } from '../cli/platform.ts';
-import { accountIdOf } from '../cli/typed.ts';
 
 const LISTED_MAX = 1_000;
 const REASON_MAX = 500;

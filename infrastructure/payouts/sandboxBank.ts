@@ -1,8 +1,8 @@
 // The sandbox bank for payouts: accepts an order at once, and pays it at the first status query or when a sandbox route decides (Y6).
-import type { Known, Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Known } from '../../application/ports/paymentProvider.ts';
 import type { PayoutOrder, PayoutRail, SandboxPayoutBank } from '../../application/ports/payoutRail.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
-import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PIX_OUT_FEE } from '../../domain/payment/refund.ts';
 import type { PayoutOutcome } from '../../domain/payout/decisions.ts';

@@ -1,8 +1,9 @@
 // All processes of a deployment use the database's clock. The clocks of two hosts never agree to the second for long, and work that is
 // due for one host must not be early for another (timers, expiry, attempts).
-import type { Clock } from '../../application/ports/clock.ts';
+
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import type { Log } from '../log/log.ts';
 
 interface DatabaseClockOptions {

@@ -1,8 +1,7 @@
 // Leadership by a session's advisory lock and a lease. The lock ends with the connection, in whatever way the process ended. The lease
 // ends when the process is frozen or unreachable; the next leader then terminates its session.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import type { Sql, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
+import type { LeaderSession, OpenLeaderSession, Sql, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
 import { endStaleLeader, LEASE_TIMINGS, type Lease, LeaseKeeper, type LeaseTimings, takeLease } from './leases.ts';
 import { PgSession, type SessionConfig } from './session.ts';
 

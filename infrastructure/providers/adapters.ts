@@ -1,8 +1,9 @@
 // Adapters of providers: the registry of connections, their secrets, and the tools of operators.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { ConnectionTool } from '../../application/ports/connectionWork.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { type Config, ConfigError } from '../config/config.ts';

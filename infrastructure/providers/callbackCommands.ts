@@ -7,9 +7,8 @@ import {
 } from '../../application/ports/providerCallbacks.ts';
 import { type ConnectionId, parseId } from '../../domain/kernel/ids.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
-import { type CliCommand, UsageError } from '../cli/command.ts';
+import { accepted, type CliCommand, UsageError } from '../cli/command.ts';
 import { type Screen, table } from '../cli/output.ts';
-import { accepted } from '../cli/platform.ts';
 
 const LISTED_MAX = 1_000;
 const REASON_MAX = 500;

@@ -1,8 +1,8 @@
 // The secrets in the callback URLs of connections (rule V2).
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../application/ports/clock.ts';
 import type { ConnectionVault } from '../../application/ports/connectionWork.ts';
 import type { CallbackSecrets } from '../../application/ports/providerCallbacks.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { toMillis } from '../../domain/kernel/time.ts';
 import type { ConnectionRegistry } from './connections.ts';

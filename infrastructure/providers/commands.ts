@@ -7,6 +7,9 @@ import type { ConnectionView } from '../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { ORDER_MAX } from '../../domain/providerConnection/settingProblems.ts';
 import {
+  accepted,
+  accountIdOf,
+  byOf,
   type CliCommand,
   type CliInput,
   type CliOption,
@@ -15,8 +18,6 @@ import {
   UsageError,
 } from '../cli/command.ts';
 import { type Screen, table } from '../cli/output.ts';
-import { accepted, byOf } from '../cli/platform.ts';
-import { accountIdOf } from '../cli/typed.ts';
 import { PRESET_NAMES } from './connectionKinds.ts';
 
 type Options = CliInput['options'];

@@ -1,10 +1,10 @@
 // The registry of connections in this process: opens them with their secrets, and routes live payments and payouts (rules V5, V7).
 import type { Circuit } from '../../application/ports/connectionWork.ts';
-import type { PaymentProvider, PaymentProviders, Tenant } from '../../application/ports/paymentProvider.ts';
+import type { PaymentProvider, PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { PayoutRails, RoutedRail } from '../../application/ports/payoutRail.ts';
 import type { OpenConnection, ProviderConnections } from '../../application/ports/providerConnections.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import type { ConnectionId } from '../../domain/kernel/ids.ts';
+import type { ConnectionId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Connection } from '../../domain/providerConnection/aggregate.ts';
 import type { ConnectionStatus } from '../../domain/providerConnection/connection.ts';
 

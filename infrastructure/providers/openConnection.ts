@@ -1,8 +1,9 @@
 // Opens the adapter of a connection with its secrets.
-import type { Clock, Stopwatch } from '../../application/ports/clock.ts';
+
 import type { ConnectionVault } from '../../application/ports/connectionWork.ts';
 import type { OpenConnection } from '../../application/ports/providerConnections.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { Clock, Stopwatch } from '../../application/ports/system.ts';
 import type { Connection } from '../../domain/providerConnection/aggregate.ts';
 import type { Log } from '../log/log.ts';
 import { receivedClaims } from './claims.ts';

@@ -1,7 +1,8 @@
 // Opens the registry of connections, one per process.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { ConnectionReads } from '../../application/ports/readModels/providers.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import type { Closing } from '../capabilityAdapters.ts';
 import type { Log } from '../log/log.ts';
 import { connectionVault } from '../secrets/connectionSecrets.ts';

@@ -1,7 +1,7 @@
 // Turns the reactions of process managers into jobs and timers, in the transaction that moves their checkpoint (architecture §7).
 
+import type { LogConsumer } from '../../application/ports/consumers.ts';
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
-import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import {
   consumerName,

@@ -3,9 +3,8 @@ import type { Finding } from '../../application/ports/providerBooks.ts';
 import type { ReconciliationReport, ReportedFinding } from '../../application/ports/readModels/providerMovements.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
-import { type CliCommand, UsageError } from '../cli/command.ts';
+import { accepted, byOf, type CliCommand, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
-import { accepted, byOf } from '../cli/platform.ts';
 import { connectionIdOf } from '../providers/commands.ts';
 
 /** How long `reconcile run` waits for the running program. */

@@ -1,6 +1,7 @@
 // Adapters of the request log.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { requestLogReads, requestUpkeep } from './requestLog.ts';
 

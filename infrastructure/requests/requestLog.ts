@@ -1,8 +1,7 @@
 // The request log. Finished requests are buffered in memory and written twice a second, so that no request waits. If writing fails and
 // the buffer is full, the oldest entries are dropped and counted.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { Position } from '../../application/ports/eventStore.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type {
   AnsweredRequest,
@@ -13,6 +12,7 @@ import type {
 } from '../../application/ports/requestLog.ts';
 import type { RequestMinutes } from '../../application/ports/requestShares.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { Clock, Randomness } from '../../application/ports/system.ts';
 import {
   type AccountId,
   BEHIND_TIME,

@@ -2,7 +2,7 @@
 // network address. Guesses for one user from many addresses wait for each other, and so do guesses for many users from one address. A
 // user's own request, from an address that did not guess, comes before the guesses for the same user.
 import { LRUCache } from 'lru-cache';
-import type { PasswordAsker } from '../../application/ports/credentials.ts';
+import type { PasswordAsker } from '../../application/ports/logins.ts';
 
 interface Waiting {
   readonly names: readonly string[];

@@ -1,6 +1,6 @@
 // Hashes passwords with argon2id and OWASP's first choice of parameters (Password Storage Cheat Sheet, 2025).
 import { hash, verify } from '@node-rs/argon2';
-import { type PasswordHasher, PasswordHashingBusy } from '../../application/ports/credentials.ts';
+import { type PasswordHasher, PasswordHashingBusy } from '../../application/ports/logins.ts';
 import { fairLine } from './fairLine.ts';
 
 export interface HashParameters {

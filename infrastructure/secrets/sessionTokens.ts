@@ -2,8 +2,8 @@
 // while tokens are valid (rules D2, S6). The key is symmetric, because the issuer of a token is also its only reader.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { Clock } from '../../application/ports/clock.ts';
-import type { SessionTokens } from '../../application/ports/sessions.ts';
+import type { SessionTokens } from '../../application/ports/logins.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { isRawId, type SessionId } from '../../domain/kernel/ids.ts';
 import { USER } from '../../domain/user/user.ts';

@@ -1,10 +1,10 @@
 // The parked streams as this process knows them, so that requests need no query. They are read at the start and updated by notices, which
 // arrive before those of the progress. Because a notice can be missed, they are also read again from time to time.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
+
 import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import {
   PARKED_CHANNEL,
   type ParkedNotice,

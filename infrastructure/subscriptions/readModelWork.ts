@@ -1,10 +1,10 @@
 // Rebuilds read models and verifies them against the log, on behalf of operators.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { ReadModelWork } from '../../application/ports/readModelWork.ts';
+import type { OpenLeaderSession } from '../../application/ports/sql.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
-import { type RebuildReport, rebuild } from '../../projections/engine/rebuild.ts';
+import { rebuild } from '../../projections/engine/rebuild.ts';
 import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { shareOf } from '../eventStore/share.ts';
 
@@ -21,14 +21,11 @@ export const readModelWork = (
 ): ReadModelWork => ({
   names: projections.map(({ name }) => name),
   rebuild: async (name, signal, onProgress) => {
-    const reports: RebuildReport[] = [];
-    for (const projection of projections.filter((one) => name === 'all' || one.name === name)) {
-      const head = await log.store.head();
-      const onTaken = (position: Position, events: number) =>
-        onProgress({ share: shareOf(position, head), what: `${projection.name}: ${events} events` });
-      reports.push(await rebuild(projection, log, openSession, signal, onTaken));
-    }
-    return reports;
+    const head = await log.store.head();
+    const onTaken = (position: Position, events: number) =>
+      onProgress({ share: shareOf(position, head), what: `${name}: ${events} events` });
+    const wanted = projections.filter((one) => name === 'all' || one.name === name);
+    return rebuild(wanted, log, openSession, signal, onTaken);
   },
   verify: async (signal, onProgress) => {
     const head = await log.store.head();

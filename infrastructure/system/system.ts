@@ -1,8 +1,7 @@
 // Randomness and time from the operating system.
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Stopwatch } from '../../application/ports/clock.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
+import type { Randomness, Stopwatch } from '../../application/ports/system.ts';
 
 /** Bytes drawn at once. Under load a draw of any size costs 12 µs, and each command and request needs 16 bytes. */
 const DRAWN_BYTES = 4_096;

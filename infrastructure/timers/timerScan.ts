@@ -1,8 +1,9 @@
 // Enqueues jobs for due timers, and wakes for the next due time (architecture §7). Every worker scans, by the deployment's one clock.
-import type { Clock } from '../../application/ports/clock.ts';
+
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import { type JobOfTimer, nextDueMs, takeDueTimers } from './timerTable.ts';
 
 /** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead. */

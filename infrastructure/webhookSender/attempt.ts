@@ -7,15 +7,10 @@ import { type BodyReader, openBodyReader } from './responseBody.ts';
 import { retryAfterMs } from './retryAfter.ts';
 import type { Target } from './target.ts';
 
-interface AttemptRequest extends Target {
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
 /** Sends a request. Always resolves. `deadlineMs` covers DNS, connect, TLS, headers and body. */
 export function runAttempt(
   dispatcher: Dispatcher,
-  request: AttemptRequest,
+  request: Target & { readonly headers: Record<string, string>; readonly body: string },
   deadlineMs: number,
 ): Promise<AttemptOutcome> {
   return new Promise((resolve) => {

@@ -1,10 +1,9 @@
 // All SQL queries of dispute cases. They are limited to one account and mode, except those for operators and the watchdog.
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { CaseFilter, CaseReads, CaseViews, WaitingCase } from '../../application/ports/readModels/cases.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { MedCase, MedCaseState } from '../../domain/dispute/medCase.ts';
-import type { AccountId, MedCaseId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, MedCaseId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { waitsOf } from './projection.ts';
 

@@ -5,8 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
-import type { Decider } from '../../domain/kernel/decider.ts';
-import type { Fact } from '../../domain/kernel/event.ts';
+import type { Decider, Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import {

@@ -1,7 +1,7 @@
 // A table of counters. The changes of a batch are summed in memory and then added in one statement.
 
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { Fact } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AggregateChange, DerivedTable } from './aggregateTable.ts';
 
 export interface CounterTable<Count extends string> {

@@ -1,20 +1,21 @@
 // Retries a parked stream: applies its events from the failed one to the consumer's checkpoint, in order, in the transaction that unparks
 // it. Events that an operator skipped in the meantime are left out.
+
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { LeaderSession } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
 import { type LeaderHooks, type Member, standingOf } from './lanes.ts';
 import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';
 import {
   applyCarefully,
   ConsumerFailed,
-  decodeAll,
   faultText,
   LeftOut,
   ofLivingStreams,
   type Poison,
   parkedStream,
+  readableOf,
   readSkips,
 } from './parking.ts';
 
@@ -63,7 +64,7 @@ const takeUp = async (
     if (member.position === null || event.position > member.position) break;
     recorded.push(event);
   }
-  const { events, poisoned: unreadable } = await decodeAll(codec, recorded, skipped);
+  const { events, poisoned: unreadable } = readableOf(await codec.decode(recorded), skipped);
   return session.transaction(async (tx) => {
     const held = await tx.query(
       'SELECT FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',

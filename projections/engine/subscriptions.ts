@@ -1,10 +1,11 @@
 // One reader of the log for many consumers, with leadership and a standby. Rows and checkpoints of a batch share a transaction. A failing
 // event parks its stream; a consumer that fails as a whole gets its own lane; the others continue (architecture §6, §7).
+
+import type { LogConsumer } from '../../application/ports/consumers.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { repeating } from '../../application/ports/repeating.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
 import { assertSameLog, CheckpointMismatch, createFirstCheckpoint, readCheckpoints } from './checkpoints.ts';
 import { followAlone, type Member, SharedLane, SideSession, Turns } from './lanes.ts';
 import { type ParkedStream, readAsked } from './parkedStreams.ts';

@@ -3,11 +3,10 @@
 
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
 import { faultText, type LeftOut, readLeftOut } from './parking.ts';
@@ -201,7 +200,7 @@ const compareWithReplay = async (
     const onTaken = (to: Position, events: number) => replayed(events, to);
     if (until !== null)
       await replay({
-        ...{ store, codec, session: copy, projection, writer, leftOut, after: null, until, onTaken },
+        ...{ store, codec, session: copy, copies: [{ projection, writer, leftOut }], after: null, until, onTaken },
         ...(signal && { signal }),
       });
     const compared = reporting('compare');

@@ -6,11 +6,7 @@ import type { KeyId } from '../../domain/kernel/ids.ts';
 import { type ApiKey, KEYRING, type KeyringEvent } from '../../domain/keyring/keyring.ts';
 import type { Projection } from '../engine/projection.ts';
 
-interface KeyChange {
-  readonly issued: ApiKey | null;
-  readonly ended: KeyId | null;
-}
-const changeOf = (event: KeyringEvent): KeyChange => {
+const changeOf = (event: KeyringEvent): { readonly issued: ApiKey | null; readonly ended: KeyId | null } => {
   switch (event.type) {
     case 'ApiKeyIssued':
       return { issued: event.data, ended: null };

@@ -1,6 +1,6 @@
 // All SQL of lists of payments of one account and mode: by cursor, or by page number in any order, with totals. A list first finds the ids
 // of its page, and then reads only their states.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
+
 import type {
   Cursor,
   PageOrder,
@@ -9,6 +9,7 @@ import type {
   SortField,
 } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type ColumnValues, hashOf } from '../engine/aggregateTable.ts';

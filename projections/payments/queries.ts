@@ -1,10 +1,9 @@
 // Queries of payments of one account and mode, except those for the payer's page, the watchdog and the reconciliation schedule.
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverduePayment, PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { pendingWork } from '../../domain/payment/pendingWork.ts';

@@ -1,7 +1,6 @@
 // All SQL queries of payouts. They are limited to one account and mode, except those for operators and the watchdog.
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type {
   ListedPayout,
   PayoutFilter,
@@ -10,7 +9,7 @@ import type {
   UnfinishedPayout,
 } from '../../application/ports/readModels/payouts.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { type AccountId, type Mode, type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type AccountId, type Mode, type PaymentId, PREFIX, type Tenant } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';

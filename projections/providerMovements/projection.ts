@@ -55,11 +55,11 @@ type Movement = Row<
 const readsPayment = reading(PAYMENT_GROUPS, {
   reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'case'],
   nothing: ['TransactionDisputeOpened', 'TransactionDisputeUpdated'],
-  ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'verdict'],
+  ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'verdict', 'erasure'],
 });
 const readsPayout = reading(PAYOUT_GROUPS, {
   reads: ['request', 'end'],
-  ignores: ['review', 'underWay'],
+  ignores: ['review', 'underWay', 'erasure'],
 });
 const IDLE: ReadonlySet<string> = new Set([...readsPayment.unread, ...readsPayout.unread]);
 

@@ -1,8 +1,9 @@
 // Queries of statistics of one account and mode.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
+
 import type { StatsViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { DayRow } from '../../domain/presentation/dayCounts.ts';
 import type { MetricsWindow, TimeToPay } from '../../domain/presentation/metrics.ts';
 import { HistogramSum } from './histogram.ts';

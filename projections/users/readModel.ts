@@ -1,5 +1,30 @@
+// Lists all users, or those of one account.
+import type { ListedUser, UserViews } from '../../application/ports/readModels/views.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
 import { readModel } from '../engine/readModel.ts';
 import { usersProjection } from './projection.ts';
-import { userViews } from './queries.ts';
+
+export const userViews = (db: Sql): UserViews => ({
+  list: async (accountId, page) => {
+    const after = page?.after ?? null;
+    const values: unknown[] = [page?.limit ?? null];
+    // Conditions that always hold are omitted, because the planner would not use an index with them.
+    const conditions = [
+      ...(accountId === null ? [] : [`account_id = $${values.push(accountId)}`]),
+      ...(after === null
+        ? []
+        : [`(added_at, id) > (SELECT added_at, id FROM rm_users.users WHERE id = $${values.push(after)})`]),
+    ];
+    const { rows } = await db.query<Omit<ListedUser, 'addedAt'> & { readonly added_ms: number }>(
+      `SELECT id AS "userId", account_id AS "accountId", email, name, role, status,
+         (extract(epoch FROM added_at) * 1000)::bigint AS added_ms
+       FROM rm_users.users ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
+       ORDER BY added_at, id LIMIT $1`,
+      values,
+    );
+    return rows.map(({ added_ms, ...user }) => ({ ...user, addedAt: fromMillis(added_ms) }));
+  },
+});
 
 export const users = readModel({ projection: usersProjection, views: (db) => ({ users: userViews(db) }) });

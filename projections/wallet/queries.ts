@@ -1,8 +1,9 @@
 // Queries of the balances of one account and mode, and of the postings of one payment.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
+
 import type { DisputesRest, LedgerReads, LedgerSums } from '../../application/ports/readModels/ledger.ts';
 import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 

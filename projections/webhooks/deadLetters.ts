@@ -1,10 +1,16 @@
 // Dead-lettered deliveries for re-drives (rule W8): their number, and all of them in pages, oldest first. They have their own index.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type {
+  AccountId,
+  DeliveryId,
+  EndpointId,
+  Mode,
+  PaymentId,
+  StreamName,
+  Tenant,
+} from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { asTimestamp } from '../engine/aggregateTable.ts';
 

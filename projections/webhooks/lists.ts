@@ -1,9 +1,8 @@
 // Lists of deliveries for merchants: with totals, single ones, and counts. Deliveries with events are in the read model, all
 // others in operations.waiting_deliveries.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import type { DeliveryId, Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';

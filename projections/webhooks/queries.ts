@@ -1,13 +1,11 @@
 // Queries of webhook endpoints and deliveries of one account and mode, except those for the watchdog.
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
-import type { EndpointViews } from '../../application/ports/readModels/views.ts';
+import type { EndpointReads, EndpointViews } from '../../application/ports/readModels/views.ts';
 import type { DeliveryReads, OverdueDelivery } from '../../application/ports/readModels/webhookDeliveries.ts';
-import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { asTimestamp } from '../engine/aggregateTable.ts';

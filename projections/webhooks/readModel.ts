@@ -3,6 +3,7 @@ import { deliveriesForAnalysts } from './analysts.ts';
 import { deadLetterReads } from './deadLetters.ts';
 import { expiredDeliveries } from './expiry.ts';
 import { deliveryViews } from './lists.ts';
+import { personalDeliveries } from './personal.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './projection.ts';
 import { deliveryReads, endpointReads, endpointViews } from './queries.ts';
 
@@ -19,6 +20,7 @@ export const webhookDeliveries = readModel({
   operatorsReads: (db) => ({ deadLetters: deadLetterReads(db) }),
   reads: ({ reads, derived, store }) => ({
     deliveries: deliveryReads(reads),
+    personalDeliveries: personalDeliveries(reads),
     expired: expiredDeliveries(derived, store),
   }),
 });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 import { countEvents, type LogName, startEventStoreDb } from './logUnderTest.ts';

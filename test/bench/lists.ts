@@ -1,10 +1,10 @@
 // Lists, statistics and wallet reads of one account with 1,000,000 payments: the longest of many reads, against the bounds of the issue
 // "All of charges, payments, refunds, cancellation, wallets, statistics". The reads are those of the routes, from query to JSON.
 
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Cursor, type PaymentFilter, SORT_FIELDS } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { lastBusinessDays, saoPauloDay } from '../../domain/kernel/civilDay.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { chargeView } from '../../domain/presentation/charge.ts';
 import { metricsView } from '../../domain/presentation/metrics.ts';

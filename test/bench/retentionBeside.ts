@@ -2,7 +2,7 @@
 // one server in one run. `node test/bench/retentionBeside.ts`
 import { randomUUID } from 'node:crypto';
 import { DeliveryRetention } from '../../application/webhooks/retention.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';

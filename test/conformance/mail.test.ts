@@ -2,8 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { outboxMail } from '../../infrastructure/mail/outbox.ts';
-import { smtpMail } from '../../infrastructure/mail/smtp.ts';
+import { outboxMail, smtpMail } from '../../infrastructure/mail/mail.ts';
 import { openSmtpServer } from '../world/smtpServer.ts';
 import { FROM, MAIL, mailConformance } from './mail.ts';
 

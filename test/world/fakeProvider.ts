@@ -14,9 +14,8 @@ import type {
   ProviderStatus,
   ReceivedPayment,
   ReturnOutcome,
-  Tenant,
 } from '../../application/ports/paymentProvider.ts';
-import type { ConnectionId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { ConnectionId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';

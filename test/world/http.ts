@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Problem } from '../../domain/kernel/rejection.ts';
 import { type Reply, TestGateway } from './gateway.ts';
 

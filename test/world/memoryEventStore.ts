@@ -7,7 +7,7 @@ import type {
   Position,
   RecordedEvent,
 } from '../../application/ports/eventStore.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 
 /** `step` resolves when the operation may run. Only appends and stream reads are implemented. */
 export const memoryEventStore = (step: (what: string) => Promise<void>): EventStore => {

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { newApiKey } from '../../application/accounts/newKey.ts';
-import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { newApiKey } from '../../application/accounts/manageKeys.ts';
+import { openAccountWithKeys } from '../../application/accounts/operateAccounts.ts';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
 import { ACCOUNT, type AccountSettings, defaultSettings } from '../../domain/account/account.ts';

@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import type { TestGateway, TestTenant } from './gateway.ts';

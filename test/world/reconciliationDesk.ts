@@ -1,4 +1,5 @@
 // Reconciliation of one connection in a database: an institution in memory on one side, the events of payments and payouts on the other.
+
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Known, ProviderReturn, ReceivedPayment } from '../../application/ports/paymentProvider.ts';
 import type { Finding, Look } from '../../application/ports/providerBooks.ts';
@@ -8,7 +9,7 @@ import type { ReconciliationReport } from '../../application/ports/readModels/pr
 import { type CompareNeeds, takeStep } from '../../application/reconciliation/compareConnection.ts';
 import { operateReconciliation } from '../../application/reconciliation/operateReconciliation.ts';
 import type { ReconcileNeeds } from '../../application/reconciliation/reconcileConnections.ts';
-import type { Fact } from '../../domain/kernel/event.ts';
+import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId, ConnectionId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

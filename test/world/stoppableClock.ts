@@ -1,5 +1,5 @@
 // A clock that a test can stop, so that the time its setup takes doesn't matter.
-import type { Clock } from '../../application/ports/clock.ts';
+import type { Clock } from '../../application/ports/system.ts';
 
 export class StoppableClock implements Clock {
   #stoodAt: number | null = null;

@@ -1,6 +1,6 @@
 // Test accounts, each with a key for each mode.
 import { createHash, randomBytes } from 'node:crypto';
-import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { openAccountWithKeys } from '../../application/accounts/operateAccounts.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Gateway } from '../../infrastructure/boot/gateway.ts';

@@ -1,8 +1,7 @@
 // Queries on the read model of dispute cases, restricted to one account and mode unless stated otherwise.
 import type { CaseStatus, CaseType, MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
-import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import type { Tenant } from '../paymentProvider.ts';
 
 export interface CaseFilter {
   readonly status?: CaseStatus;

@@ -1,6 +1,5 @@
 // Queries on the payments of a connection, over all its accounts.
-import type { ConnectionId, PaymentId } from '../../../domain/kernel/ids.ts';
-import type { Tenant } from '../paymentProvider.ts';
+import type { ConnectionId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 
 export interface ConnectionPayment {
   readonly tenant: Tenant;

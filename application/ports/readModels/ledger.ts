@@ -1,6 +1,6 @@
 // Operators' queries on the ledger.
-import type { Tenant } from '../paymentProvider.ts';
 
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 export interface DisputesRest {
   readonly account_id: string;
   readonly mode: string;

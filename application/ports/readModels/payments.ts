@@ -1,11 +1,10 @@
 // Queries on the read model of payments, for routes, operators, commands and processes.
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import type { TransactionStatus } from '../../../domain/presentation/status.ts';
 import type { TransactionView } from '../../../domain/presentation/transaction.ts';
-import type { Tenant } from '../paymentProvider.ts';
 
 export interface PaymentFilter {
   /** null: any. Otherwise at least one. */

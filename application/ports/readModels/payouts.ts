@@ -1,9 +1,8 @@
 // Queries on the read model of payouts: requested payouts, and the Pix-outs of cash-out refunds (rule Y2).
-import type { AccountId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import type { PayoutStatus, PayoutView } from '../../../domain/presentation/payout.ts';
-import type { Tenant } from '../paymentProvider.ts';
 
 export interface PayoutFilter {
   readonly status: PayoutStatus | null;

@@ -1,8 +1,7 @@
 // Progress of read models and processes, as known to this process (architecture §6 "read your writes").
 
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Position } from '../eventStore.ts';
-import type { Tenant } from '../paymentProvider.ts';
 
 /** The names of read models, by registry. The registry of projections adds the product's read models. */
 // biome-ignore lint/suspicious/noEmptyInterface: each registry adds to it

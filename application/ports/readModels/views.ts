@@ -7,6 +7,7 @@ import type {
   Mode,
   PaymentId,
   RefundId,
+  Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../../domain/kernel/journal.ts';
@@ -17,7 +18,15 @@ import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metr
 import type { refundView } from '../../../domain/presentation/refund.ts';
 import type { KnownUser } from '../../../domain/user/user.ts';
 import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Tenant } from '../paymentProvider.ts';
+
+// --- Commands' queries on the read model of webhook endpoints ---
+
+export interface EndpointReads {
+  /** Returns the number of the tenant's endpoints, inactive ones included. The count is never stale. Throws ReadModelsBehind. */
+  count(tenant: Tenant): Promise<number>;
+  /** Returns the subscribed event names of each active endpoint of the tenant. */
+  subscriptions(tenant: Tenant): Promise<readonly (readonly string[])[]>;
+}
 
 export type RefundView = ReturnType<typeof refundView>;
 

@@ -1,8 +1,7 @@
 // Queries on the read model of webhook deliveries, for processes, re-drives and the sandbox.
-import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { Delivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import type { Tenant } from '../paymentProvider.ts';
 import type { Redrive, RedriveFilter, RedriveProgress } from '../redrives.ts';
 
 /** A message that is due and has not ended. */

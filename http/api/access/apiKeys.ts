@@ -1,40 +1,30 @@
 // Routes by which users of an account manage its API keys in the dashboard (contract.md API key management).
 
-import type { NewKey } from '../../../application/accounts/manageKeys.ts';
-import { shownFingerprint } from '../../../application/accounts/newKey.ts';
+import { type NewKey, shownFingerprint } from '../../../application/accounts/manageKeys.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../domain/keyring/keyring.ts';
 import { mayManageKeys } from '../../../domain/user/user.ts';
 import type { SessionCaller } from '../../kernel/callers.ts';
-import {
-  accepting,
-  boolean,
-  described,
-  exactly,
-  id,
-  listOf,
-  mode,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
-export const label = described('A label of your own, such as the purpose of the key.', string(KEY_LABEL_LENGTH_MAX));
+export const label = s.described(
+  'A label of your own, such as the purpose of the key.',
+  s.string(KEY_LABEL_LENGTH_MAX),
+);
 export const listedKey = {
-  id: id(PREFIX.key),
-  prefix: described('The first 12 characters of the key.', string()),
-  label: orNull(label),
-  createdAt: timestamp,
-  mode: described('`test` keys use the sandbox, `live` keys use real providers.', mode),
+  id: s.id(PREFIX.key),
+  prefix: s.described('The first 12 characters of the key.', s.string()),
+  label: s.orNull(label),
+  createdAt: s.timestamp,
+  mode: s.described('`test` keys use the sandbox, `live` keys use real providers.', s.mode),
 };
-export const newKeySchema = exactly({
+export const newKeySchema = s.exactly({
   id: listedKey.id,
-  apiKey: described('The key itself. Returned only once.', string()),
-  fingerprint: described('The first 16 hex characters of the SHA-256 hash of the key.', string()),
+  apiKey: s.described('The key itself. Returned only once.', s.string()),
+  fingerprint: s.described('The first 16 hex characters of the SHA-256 hash of the key.', s.string()),
   prefix: listedKey.prefix,
   label: listedKey.label,
   createdAt: listedKey.createdAt,
@@ -57,9 +47,9 @@ export const newKey = ({ key, cleartext }: NewKey) => {
   };
 };
 
-export const issueBody = accepting({
-  label: optional(label),
-  test: optional(described('Whether to issue a test key, for the sandbox. Default: false.', boolean)),
+export const issueBody = s.accepting({
+  label: s.optional(label),
+  test: s.optional(s.described('Whether to issue a test key, for the sandbox. Default: false.', s.boolean)),
 });
 
 const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account can manage API keys.');
@@ -103,7 +93,7 @@ export const listApiKeysRoute = route('GET', '/v1/api-keys', {
   responses: {
     200: json(
       'The keys, and whether the user can issue, rotate and revoke them.',
-      exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
+      s.exactly({ data: s.listOf(s.exactly(listedKey)), access: s.exactly({ canManage: s.boolean }) }),
     ),
   },
   handle: async ({ caller, services }) => {
@@ -121,7 +111,7 @@ export const rotateApiKeyRoute = route('POST', '/v1/api-keys/{id}/rotate', {
   tag: DASHBOARD,
   principal: 'session',
   refusalOf: unlessManager,
-  body: jsonBody({ schema: accepting({ label: optional(label) }) }),
+  body: jsonBody({ schema: s.accepting({ label: s.optional(label) }) }),
   responses: {
     201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
@@ -142,12 +132,12 @@ export const revokeApiKeyRoute = route('DELETE', '/v1/api-keys/{id}', {
   principal: 'session',
   refusalOf: unlessManager,
   responses: {
-    200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
+    200: json('The key is revoked. Every server process rejects it.', s.exactly({ revoked: s.boolean })),
   },
   errors: ['API_KEY_ROLE_REQUIRED'],
-  handle: async (context) => {
-    const { caller, params, services } = context;
-    const done = await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { revoked: true } };
-  },
+  handle: async (context) =>
+    ok(
+      await context.services.revokeApiKey(context.caller.tenant.accountId, context.params.id, actorOf(context)),
+      () => ({ revoked: true }),
+    ),
 });

@@ -5,18 +5,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../../domain/user/password.ts';
 import { ROLES, USER } from '../../../domain/user/user.ts';
 import { networkOf } from '../../kernel/address.ts';
-import {
-  accepting,
-  constant,
-  described,
-  exactly,
-  id,
-  integer,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { DASHBOARD } from './tags.ts';
 
@@ -26,22 +15,22 @@ const TYPED_LENGTH_MAX = 1_024;
 /** A generous bound: recovery codes have 19 characters. */
 export const CODE_LENGTH_MAX = 64;
 
-const loginSchema = exactly({
-  token: described('Send it in the header `Authorization: Bearer <token>`. Returned only once.', string()),
-  tokenType: constant('Bearer'),
-  expiresIn: described('Seconds until the token expires.', integer(1, 86_400)),
-  user: exactly({
-    id: id(USER.idPrefix),
-    name: string(),
-    email: string(),
-    role: described(
+const loginSchema = s.exactly({
+  token: s.described('Send it in the header `Authorization: Bearer <token>`. Returned only once.', s.string()),
+  tokenType: s.constant('Bearer'),
+  expiresIn: s.described('Seconds until the token expires.', s.integer(1, 86_400)),
+  user: s.exactly({
+    id: s.id(USER.idPrefix),
+    name: s.string(),
+    email: s.string(),
+    role: s.described(
       'An OPERATOR belongs to the platform, a user with any other role to an account.',
-      oneOfTexts(ROLES),
+      s.oneOfTexts(ROLES),
     ),
   }),
-  account: described(
+  account: s.described(
     'The account of the user; null for an OPERATOR.',
-    orNull(exactly({ id: id(ACCOUNT.idPrefix), name: string() })),
+    s.orNull(s.exactly({ id: s.id(ACCOUNT.idPrefix), name: s.string() })),
   ),
 });
 
@@ -54,11 +43,14 @@ export const logInRoute = route('POST', '/v1/auth/login', {
   principal: 'public',
   limit: 'login',
   body: jsonBody({
-    schema: accepting({
-      email: described('Case-insensitive.', string(EMAIL_LENGTH_MAX)),
-      password: string(TYPED_LENGTH_MAX),
-      code: optional(
-        described('A TOTP code or recovery code. Required if the user has a second factor.', string(CODE_LENGTH_MAX)),
+    schema: s.accepting({
+      email: s.described('Case-insensitive.', s.string(EMAIL_LENGTH_MAX)),
+      password: s.string(TYPED_LENGTH_MAX),
+      code: s.optional(
+        s.described(
+          'A TOTP code or recovery code. Required if the user has a second factor.',
+          s.string(CODE_LENGTH_MAX),
+        ),
       ),
     }),
   }),
@@ -108,11 +100,11 @@ export const changePasswordRoute = route('POST', '/v1/auth/password', {
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
-    schema: accepting({
-      current_password: string(TYPED_LENGTH_MAX),
-      new_password: described(
+    schema: s.accepting({
+      current_password: s.string(TYPED_LENGTH_MAX),
+      new_password: s.described(
         `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters of any kind.`,
-        string(TYPED_LENGTH_MAX),
+        s.string(TYPED_LENGTH_MAX),
       ),
     }),
   }),
@@ -137,7 +129,7 @@ export const requestPasswordResetRoute = route('POST', '/v1/auth/password-reset'
   tag: DASHBOARD,
   principal: 'public',
   limit: 'login',
-  body: jsonBody({ schema: accepting({ email: string(EMAIL_LENGTH_MAX) }) }),
+  body: jsonBody({ schema: s.accepting({ email: s.string(EMAIL_LENGTH_MAX) }) }),
   responses: {
     202: {
       kind: 'empty',

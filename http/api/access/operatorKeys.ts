@@ -1,29 +1,22 @@
 // Routes by which operators of the platform manage the API keys of any account (rule O1).
 
-import { shownFingerprint } from '../../../application/accounts/newKey.ts';
+import { shownFingerprint } from '../../../application/accounts/manageKeys.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import {
-  accepting,
-  boolean,
-  described,
-  exactly,
-  listOf,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, json, jsonBody, ok, route } from '../../kernel/route.ts';
 import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };
 
-const operatorsKeySchema = exactly({
+const operatorsKeySchema = s.exactly({
   ...listedKey,
-  fingerprint: described('The first 16 hex characters of the SHA-256 hash of the key, as in request logs.', string()),
-  lastUsedAt: described('The minute of the last use; null if the key was never used.', orNull(timestamp)),
+  fingerprint: s.described(
+    'The first 16 hex characters of the SHA-256 hash of the key, as in request logs.',
+    s.string(),
+  ),
+  lastUsedAt: s.described('The minute of the last use; null if the key was never used.', s.orNull(s.timestamp)),
 });
 
 const listKeysOfAccountRoute = route('GET', '/ops/v1/accounts/{id}/api-keys', {
@@ -34,7 +27,7 @@ const listKeysOfAccountRoute = route('GET', '/ops/v1/accounts/{id}/api-keys', {
     'Returns the active keys of an account by their prefixes, oldest first, with the time of their last use.',
   ...FOR_OPERATORS,
   responses: {
-    200: json('The keys.', exactly({ data: listOf(operatorsKeySchema) })),
+    200: json('The keys.', s.exactly({ data: s.listOf(operatorsKeySchema) })),
   },
   handle: async ({ params: { id }, services: { platform, listApiKeys } }) => {
     if ((await platform.findAccount(id)) === null) return NO_ACCOUNT;
@@ -72,7 +65,7 @@ const rotateKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys/{k
   description:
     'Issues a new key of the same mode and revokes the old one immediately. Store `apiKey`: later responses don’t contain it.',
   ...FOR_OPERATORS,
-  body: jsonBody({ schema: accepting({ label: optional(label) }) }),
+  body: jsonBody({ schema: s.accepting({ label: s.optional(label) }) }),
   responses: {
     201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
@@ -90,12 +83,11 @@ const revokeKeyOfAccountRoute = route('DELETE', '/ops/v1/accounts/{id}/api-keys/
   description: 'Revokes a key of an account immediately. This can’t be undone.',
   ...FOR_OPERATORS,
   responses: {
-    200: json('The key is revoked. Every server process rejects it.', exactly({ revoked: boolean })),
+    200: json('The key is revoked. Every server process rejects it.', s.exactly({ revoked: s.boolean })),
   },
   handle: async (context) => {
     const { params: of, services } = context;
-    const done = await services.revokeApiKey(of.id, of.keyId, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { revoked: true } };
+    return ok(await services.revokeApiKey(of.id, of.keyId, actorOf(context)), () => ({ revoked: true }));
   },
 });
 

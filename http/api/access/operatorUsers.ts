@@ -2,23 +2,13 @@
 
 import type { Static } from 'typebox';
 import type { Platform } from '../../../application/capabilities.ts';
-import type { Changer } from '../../../application/core/eventMetadata.ts';
+import type { Changer } from '../../../application/core/useCase.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ACCOUNT_ROLES, type KnownUser, ROLES, USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
-import {
-  accepting,
-  described,
-  exactly,
-  id,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 
 import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
@@ -32,15 +22,15 @@ const userParam = {
 };
 
 const userProperties = {
-  id: id(USER.idPrefix),
-  accountId: described('The account of the user; null for an OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
-  email: string(),
-  name: string(),
-  role: oneOfTexts(ROLES),
-  status: described('A disabled user can’t log in.', oneOfTexts(['active', 'disabled'])),
-  createdAt: timestamp,
+  id: s.id(USER.idPrefix),
+  accountId: s.described('The account of the user; null for an OPERATOR.', s.orNull(s.id(ACCOUNT.idPrefix))),
+  email: s.string(),
+  name: s.string(),
+  role: s.oneOfTexts(ROLES),
+  status: s.described('A disabled user can’t log in.', s.oneOfTexts(['active', 'disabled'])),
+  createdAt: s.timestamp,
 };
-const userSchema = exactly(userProperties);
+const userSchema = s.exactly(userProperties);
 
 const userView = ({
   userId,
@@ -61,15 +51,15 @@ const userView = ({
 });
 
 const wish = {
-  accountId: optional(
-    described('The account of the user. Required for every role except OPERATOR.', orNull(id(ACCOUNT.idPrefix))),
+  accountId: s.optional(
+    s.described('The account of the user. Required for every role except OPERATOR.', s.orNull(s.id(ACCOUNT.idPrefix))),
   ),
   email: emailSchema,
-  role: oneOfTexts(ROLES),
-  name: optional(described('Default: the email address.', string(USER_NAME_LENGTH_MAX))),
+  role: s.oneOfTexts(ROLES),
+  name: s.optional(s.described('Default: the email address.', s.string(USER_NAME_LENGTH_MAX))),
 };
-const inviteBody = accepting(wish);
-const addBody = accepting({ ...wish, password: optional(passwordSchema) });
+const inviteBody = s.accepting(wish);
+const addBody = s.accepting({ ...wish, password: s.optional(passwordSchema) });
 
 const nameProblems = (name: string | undefined): readonly CodedProblem[] =>
   name === undefined || name.trim() !== ''
@@ -98,7 +88,7 @@ const addUserRoute = route('POST', '/ops/v1/users', {
   responses: {
     201: json(
       'The user, who can log in immediately.',
-      exactly({ ...userProperties, password: described('Returned only once.', string()) }),
+      s.exactly({ ...userProperties, password: s.described('Returned only once.', s.string()) }),
     ),
   },
   errors: ['not_found'],
@@ -201,7 +191,7 @@ const changeRoleRoute = route('POST', '/ops/v1/users/{id}/role', {
   description: 'Changes the role of a user of an account. The new role applies to current sessions immediately.',
   ...FOR_OPERATORS,
   reads: ['users'],
-  body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
+  body: jsonBody({ schema: s.accepting({ role: s.oneOfTexts(ACCOUNT_ROLES) }) }),
   responses: USER_NOW,
   handle: async (context) => {
     const { params, body, services } = context;

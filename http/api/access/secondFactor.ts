@@ -1,7 +1,7 @@
 // Routes that enrol and confirm a user's second factor (rule D4).
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { accepting, described, exactly, listOf, optional, string } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { CODE_LENGTH_MAX } from './login.ts';
 import { DASHBOARD } from './tags.ts';
@@ -14,11 +14,11 @@ const enrolTotpRoute = route('POST', '/v1/auth/totp/enroll', {
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
-    schema: accepting({
-      code: optional(
-        described(
+    schema: s.accepting({
+      code: s.optional(
+        s.described(
           'A TOTP or recovery code of the current second factor, which the new one replaces. Ignored if the user has none.',
-          string(CODE_LENGTH_MAX),
+          s.string(CODE_LENGTH_MAX),
         ),
       ),
     }),
@@ -26,11 +26,11 @@ const enrolTotpRoute = route('POST', '/v1/auth/totp/enroll', {
   responses: {
     200: json(
       'A new secret. It replaces an unconfirmed one.',
-      exactly({
-        secret: described('The secret in base32, for manual entry.', string()),
-        otpauth_url: described(
+      s.exactly({
+        secret: s.described('The secret in base32, for manual entry.', s.string()),
+        otpauth_url: s.described(
           'The URL for the authenticator app, usually shown as a QR code (SHA-1, six digits, 30 seconds).',
-          string(),
+          s.string(),
         ),
       }),
     ),
@@ -50,14 +50,17 @@ const confirmTotpRoute = route('POST', '/v1/auth/totp/confirm', {
   tag: DASHBOARD,
   principal: 'anySession',
   body: jsonBody({
-    schema: accepting({
-      code: described('The current code of the authenticator app. It can’t be used again.', string(CODE_LENGTH_MAX)),
+    schema: s.accepting({
+      code: s.described(
+        'The current code of the authenticator app. It can’t be used again.',
+        s.string(CODE_LENGTH_MAX),
+      ),
     }),
   }),
   responses: {
     200: json(
       'The second factor is active. Each recovery code works once in place of a TOTP code.',
-      exactly({ recoveryCodes: listOf(string()) }),
+      s.exactly({ recoveryCodes: s.listOf(s.string()) }),
     ),
   },
   handle: async (context) => {

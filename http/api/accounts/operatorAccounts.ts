@@ -1,21 +1,78 @@
 // Routes by which operators of the platform manage accounts (rule O1).
 
 import type { Static } from 'typebox';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
+import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
+import type { SettingsChange } from '../../../domain/account/settings.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isEmailAddress } from '../../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { taxIdOf } from '../../../domain/pix/taxId.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
-import { accepting, described, exactly, id, optional, orNull, string, timestamp } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, type Frozen, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
 import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
-import { accountProperties } from './accountSchema.ts';
-import { operatorsChangeOf, operatorsSettingsBody } from './settingsBody.ts';
+import { accountProperties, changesOf, perMethod } from './accountSchema.ts';
+
+// --- The body with which an operator changes an account's settings; omitted settings keep their values (rules O1, O2) ---
+
+const B = SETTING_BOUNDS;
+
+const fee = s.exactly({
+  percentBps: s.integer(...B.feeBps, 'The variable part, in basis points of the amount.'),
+  fixed: s.integer(...B.feeFixed, 'The fixed part, in minor units.'),
+});
+const feePair = s.optional(s.exactly({ provider: s.optional(fee), platform: s.optional(fee) }));
+
+/** Rejects unknown settings: a mistyped name must not look like a successful change. */
+const operatorsSettingsBody = s.exactly({
+  fees: s.optional(
+    s.described('Fees by method. `provider` and `platform` change independently.', s.exactly(perMethod(feePair))),
+  ),
+  holdDays: s.optional(s.exactly(perMethod(s.optional(s.integer(...B.holdDays))))),
+  chargeWindowSeconds: s.optional(s.integer(...B.chargeWindowSeconds)),
+  merchantName: s.optional(s.string(B.merchantName[1])),
+  taxId: s.optional(s.described('CPF or CNPJ; null for none.', s.orNull(s.string(32)))),
+  receiverName: s.optional(s.string(B.merchantName[1])),
+  receiverCity: s.optional(s.string(B.merchantName[1])),
+  color: s.optional(
+    s.described('A color in lower case, as #rrggbb; null for the default color.', s.orNull(s.string(7))),
+  ),
+  velocity: s.optional(
+    s.exactly({
+      customerPerHour: s.optional(s.integer(...B.velocityPerHour)),
+      accountPerHour: s.optional(s.integer(...B.velocityPerHour)),
+    }),
+  ),
+  ...changesOf(DECLARED_SETTINGS.settings, ''),
+});
+
+type Body = Frozen<Static<typeof operatorsSettingsBody>>;
+type BodyFee = NonNullable<NonNullable<NonNullable<Body['fees']>['PIX']>['provider']>;
+
+const feeOf = ({ percentBps, fixed }: BodyFee) => ({ percentBps, fixed: toMinor(fixed) });
+
+/** Returns the requested change of settings. */
+const operatorsChangeOf = ({ fees, taxId, ...rest }: Body): SettingsChange => ({
+  ...rest,
+  ...(fees && {
+    fees: Object.fromEntries(
+      Object.entries(fees).map(([method, { provider, platform }]) => [
+        method,
+        { ...(provider && { provider: feeOf(provider) }), ...(platform && { platform: feeOf(platform) }) },
+      ]),
+    ),
+  }),
+  // An invalid tax id is passed on unchanged, so that it is rejected together with other invalid values.
+  ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
+});
 
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
@@ -29,10 +86,10 @@ export const accountParam = {
 const EMAIL_LENGTH_MAX = 254;
 /** A bound in UTF-16 units that every valid password stays below. */
 const TYPED_LENGTH_MAX = 1_024;
-export const emailSchema = described('Case-insensitive.', string(EMAIL_LENGTH_MAX));
-export const passwordSchema = described(
+export const emailSchema = s.described('Case-insensitive.', s.string(EMAIL_LENGTH_MAX));
+export const passwordSchema = s.described(
   '12 to 128 characters of any kind. Default: a generated password.',
-  string(TYPED_LENGTH_MAX),
+  s.string(TYPED_LENGTH_MAX),
 );
 
 /** Returns the problems of a user's email address and password that the schema can't express. */
@@ -52,28 +109,28 @@ export const loginProblems = ({
   ];
 };
 
-const suspendedAt = described('When the account was suspended; null if it is not suspended.', orNull(timestamp));
-const listedSchema = exactly({
-  id: id(ACCOUNT.idPrefix),
-  name: described('The name under which the account was opened.', string()),
-  email: described('The email address of the first owner.', string()),
-  createdAt: timestamp,
+const suspendedAt = s.described('When the account was suspended; null if it is not suspended.', s.orNull(s.timestamp));
+const listedSchema = s.exactly({
+  id: s.id(ACCOUNT.idPrefix),
+  name: s.described('The name under which the account was opened.', s.string()),
+  email: s.described('The email address of the first owner.', s.string()),
+  createdAt: s.timestamp,
   suspendedAt,
 });
 
 const { settings, ...standing } = accountProperties;
-const operatorsAccountSchema = exactly({ ...standing, suspendedAt, settings });
-const suspensionSchema = exactly({ id: id(ACCOUNT.idPrefix), suspendedAt: orNull(timestamp) });
+const operatorsAccountSchema = s.exactly({ ...standing, suspendedAt, settings });
+const suspensionSchema = s.exactly({ id: s.id(ACCOUNT.idPrefix), suspendedAt: s.orNull(s.timestamp) });
 
 const shown = (account: OpenAccount, baseUrl: string) => {
   const { settings: agreed, ...rest } = accountView(account, baseUrl);
   return { ...rest, suspendedAt: account.suspendedAt, settings: agreed };
 };
 
-const createBody = accepting({
-  name: described('The name of the merchant that payers see.', string(USER_NAME_LENGTH_MAX)),
-  email: described('The email address of the owner. Case-insensitive.', string(EMAIL_LENGTH_MAX)),
-  password: optional(passwordSchema),
+const createBody = s.accepting({
+  name: s.described('The name of the merchant that payers see.', s.string(USER_NAME_LENGTH_MAX)),
+  email: s.described('The email address of the owner. Case-insensitive.', s.string(EMAIL_LENGTH_MAX)),
+  password: s.optional(passwordSchema),
 });
 
 const createAccountRoute = route('POST', '/ops/v1/accounts', {
@@ -86,14 +143,14 @@ const createAccountRoute = route('POST', '/ops/v1/accounts', {
   responses: {
     201: json(
       'The account. The login and the keys work immediately.',
-      exactly({
-        id: id(ACCOUNT.idPrefix),
-        name: string(),
-        email: string(),
-        userId: id(USER.idPrefix),
-        password: described('The password of the owner. Returned only once.', string()),
-        testApiKey: described('The test key. Returned only once.', string()),
-        liveApiKey: described('The live key. Returned only once.', string()),
+      s.exactly({
+        id: s.id(ACCOUNT.idPrefix),
+        name: s.string(),
+        email: s.string(),
+        userId: s.id(USER.idPrefix),
+        password: s.described('The password of the owner. Returned only once.', s.string()),
+        testApiKey: s.described('The test key. Returned only once.', s.string()),
+        liveApiKey: s.described('The live key. Returned only once.', s.string()),
       }),
     ),
   },
@@ -177,8 +234,10 @@ const reopenAccountRoute = route('POST', '/ops/v1/accounts/{id}/reopen', {
   },
   handle: async (context) => {
     const { id: accountId } = context.params;
-    const done = await context.services.platform.reopenAccount(accountId, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: { id: ACCOUNT.idPrefix + accountId, suspendedAt: null } };
+    return ok(await context.services.platform.reopenAccount(accountId, actorOf(context)), () => ({
+      id: ACCOUNT.idPrefix + accountId,
+      suspendedAt: null,
+    }));
   },
 });
 

@@ -5,10 +5,10 @@ import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
 import { type MedCaseId, type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantAfter, instantBefore, matching, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type KeyContext, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
 import { ON_DISPUTES } from './tags.ts';
@@ -110,8 +110,7 @@ export const answer = async (context: KeyContext<typeof caseParam>, what: CaseAn
   assertShownCase(context, params.id);
   const found = await services.views.cases.find(caller.tenant, params.id);
   if (found !== null) assertFollowed(context, found.terms.paymentId);
-  const done = await services.answerCase(caller.tenant, params.id, what, actorOf(context));
-  return isRejection(done) ? done : { status: 200 as const, body: medCaseView(done) };
+  return ok(await services.answerCase(caller.tenant, params.id, what, actorOf(context)), medCaseView);
 };
 
 const appealRoute = ({ path, named }: CasePaths): Route =>

@@ -10,50 +10,36 @@ import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, AMOUNT_MIN, toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
-import {
-  anyInteger,
-  boolean,
-  constantTrue,
-  described,
-  exactly,
-  id,
-  integer,
-  listOf,
-  mode,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-} from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, pathParam, type Route, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { oneOfTextsOrNull } from './caseSchema.ts';
 import { caseParam } from './cases.ts';
 
-const status = oneOfTexts(CASE_STATUSES);
+const status = s.oneOfTexts(CASE_STATUSES);
 
-const waitingSchema = exactly({
-  caseId: id(MED_CASE.idPrefix),
-  providerCaseId: described('The bank’s id of the case.', string()),
-  chargeId: id(PREFIX.charge),
-  accountId: id(ACCOUNT.idPrefix),
-  mode,
-  status: described('The status of the case; null if the report opened no case.', oneOfTextsOrNull(CASE_STATUSES)),
-  amount: described('The reported amount, in minor units.', anyInteger),
-  currency: string(),
-  because: described(
+const waitingSchema = s.exactly({
+  caseId: s.id(MED_CASE.idPrefix),
+  providerCaseId: s.described('The bank’s id of the case.', s.string()),
+  chargeId: s.id(PREFIX.charge),
+  accountId: s.id(ACCOUNT.idPrefix),
+  mode: s.mode,
+  status: s.described('The status of the case; null if the report opened no case.', oneOfTextsOrNull(CASE_STATUSES)),
+  amount: s.described('The reported amount, in minor units.', s.anyInteger),
+  currency: s.string(),
+  because: s.described(
     'Why the case waits. `review`: an outcome awaits review. `amount_mismatch`: the reported amount matches neither the charge nor its ' +
       'remaining refundable amount. `report_not_taken`: the report can never open a case. `report_contradicts`: a report contradicts the ' +
       'outcome of an ended case.',
-    oneOfTexts(CASE_WAITS_BECAUSE),
+    s.oneOfTexts(CASE_WAITS_BECAUSE),
   ),
-  reason: described('Why the report can never open a case; null otherwise.', oneOfTextsOrNull(NEVER_BECAUSE)),
-  result: described('The reported decision; null if absent.', oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn'])),
-  returned: described('Whether the money returns to the merchant, according to the bank.', orNull(boolean)),
-  returnedToPayer: described('The amount that the payer received, if the bank reported it.', orNull(anyInteger)),
-  since: string(),
+  reason: s.described('Why the report can never open a case; null otherwise.', oneOfTextsOrNull(NEVER_BECAUSE)),
+  result: s.described('The reported decision; null if absent.', oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn'])),
+  returned: s.described('Whether the money returns to the merchant, according to the bank.', s.orNull(s.boolean)),
+  returnedToPayer: s.described('The amount that the payer received, if the bank reported it.', s.orNull(s.anyInteger)),
+  since: s.string(),
 });
 
 const listCaseReviewsRoute = route('GET', '/ops/v1/med/review', {
@@ -65,7 +51,7 @@ const listCaseReviewsRoute = route('GET', '/ops/v1/med/review', {
   refusesUnknownQuery: true,
   reads: ['disputes'],
   responses: {
-    200: json('The cases and their total number.', exactly({ data: listOf(waitingSchema), total })),
+    200: json('The cases and their total number.', s.exactly({ data: s.listOf(waitingSchema), total })),
   },
   handle: async ({ query, services: { platform } }) => {
     const { waiting, total: all } = await platform.listCaseReviews(query.limit);
@@ -73,10 +59,10 @@ const listCaseReviewsRoute = route('GET', '/ops/v1/med/review', {
   },
 });
 
-const reviewedSchema = exactly({
-  caseId: id(MED_CASE.idPrefix),
+const reviewedSchema = s.exactly({
+  caseId: s.id(MED_CASE.idPrefix),
   status,
-  moneyOutcome: described(
+  moneyOutcome: s.described(
     'What happened to the disputed amount; null while the case continues.',
     oneOfTextsOrNull(MONEY_OUTCOMES),
   ),
@@ -92,21 +78,22 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string, description
     ...FOR_OPERATORS,
     responses: DECIDED,
     errors: ['case_not_open'],
-    handle: async (context) => {
-      const { params, services } = context;
-      const done = await services.platform.reviewCase(params.id, verdict === 'approve', actorOf(context));
-      return isRejection(done) ? done : { status: 200, body: done };
-    },
+    handle: async (context) =>
+      ok(await context.services.platform.reviewCase(context.params.id, verdict === 'approve', actorOf(context))),
   });
 
 const REASON_MAX = 500;
-const reason = described(
+const reason = s.described(
   'The reason for the decision, for the records.',
-  string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
+  s.string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
 );
 const amountOf = (what: string) =>
-  optional(
-    integer(AMOUNT_MIN, AMOUNT_MAX, `${what}, in minor units. At most the remaining refundable amount of the charge.`),
+  s.optional(
+    s.integer(
+      AMOUNT_MIN,
+      AMOUNT_MAX,
+      `${what}, in minor units. At most the remaining refundable amount of the charge.`,
+    ),
   );
 
 const NOT_ONE = reject('invalid_request', 'Send exactly one of held, lost and nothing.');
@@ -118,9 +105,9 @@ const openRoute = route('POST', '/ops/v1/med/cases', {
     'Opens a dispute case of a live charge whose provider reports no disputes, and holds the money. The merchant answers it as any other case.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: exactly({
-      chargeId: described('The disputed charge.', string()),
-      amount: integer(AMOUNT_MIN, AMOUNT_MAX, 'The disputed amount, in minor units.'),
+    schema: s.exactly({
+      chargeId: s.described('The disputed charge.', s.string()),
+      amount: s.integer(AMOUNT_MIN, AMOUNT_MAX, 'The disputed amount, in minor units.'),
       reason,
     }),
     codes: { amount: 'invalid_amount' },
@@ -144,10 +131,10 @@ const ruleRoute = route('POST', '/ops/v1/med/cases/{id}/rule', {
   description: 'Records how the banks decided a case whose provider reports no disputes. The money moves accordingly.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: exactly({
-      result: described('`agreed`: the payer won.', oneOfTexts(['agreed', 'disagreed'])),
-      returnedToPayer: optional(
-        integer(0, AMOUNT_MAX, 'The amount that the payer got, with `agreed` only. The whole hold if omitted.'),
+    schema: s.exactly({
+      result: s.described('`agreed`: the payer won.', s.oneOfTexts(['agreed', 'disagreed'])),
+      returnedToPayer: s.optional(
+        s.integer(0, AMOUNT_MAX, 'The amount that the payer got, with `agreed` only. The whole hold if omitted.'),
       ),
     }),
     codes: { returnedToPayer: 'invalid_amount' },
@@ -158,8 +145,7 @@ const ruleRoute = route('POST', '/ops/v1/med/cases/{id}/rule', {
     const { params, body, services } = context;
     const { result, returnedToPayer } = body;
     const ruling = { result, returnedToPayer: returnedToPayer === undefined ? null : toMinor(returnedToPayer) };
-    const done = await services.platform.ruleCase(params.id, ruling, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.ruleCase(params.id, ruling, actorOf(context)));
   },
 });
 
@@ -171,10 +157,10 @@ const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
     'Settles a case whose reported amount differs from the charge: holds an amount, books it as lost, or moves nothing.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: exactly({
+    schema: s.exactly({
       held: amountOf('The amount to hold until the case ends'),
       lost: amountOf('The amount to book as lost immediately'),
-      nothing: optional(described('The merchant keeps the money.', constantTrue)),
+      nothing: s.optional(s.described('The merchant keeps the money.', s.constantTrue)),
       reason,
     }),
     codes: { held: 'invalid_amount', lost: 'invalid_amount' },
@@ -187,8 +173,7 @@ const settleRoute = route('POST', '/ops/v1/med/cases/{id}/settle', {
     if ([held, lost, nothing].filter((one) => one !== undefined).length !== 1) return NOT_ONE;
     const verdict = held !== undefined ? 'held' : lost !== undefined ? 'lost' : 'nothing';
     const settling = { verdict, amount: toMinor(held ?? lost ?? 0) } as const;
-    const done = await services.platform.settleCase(params.id, settling, body.reason, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.settleCase(params.id, settling, body.reason, actorOf(context)));
   },
 });
 
@@ -201,15 +186,12 @@ const dismissRoute = route('POST', '/ops/v1/med/cases/{id}/dismiss', {
   description:
     'Removes a bank’s report from the review list if it can never open a case or contradicts the outcome of an ended one. The report stays recorded.',
   ...FOR_OPERATORS,
-  body: jsonBody({ schema: exactly({ reason }) }),
+  body: jsonBody({ schema: s.exactly({ reason }) }),
   reads: ['disputes'],
-  responses: { 200: json('The case.', exactly({ caseId: id(MED_CASE.idPrefix) })) },
+  responses: { 200: json('The case.', s.exactly({ caseId: s.id(MED_CASE.idPrefix) })) },
   errors: ['case_not_open'],
-  handle: async (context) => {
-    const { params, body, services } = context;
-    const done = await services.platform.dismissReport(params.id, body.reason, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.dismissReport(context.params.id, context.body.reason, actorOf(context))),
 });
 
 export const OPERATOR_CASE_ROUTES: readonly Route[] = [

@@ -1,36 +1,24 @@
 import { reject } from '../../../domain/kernel/rejection.ts';
-import {
-  accepting,
-  anyInteger,
-  boolean,
-  described,
-  exactly,
-  listOf,
-  mode,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
 import { json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const queueText = described('The name of a queue.', string(100));
-const jobSchema = exactly({
-  id: string(),
-  queue: string(),
-  state: described(
+const queueText = s.described('The name of a queue.', s.string(100));
+const jobSchema = s.exactly({
+  id: s.string(),
+  queue: s.string(),
+  state: s.described(
     '`failed`: all attempts failed. `retry`: another attempt follows automatically.',
-    oneOfTexts(['failed', 'retry']),
+    s.oneOfTexts(['failed', 'retry']),
   ),
-  accountId: string(),
-  mode,
-  attempts: anyInteger,
-  error: string(),
-  failedAt: string(),
-  nextAttemptAt: orNull(string()),
+  accountId: s.string(),
+  mode: s.mode,
+  attempts: s.anyInteger,
+  error: s.string(),
+  failedAt: s.string(),
+  nextAttemptAt: s.orNull(s.string()),
 });
 
 const listFailedJobsRoute = route('GET', '/ops/v1/jobs', {
@@ -45,7 +33,7 @@ const listFailedJobsRoute = route('GET', '/ops/v1/jobs', {
   },
   refusesUnknownQuery: true,
   responses: {
-    200: json('The jobs.', exactly({ data: listOf(jobSchema), total })),
+    200: json('The jobs.', s.exactly({ data: s.listOf(jobSchema), total })),
   },
   handle: async ({ query, services: { platform } }) => {
     const { jobs, total: all } = await platform.listFailedJobs(query.queue ?? null, query.limit);
@@ -63,16 +51,16 @@ const redriveJobsRoute = route('POST', '/ops/v1/jobs/redrive', {
     'Restarts jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: accepting({
-      id: optional(described('The id of one job.', string(36, { pattern: UUID }))),
-      queue: optional(queueText),
-      all: optional(described('`true` restarts the failed jobs of every queue.', boolean)),
+    schema: s.accepting({
+      id: s.optional(s.described('The id of one job.', s.string(36, { pattern: UUID }))),
+      queue: s.optional(queueText),
+      all: s.optional(s.described('`true` restarts the failed jobs of every queue.', s.boolean)),
     }),
   }),
   responses: {
     200: json(
       'The restarted jobs. `payloads` is the number of work items in a job.',
-      exactly({ data: listOf(exactly({ id: string(), queue: string(), payloads: anyInteger })) }),
+      s.exactly({ data: s.listOf(s.exactly({ id: s.string(), queue: s.string(), payloads: s.anyInteger })) }),
     ),
   },
   errors: ['not_found'],

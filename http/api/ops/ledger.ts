@@ -4,46 +4,37 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
-import {
-  anyInteger,
-  boolean,
-  described,
-  exactly,
-  id,
-  listOf,
-  oneOfTexts,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { json, route } from '../../kernel/route.ts';
 import { paymentParam } from '../payments/payment.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const ledgerSchema = exactly({
-  isBalanced: boolean,
-  sums: described(
+const ledgerSchema = s.exactly({
+  isBalanced: s.boolean,
+  sums: s.described(
     'The sum of all postings by currency. It must be zero.',
-    listOf(exactly({ currency: string(), sum: anyInteger, postings: anyInteger })),
+    s.listOf(s.exactly({ currency: s.string(), sum: s.anyInteger, postings: s.anyInteger })),
   ),
-  disputes: described(
+  disputes: s.described(
     'The balance of the ledger account `disputes`: the platform’s gain, or its loss if negative.',
-    listOf(exactly({ accountId: id(ACCOUNT.idPrefix), mode: string(), currency: string(), rest: anyInteger })),
+    s.listOf(
+      s.exactly({ accountId: s.id(ACCOUNT.idPrefix), mode: s.string(), currency: s.string(), rest: s.anyInteger }),
+    ),
   ),
-  entries: described(
+  entries: s.described(
     'Entries that do not sum to zero. The list must be empty.',
-    listOf(exactly({ paymentId: orNull(id(PAYMENT.idPrefix)), revision: anyInteger, sum: anyInteger })),
+    s.listOf(s.exactly({ paymentId: s.orNull(s.id(PAYMENT.idPrefix)), revision: s.anyInteger, sum: s.anyInteger })),
   ),
-  balances: described(
+  balances: s.described(
     'Balances that differ from the sum of their postings. The list must be empty.',
-    listOf(
-      exactly({
-        accountId: id(ACCOUNT.idPrefix),
-        mode: string(),
-        currency: string(),
-        ledgerAccount: string(),
-        balance: anyInteger,
-        postings: anyInteger,
+    s.listOf(
+      s.exactly({
+        accountId: s.id(ACCOUNT.idPrefix),
+        mode: s.string(),
+        currency: s.string(),
+        ledgerAccount: s.string(),
+        balance: s.anyInteger,
+        postings: s.anyInteger,
       }),
     ),
   ),
@@ -82,31 +73,31 @@ const checkLedgerRoute = route('GET', '/ops/v1/ledger/check', {
   },
 });
 
-const paymentLedgerSchema = exactly({
-  paymentId: id(PAYMENT.idPrefix),
-  postings: described(
+const paymentLedgerSchema = s.exactly({
+  paymentId: s.id(PAYMENT.idPrefix),
+  postings: s.described(
     'The postings that follow from the events of the payment, in order.',
-    listOf(
-      exactly({
-        revision: described('The revision of the event.', anyInteger),
-        line: described('The position among the postings of the event, from 0.', anyInteger),
-        event: string(),
-        at: timestamp,
-        account: oneOfTexts(LEDGER_ACCOUNTS),
-        currency: string(),
-        amount: described('The amount in minor units. A credit is positive.', anyInteger),
-        sum: described('The sum of the ledger account for this payment, including this posting.', anyInteger),
-        what: described('What the posting does to the ledger account, and why.', string()),
+    s.listOf(
+      s.exactly({
+        revision: s.described('The revision of the event.', s.anyInteger),
+        line: s.described('The position among the postings of the event, from 0.', s.anyInteger),
+        event: s.string(),
+        at: s.timestamp,
+        account: s.oneOfTexts(LEDGER_ACCOUNTS),
+        currency: s.string(),
+        amount: s.described('The amount in minor units. A credit is positive.', s.anyInteger),
+        sum: s.described('The sum of the ledger account for this payment, including this posting.', s.anyInteger),
+        what: s.described('What the posting does to the ledger account, and why.', s.string()),
       }),
     ),
   ),
-  totals: described(
+  totals: s.described(
     'The sum of all postings by currency. It must be zero.',
-    listOf(exactly({ currency: string(), sum: anyInteger })),
+    s.listOf(s.exactly({ currency: s.string(), sum: s.anyInteger })),
   ),
-  differences: described(
+  differences: s.described(
     'Differences between the stored postings and those that follow from the events. The list must be empty.',
-    listOf(string()),
+    s.listOf(s.string()),
   ),
 });
 

@@ -9,24 +9,13 @@ import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { USER } from '../../../domain/user/user.ts';
 import type { EventSink } from '../../kernel/answers.ts';
-import {
-  anyInteger,
-  anyJson,
-  boolean,
-  described,
-  exactly,
-  id,
-  listOf,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/query.ts';
 import { json, pathParam, route } from '../../kernel/route.ts';
 import { upToThousand } from './paging.ts';
 import { FOR_OPERATORS } from './tags.ts';
 
-const position = described('A position in the event log; null until there is one.', orNull(string()));
+const position = s.described('A position in the event log; null until there is one.', s.orNull(s.string()));
 
 const listProjectionsRoute = route('GET', '/ops/v1/projections', {
   operationId: 'listProjections',
@@ -36,9 +25,9 @@ const listProjectionsRoute = route('GET', '/ops/v1/projections', {
   responses: {
     200: json(
       'The newest position in the log, and the position of each consumer.',
-      exactly({
+      s.exactly({
         head: position,
-        data: listOf(exactly({ name: string(), position, isCaughtUp: boolean })),
+        data: s.listOf(s.exactly({ name: s.string(), position, isCaughtUp: s.boolean })),
       }),
     ),
   },
@@ -48,29 +37,29 @@ const listProjectionsRoute = route('GET', '/ops/v1/projections', {
   },
 });
 
-export const eventSchema = exactly({
-  stream: string(),
-  revision: anyInteger,
-  type: string(),
-  recordedAt: string(),
-  data: described('The stored event data.', anyJson),
-  metadata: described('The actor, account, mode and cause of the event.', anyJson),
+export const eventSchema = s.exactly({
+  stream: s.string(),
+  revision: s.anyInteger,
+  type: s.string(),
+  recordedAt: s.string(),
+  data: s.described('The stored event data.', s.anyJson),
+  metadata: s.described('The actor, account, mode and cause of the event.', s.anyJson),
 });
-const requestSchema = exactly({
-  id: id(PREFIX.requestLog),
-  accountId: described(
+const requestSchema = s.exactly({
+  id: s.id(PREFIX.requestLog),
+  accountId: s.described(
     'The account of the caller; null for an operator of the platform.',
-    orNull(id(ACCOUNT.idPrefix)),
+    s.orNull(s.id(ACCOUNT.idPrefix)),
   ),
-  userId: orNull(id(USER.idPrefix)),
-  requestId: string(),
-  mode: described('`test` or `live`; null for a user, who acts in both modes.', orNull(string())),
-  method: string(),
-  path: string(),
-  status: anyInteger,
-  durationMs: anyInteger,
-  keyFingerprint: orNull(string()),
-  createdAt: timestamp,
+  userId: s.orNull(s.id(USER.idPrefix)),
+  requestId: s.string(),
+  mode: s.described('`test` or `live`; null for a user, who acts in both modes.', s.orNull(s.string())),
+  method: s.string(),
+  path: s.string(),
+  status: s.anyInteger,
+  durationMs: s.anyInteger,
+  keyFingerprint: s.orNull(s.string()),
+  createdAt: s.timestamp,
 });
 const shownRequest = ({ id: of, accountId, userId, logPosition: _, ...request }: LoggedRequest) => ({
   id: PREFIX.requestLog + of,
@@ -96,11 +85,11 @@ const showRequestRoute = route('GET', '/ops/v1/requests/{id}', {
   responses: {
     200: json(
       'At most 20 requests, and their events.',
-      exactly({
-        requests: listOf(requestSchema),
-        events: described(
+      s.exactly({
+        requests: s.listOf(requestSchema),
+        events: s.described(
           'The caused events; null if the log was moved or restored since.',
-          orNull(listOf(eventSchema)),
+          s.orNull(s.listOf(eventSchema)),
         ),
       }),
     ),
@@ -138,9 +127,9 @@ const showStreamRoute = route('GET', '/ops/v1/events/{stream}', {
   responses: {
     200: json(
       'The events, and the revision at which the next page starts.',
-      exactly({
-        data: listOf(eventSchema),
-        nextFrom: described('Pass it as `from` to get the next page; null on the last page.', orNull(anyInteger)),
+      s.exactly({
+        data: s.listOf(eventSchema),
+        nextFrom: s.described('Pass it as `from` to get the next page; null on the last page.', s.orNull(s.anyInteger)),
       }),
     ),
   },
@@ -196,7 +185,7 @@ export const rebuildProjectionRoute = route('POST', '/ops/v1/projections/{name}/
   description:
     'Rebuilds a read model beside the live copy and then swaps them. The next call resumes an interrupted rebuild.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
+  responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: s.anyJson } },
   handle: async ({ params: { name }, services: { platform, closing } }) => {
     if (name !== 'all' && !platform.readModels.includes(name))
       return reject('not_found', 'There is no such read model.');
@@ -213,7 +202,7 @@ export const verifyProjectionsRoute = route('POST', '/ops/v1/projections/verify'
   description:
     'Compares every read model with a replay of the event log, and each row with the fold of its stream. The response streams progress, then a report.',
   ...FOR_OPERATORS,
-  responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
+  responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: s.anyJson } },
   handle: async ({ services: { platform, closing } }) =>
     streaming(closing, async (sink, signal) => sink.send('report', await platform.verify(signal, progressTo(sink)))),
 });

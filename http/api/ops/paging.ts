@@ -2,7 +2,7 @@
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
-import { anyInteger, boolean, described, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
 
 /** The `limit` of a list without pages. */
@@ -12,7 +12,7 @@ export const ofAccount = matching(
   'an acct_ id',
   (text) => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix) ?? undefined,
 );
-export const total = described('The total number, including items beyond the limit.', anyInteger);
+export const total = s.described('The total number, including items beyond the limit.', s.anyInteger);
 
 /** The query of a paged list. `parse` reads the cursor and returns null if it is invalid. */
 export const pageQuery = <Id>(what: string, parse: (text: string) => Id | null) => ({
@@ -25,8 +25,8 @@ export const pageQuery = <Id>(what: string, parse: (text: string) => Id | null) 
   ),
 });
 
-export const pageSchema = <Item extends Parameters<typeof listOf>[0]>(item: Item) =>
-  exactly({ data: listOf(item), hasMore: boolean, nextCursor: orNull(string()) });
+export const pageSchema = <Item extends Parameters<typeof s.listOf>[0]>(item: Item) =>
+  s.exactly({ data: s.listOf(item), hasMore: s.boolean, nextCursor: s.orNull(s.string()) });
 
 export const NO_CURSOR = reject('invalid_cursor', 'startingAfter does not match an existing item.', {
   param: 'startingAfter',

@@ -1,20 +1,9 @@
 // Routes of parked streams, which a read model or process no longer follows, for operators of the platform (rule O1).
 
 import { recordedEventView } from '../../../application/core/eventView.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
-import {
-  accepting,
-  anyInteger,
-  described,
-  exactly,
-  listOf,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
@@ -22,18 +11,18 @@ import { FOR_OPERATORS } from './tags.ts';
 
 const OF_CONSUMER = 'Only streams that this read model or process parked.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);
-const consumer = optional(described(OF_CONSUMER, string(100)));
+const consumer = s.optional(s.described(OF_CONSUMER, s.string(100)));
 
-const parkedSchema = exactly({
-  consumer: string(),
-  stream: string(),
-  accountId: orNull(string()),
-  mode: orNull(string()),
-  revision: described('The revision of the first event that was not applied.', anyInteger),
-  eventId: string(),
-  eventType: string(),
-  error: string(),
-  parkedAt: timestamp,
+const parkedSchema = s.exactly({
+  consumer: s.string(),
+  stream: s.string(),
+  accountId: s.orNull(s.string()),
+  mode: s.orNull(s.string()),
+  revision: s.described('The revision of the first event that was not applied.', s.anyInteger),
+  eventId: s.string(),
+  eventType: s.string(),
+  error: s.string(),
+  parkedAt: s.timestamp,
 });
 
 const listParkedRoute = route('GET', '/ops/v1/parked', {
@@ -47,7 +36,7 @@ const listParkedRoute = route('GET', '/ops/v1/parked', {
   responses: {
     200: json(
       'The parked streams. Each has the first event that was not applied, and the error.',
-      exactly({ data: listOf(parkedSchema) }),
+      s.exactly({ data: s.listOf(parkedSchema) }),
     ),
   },
   handle: async ({ query, services: { platform } }) => ({
@@ -69,7 +58,7 @@ const showParkedRoute = route('GET', '/ops/v1/parked/{stream}', {
   responses: {
     200: json(
       'The consumers that parked the stream, and its waiting events.',
-      exactly({ parked: listOf(parkedSchema), events: listOf(eventSchema) }),
+      s.exactly({ parked: s.listOf(parkedSchema), events: s.listOf(eventSchema) }),
     ),
   },
   handle: async ({ params: { stream }, query, services: { platform } }) => {
@@ -87,17 +76,17 @@ const waitLimit = (closing: AbortSignal): AbortSignal =>
 const RESUMED = {
   200: json(
     'The outcome of each stream within 20 seconds.',
-    exactly({
-      data: listOf(
-        exactly({
-          consumer: string(),
-          stream: string(),
-          outcome: described(
+    s.exactly({
+      data: s.listOf(
+        s.exactly({
+          consumer: s.string(),
+          stream: s.string(),
+          outcome: s.described(
             '`taken`: the stream is no longer parked. `parked`: it is parked again. `waiting`: it is processed as soon as a projector and a worker run.',
-            oneOfTexts(['taken', 'parked', 'waiting']),
+            s.oneOfTexts(['taken', 'parked', 'waiting']),
           ),
-          revision: described('The revision of the event at which the stream is parked now.', orNull(anyInteger)),
-          error: orNull(string()),
+          revision: s.described('The revision of the event at which the stream is parked now.', s.orNull(s.anyInteger)),
+          error: s.orNull(s.string()),
         }),
       ),
     }),
@@ -109,7 +98,7 @@ const retryAllParkedRoute = route('POST', '/ops/v1/parked/retry', {
   summary: 'Retry all parked streams',
   description: 'Retries all parked streams after a fix. The waiting events of each stream are applied in order.',
   ...FOR_OPERATORS,
-  body: jsonBody({ schema: accepting({ consumer }) }),
+  body: jsonBody({ schema: s.accepting({ consumer }) }),
   responses: RESUMED,
   handle: async ({ body, services: { platform, closing } }) => {
     const which = { stream: null, consumer: body.consumer ?? null };
@@ -123,7 +112,7 @@ const retryParkedRoute = route('POST', '/ops/v1/parked/{stream}/retry', {
   summary: 'Retry a parked stream',
   description: 'Retries one parked stream after a fix. Its waiting events are applied in order.',
   ...FOR_OPERATORS,
-  body: jsonBody({ schema: accepting({ consumer }) }),
+  body: jsonBody({ schema: s.accepting({ consumer }) }),
   responses: RESUMED,
   handle: async ({ params: { stream }, body, services: { platform, closing } }) => {
     const data = await platform.retryParked({ stream, consumer: body.consumer ?? null }, waitLimit(closing));
@@ -143,16 +132,16 @@ const skipParkedRoute = route('POST', '/ops/v1/parked/{stream}/skip', {
     'Skips the event at which a stream is parked and applies the events after it. The log records the reason.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: accepting({
-      reason: described(
+    schema: s.accepting({
+      reason: s.described(
         'The reason, which is recorded in the log. Don’t include personal data.',
-        string(REASON_LENGTH_MAX),
+        s.string(REASON_LENGTH_MAX),
       ),
       consumer,
-      force: optional(
-        described(
+      force: s.optional(
+        s.described(
           'The read models and processes that may skip the event although they would miss money or data that merchants see.',
-          listOf(string(100), { maxItems: CONSUMERS_MAX }),
+          s.listOf(s.string(100), { maxItems: CONSUMERS_MAX }),
         ),
       ),
     }),

@@ -1,48 +1,36 @@
 // Routes for the held money of all accounts, for operators of the platform (rule O1).
 
-import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
+import { heldSettlementOf } from '../../../application/payments/heldPayments.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
-import {
-  accepting,
-  anyInteger,
-  boolean,
-  described,
-  exactly,
-  id,
-  listOf,
-  mode,
-  optional,
-  orNull,
-  string,
-} from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { paymentParam } from './payment.ts';
 
-const heldSchema = exactly({
-  paymentId: id(PAYMENT.idPrefix),
-  accountId: id(ACCOUNT.idPrefix),
-  mode,
-  amount: described('The amount in minor units.', anyInteger),
-  currency: string(),
-  providerPaymentId: described(
+const heldSchema = s.exactly({
+  paymentId: s.id(PAYMENT.idPrefix),
+  accountId: s.id(ACCOUNT.idPrefix),
+  mode: s.mode,
+  amount: s.described('The amount in minor units.', s.anyInteger),
+  currency: s.string(),
+  providerPaymentId: s.described(
     'The end-to-end id of the Pix, or the id of the return, Pix-out or refund that was confirmed late.',
-    string(),
+    s.string(),
   ),
-  payerName: orNull(string()),
-  expectedPayerTaxId: orNull(string()),
-  reason: described(
+  payerName: s.orNull(s.string()),
+  expectedPayerTaxId: s.orNull(s.string()),
+  reason: s.described(
     'Why the money was not credited. `no_payer_document`: it can still be credited. `confirmed_late`: the provider paid after it had refused.',
-    string(),
+    s.string(),
   ),
-  returnRefused: described(
+  returnRefused: s.described(
     'Why the provider refused to return the money; null if no return was requested.',
-    orNull(string()),
+    s.orNull(s.string()),
   ),
-  heldSince: string(),
+  heldSince: s.string(),
 });
 
 const listHeldRoute = route('GET', '/ops/v1/held', {
@@ -57,7 +45,7 @@ const listHeldRoute = route('GET', '/ops/v1/held', {
   responses: {
     200: json(
       'The held amounts, and the total number of payments concerned.',
-      exactly({ data: listOf(heldSchema), total }),
+      s.exactly({ data: s.listOf(heldSchema), total }),
     ),
   },
   handle: async ({ query, services: { platform } }) => {
@@ -66,7 +54,7 @@ const listHeldRoute = route('GET', '/ops/v1/held', {
   },
 });
 
-const reviewedSchema = exactly({ paymentId: id(PAYMENT.idPrefix), status: string(), isNew: boolean });
+const reviewedSchema = s.exactly({ paymentId: s.id(PAYMENT.idPrefix), status: s.string(), isNew: s.boolean });
 const REVIEWED = {
   200: json('The status of the payment. `isNew` is false if the same decision was made before.', reviewedSchema),
 } as const;
@@ -79,10 +67,8 @@ const releaseHeldRoute = route('POST', '/ops/v1/held/{id}/release', {
   ...FOR_OPERATORS,
   responses: REVIEWED,
   errors: ['held_already_settled'],
-  handle: async (context) => {
-    const done = await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null);
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null)),
 });
 
 const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
@@ -93,8 +79,8 @@ const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
     'Returns a held Pix to its payer. If the bank rejected an earlier return, it is requested again. The payment becomes refunded once the bank accepts.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: accepting({
-      providerPaymentId: optional(described('Only this Pix, if the payment has several held ones.', string(64))),
+    schema: s.accepting({
+      providerPaymentId: s.optional(s.described('Only this Pix, if the payment has several held ones.', s.string(64))),
     }),
   }),
   responses: REVIEWED,
@@ -102,8 +88,7 @@ const returnHeldRoute = route('POST', '/ops/v1/held/{id}/return', {
   handle: async (context) => {
     const { params, body, services } = context;
     const pix = body.providerPaymentId ?? null;
-    const done = await services.platform.reviewHeld(params.id, 'return', actorOf(context), pix);
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.reviewHeld(params.id, 'return', actorOf(context), pix));
   },
 });
 
@@ -115,26 +100,24 @@ const settleHeldRoute = route('POST', '/ops/v1/held/{id}/settle', {
     'Settles a return that the bank refuses permanently: pays the amount to a Pix key, or writes it off to the platform’s account.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: exactly({
-      pixOut: optional(described('The Pix key to pay the amount to. The platform bears the fee.', string(77))),
-      writtenOff: optional(described('`true` writes the amount off to the platform’s account.', boolean)),
-      reason: string(500),
-      providerPaymentId: optional(described('Only this Pix, if the payment has several refused returns.', string(64))),
+    schema: s.exactly({
+      pixOut: s.optional(s.described('The Pix key to pay the amount to. The platform bears the fee.', s.string(77))),
+      writtenOff: s.optional(s.described('`true` writes the amount off to the platform’s account.', s.boolean)),
+      reason: s.string(500),
+      providerPaymentId: s.optional(
+        s.described('Only this Pix, if the payment has several refused returns.', s.string(64)),
+      ),
     }),
   }),
   responses: REVIEWED,
-  errors: ['held_already_settled'],
+  errors: ['held_already_settled', 'payment_erased'],
   handle: async (context) => {
     const { params, body, services } = context;
     const settlement = heldSettlementOf(body);
     if (isRejection(settlement)) return settlement;
-    const done = await services.platform.reviewHeld(
-      params.id,
-      settlement,
-      actorOf(context),
-      body.providerPaymentId ?? null,
+    return ok(
+      await services.platform.reviewHeld(params.id, settlement, actorOf(context), body.providerPaymentId ?? null),
     );
-    return isRejection(done) ? done : { status: 200, body: done };
   },
 });
 

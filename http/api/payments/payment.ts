@@ -7,18 +7,8 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import {
-  anyJson,
-  boolean,
-  constant,
-  described,
-  exactly,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-} from '../../kernel/jsonSchema.ts';
-import { actorOf, json, type KeyContext, pathParam, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, json, type KeyContext, ok, pathParam, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
@@ -62,7 +52,7 @@ export const getPaymentRoute = route('GET', '/v1/payments/{id}', {
   },
 });
 
-const statusSchema = described('The status of the payment.', oneOfTexts(TRANSACTION_STATUSES));
+const statusSchema = s.described('The status of the payment.', s.oneOfTexts(TRANSACTION_STATUSES));
 
 export const cancelPaymentRoute = route('POST', '/v1/payments/{id}/cancel', {
   operationId: 'cancelPayment',
@@ -81,8 +71,8 @@ export const cancelPaymentRoute = route('POST', '/v1/payments/{id}/cancel', {
   },
 });
 
-const resendSchema = exactly({
-  resent: described('Whether any endpoint is subscribed to these webhooks.', boolean),
+const resendSchema = s.exactly({
+  resent: s.described('Whether any endpoint is subscribed to these webhooks.', s.boolean),
   status: statusSchema,
 });
 
@@ -101,22 +91,21 @@ export const resendWebhookRoute = route('POST', '/v1/payments/{id}/resend-webhoo
   handle: async (context) => {
     const { caller, params, services } = context;
     assertFollowed(context, params.id);
-    const done = await services.resendWebhook(caller.tenant, params.id, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.resendWebhook(caller.tenant, params.id, actorOf(context)));
   },
 });
 
-const maybeText = (description: string) => orNull(described(description, string()));
-const providerStatusSchema = exactly({
+const maybeText = (description: string) => s.orNull(s.described(description, s.string()));
+const providerStatusSchema = s.exactly({
   localStatus: statusSchema,
   provider: maybeText('The name of the provider.'),
   providerTransactionId: maybeText('The provider’s id of the payment.'),
   providerStatus: maybeText('The provider’s status of the payment.'),
-  rawResponse: described('The provider’s response, unchanged.', anyJson),
-  error: optional(
-    described(
+  rawResponse: s.described('The provider’s response, unchanged.', s.anyJson),
+  error: s.optional(
+    s.described(
       'Present if the payment was never sent to a provider.',
-      constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE'),
+      s.constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE'),
     ),
   ),
 });
@@ -149,9 +138,9 @@ export const providerStatusRoute = route('GET', '/v1/payments/{id}/provider-stat
   },
 });
 
-const receiptSchema = exactly({
-  contentType: constant('application/pdf'),
-  base64: described('The PDF file, in base64.', string()),
+const receiptSchema = s.exactly({
+  contentType: s.constant('application/pdf'),
+  base64: s.described('The PDF file, in base64.', s.string()),
 });
 
 const NO_RECEIPT = reject(

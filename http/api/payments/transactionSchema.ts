@@ -4,69 +4,54 @@ import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { URL_LENGTH_MAX } from '../../../domain/charge/request.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
-import {
-  accepting,
-  anyInteger,
-  anyObject,
-  described,
-  exactly,
-  id,
-  idempotencyKey,
-  integer,
-  listOf,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 
-export const createPaymentBody = accepting({
-  amount: integer(AMOUNT_MIN, AMOUNT_MAX, 'The amount in minor units. Some methods have a lower maximum.'),
-  currency: optional(string(8, { minLength: 3, description: 'The currency code. Default: BRL.' })),
-  paymentMethods: listOf(oneOfTexts(PAYMENT_METHODS), {
+export const createPaymentBody = s.accepting({
+  amount: s.integer(AMOUNT_MIN, AMOUNT_MAX, 'The amount in minor units. Some methods have a lower maximum.'),
+  currency: s.optional(s.string(8, { minLength: 3, description: 'The currency code. Default: BRL.' })),
+  paymentMethods: s.listOf(s.oneOfTexts(PAYMENT_METHODS), {
     minItems: 1,
     maxItems: PAYMENT_METHODS.length,
     uniqueItems: true,
     description: 'The methods to offer. The payer chooses one of them.',
   }),
-  customerId: optional(described('Your own id of the customer. Webhooks contain it.', string(128))),
-  customerName: optional(described('Name of the customer.', string(200))),
-  customerDocument: optional(described('CPF, CNPJ, NIF or another tax id.', string(32))),
-  customerEmail: optional(described('Email address (RFC 5322).', string(254))),
-  metadata: optional(
-    described(
+  customerId: s.optional(s.described('Your own id of the customer. Webhooks contain it.', s.string(128))),
+  customerName: s.optional(s.described('Name of the customer.', s.string(200))),
+  customerDocument: s.optional(s.described('CPF, CNPJ, NIF or another tax id.', s.string(32))),
+  customerEmail: s.optional(s.described('Email address (RFC 5322).', s.string(254))),
+  metadata: s.optional(
+    s.described(
       'Your own data. The card page redirects the payer to `returnUrl`. MBWAY requires `phone` in E.164 format.',
-      anyObject,
+      s.anyObject,
     ),
   ),
-  webhookUrl: optional(
-    described('The URL for webhooks of this payment, instead of the registered endpoints.', string(URL_LENGTH_MAX)),
+  webhookUrl: s.optional(
+    s.described('The URL for webhooks of this payment, instead of the registered endpoints.', s.string(URL_LENGTH_MAX)),
   ),
-  idempotencyKey,
+  idempotencyKey: s.idempotencyKey,
 });
 
-const maybeText = (description: string) => orNull(described(description, string()));
-const maybeTime = (description: string) => orNull(described(description, timestamp));
-const maybeInteger = (description: string) => orNull(described(description, anyInteger));
+const maybeText = (description: string) => s.orNull(s.described(description, s.string()));
+const maybeTime = (description: string) => s.orNull(s.described(description, s.timestamp));
+const maybeInteger = (description: string) => s.orNull(s.described(description, s.anyInteger));
 
 const submitted = {
-  id: described('The raw id of the payment.', id('')),
-  status: described('The status of the payment.', oneOfTexts(TRANSACTION_STATUSES)),
-  amount: described('The amount in minor units.', anyInteger),
-  currency: described('The currency code, such as BRL or USDT.', string()),
-  paymentMethods: described('The methods that the payer can choose from.', listOf(string())),
+  id: s.described('The raw id of the payment.', s.id('')),
+  status: s.described('The status of the payment.', s.oneOfTexts(TRANSACTION_STATUSES)),
+  amount: s.described('The amount in minor units.', s.anyInteger),
+  currency: s.described('The currency code, such as BRL or USDT.', s.string()),
+  paymentMethods: s.described('The methods that the payer can choose from.', s.listOf(s.string())),
 };
 const customer = {
   customerName: maybeText('Name of the customer, as submitted.'),
   customerDocument: maybeText('Tax id of the customer, as submitted.'),
   customerEmail: maybeText('Email address of the customer, as submitted.'),
-  metadata: described('Your own data, as submitted.', anyObject),
+  metadata: s.described('Your own data, as submitted.', s.anyObject),
 };
 
-export const createdPaymentSchema = exactly({ ...submitted, ...customer, createdAt: timestamp });
+export const createdPaymentSchema = s.exactly({ ...submitted, ...customer, createdAt: s.timestamp });
 
-export const transactionSchema = exactly({
+export const transactionSchema = s.exactly({
   ...submitted,
   paidWith: maybeText('The method with which the payer paid.'),
   ...customer,
@@ -92,14 +77,14 @@ export const transactionSchema = exactly({
   providerFee: maybeInteger('The acquirer’s fee, in minor units.'),
   platformFee: maybeInteger('The platform’s fee, in minor units.'),
   netAmount: maybeInteger('The amount less both fees.'),
-  amountRefunded: described('The sum of the completed refunds.', anyInteger),
-  createdAt: timestamp,
+  amountRefunded: s.described('The sum of the completed refunds.', s.anyInteger),
+  createdAt: s.timestamp,
   paidAt: maybeTime('When the payment was settled.'),
 });
 
-export const paymentListSchema = exactly({
-  data: listOf(exactly({ ...transactionSchema.properties, id: described('`tx_` and the raw id.', id('tx_')) })),
-  total: described('The number of payments on all pages.', anyInteger),
-  page: described('The requested page.', anyInteger),
-  limit: described('The requested limit.', anyInteger),
+export const paymentListSchema = s.exactly({
+  data: s.listOf(s.exactly({ ...transactionSchema.properties, id: s.described('`tx_` and the raw id.', s.id('tx_')) })),
+  total: s.described('The number of payments on all pages.', s.anyInteger),
+  page: s.described('The requested page.', s.anyInteger),
+  limit: s.described('The requested limit.', s.anyInteger),
 });

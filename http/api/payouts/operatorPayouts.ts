@@ -2,17 +2,17 @@
 import type { ListedPayout } from '../../../application/ports/readModels/payouts.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { described, exactly, id, listOf, mode } from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
-const schema = exactly({
-  accountId: id(ACCOUNT.idPrefix),
-  mode,
-  payout: described('The payout, as the merchant sees it.', payoutSchema),
+const schema = s.exactly({
+  accountId: s.id(ACCOUNT.idPrefix),
+  mode: s.mode,
+  payout: s.described('The payout, as the merchant sees it.', payoutSchema),
 });
 const shown = ({ tenant, payout }: ListedPayout) => ({
   accountId: ACCOUNT.idPrefix + tenant.accountId,
@@ -28,7 +28,7 @@ const listRoute = route('GET', '/ops/v1/payouts', {
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
   reads: ['payouts'],
-  responses: { 200: json('The payouts.', exactly({ data: listOf(schema), total })) },
+  responses: { 200: json('The payouts.', s.exactly({ data: s.listOf(schema), total })) },
   handle: async ({ query, services: { platform } }) => {
     const { payouts, total: all } = await platform.listPayouts(query.accountId ?? null, query.limit);
     return { status: 200, body: { data: payouts.map(shown), total: all } };
@@ -67,8 +67,7 @@ const approveRoute = route('POST', '/ops/v1/payouts/{id}/approve', {
   handle: async (context) => {
     const { params, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
-    const done = await services.platform.reviewPayoutOfAny(params.id, { verdict: 'approved' }, by);
-    return isRejection(done) ? done : { status: 200, body: shown(done) };
+    return ok(await services.platform.reviewPayoutOfAny(params.id, { verdict: 'approved' }, by), shown);
   },
 });
 
@@ -83,8 +82,7 @@ const rejectRoute = route('POST', '/ops/v1/payouts/{id}/reject', {
     const { params, body, caller, services } = context;
     const by = { ...actorOf(context), userId: caller.userId };
     const verdict = { verdict: 'rejected', reason: body.reason ?? null } as const;
-    const done = await services.platform.reviewPayoutOfAny(params.id, verdict, by);
-    return isRejection(done) ? done : { status: 200, body: shown(done) };
+    return ok(await services.platform.reviewPayoutOfAny(params.id, verdict, by), shown);
   },
 });
 

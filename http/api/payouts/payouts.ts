@@ -1,8 +1,7 @@
 // Routes of payouts (rules Y1–Y5).
 
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
-import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId, parsePrefixedId, type Tenant } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
@@ -12,7 +11,7 @@ import { requestedPayoutView } from '../../../domain/payout/presentation.ts';
 import { payoutProblems } from '../../../domain/payout/request.ts';
 import { PAYOUT_STATUSES, type PayoutView } from '../../../domain/presentation/payout.ts';
 import type { Caller, SessionCaller } from '../../kernel/callers.ts';
-import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { actorOf, created, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertCaughtUp } from '../../kernel/upToDate.ts';
@@ -192,9 +191,9 @@ const receiptRoute = route('GET', '/v1/payouts/{id}/receipt', {
   responses: {
     200: json(
       'The receipt.',
-      exactly({
-        contentType: constant('application/pdf'),
-        base64: described('The PDF file, in base64.', string()),
+      s.exactly({
+        contentType: s.constant('application/pdf'),
+        base64: s.described('The PDF file, in base64.', s.string()),
       }),
     ),
   },

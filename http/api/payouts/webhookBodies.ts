@@ -1,16 +1,16 @@
 // The bodies of payout webhooks of the older family (contract.md Events).
-import { exactly, id, optional } from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { paymentChange, paymentOrigin } from '../payments/webhookBodies.ts';
 import { legacyBody } from '../webhooks/webhookBodies.ts';
 
 export const withdrawalBody = legacyBody(
-  exactly({
+  s.exactly({
     transactionId: {
-      ...id('tx_'),
+      ...s.id('tx_'),
       description: 'The refunded payment. For a requested payout, `tx_` and the raw id of the payout.',
     },
-    withdrawalId: id('po_'),
-    refundId: optional({ ...id('rf_'), description: 'The cash-out refund. Omitted for a requested payout.' }),
+    withdrawalId: s.id('po_'),
+    refundId: s.optional({ ...s.id('rf_'), description: 'The cash-out refund. Omitted for a requested payout.' }),
     ...paymentChange,
     ...paymentOrigin,
   }),

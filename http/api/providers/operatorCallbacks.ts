@@ -7,19 +7,9 @@ import {
 } from '../../../application/ports/providerCallbacks.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
-import {
-  anyInteger,
-  described,
-  exactly,
-  id,
-  listOf,
-  oneOfTexts,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import { connectionParam } from './operatorConnections.ts';
@@ -30,24 +20,24 @@ const callbackParam = {
   parse: (text: string) => (isCallbackId(text) ? text : reject('not_found', 'There is no such callback.')),
 } as const;
 
-const callbackSchema = exactly({
-  id: string(),
-  connectionId: id(PROVIDER_CONNECTION.idPrefix),
-  receivedAt: timestamp,
-  lastReceivedAt: described('When the same body last arrived.', timestamp),
-  times: described('How often the same body arrived.', anyInteger),
-  outcome: described('What came of it; null until it is handled.', orNull(oneOfTexts(CALLBACK_OUTCOMES))),
-  findings: listOf(
-    exactly({
-      outcome: oneOfTexts(OPEN_OUTCOMES),
-      reference: described('The end-to-end id, or the id of a sent payment.', string()),
-      txid: orNull(string()),
-      because: described('The reason, such as `no_txid`, `unknown_txid`, `other_txid` or `not_found`.', string()),
+const callbackSchema = s.exactly({
+  id: s.string(),
+  connectionId: s.id(PROVIDER_CONNECTION.idPrefix),
+  receivedAt: s.timestamp,
+  lastReceivedAt: s.described('When the same body last arrived.', s.timestamp),
+  times: s.described('How often the same body arrived.', s.anyInteger),
+  outcome: s.described('What came of it; null until it is handled.', s.orNull(s.oneOfTexts(CALLBACK_OUTCOMES))),
+  findings: s.listOf(
+    s.exactly({
+      outcome: s.oneOfTexts(OPEN_OUTCOMES),
+      reference: s.described('The end-to-end id, or the id of a sent payment.', s.string()),
+      txid: s.orNull(s.string()),
+      because: s.described('The reason, such as `no_txid`, `unknown_txid`, `other_txid` or `not_found`.', s.string()),
     }),
   ),
-  resolvedAt: orNull(timestamp),
-  resolvedBy: orNull(string()),
-  resolvedReason: orNull(string()),
+  resolvedAt: s.orNull(s.timestamp),
+  resolvedBy: s.orNull(s.string()),
+  resolvedReason: s.orNull(s.string()),
 });
 export const callbackView = ({ connectionId, resolved, ...callback }: ListedCallback) => ({
   ...callback,
@@ -76,7 +66,7 @@ const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
     outcome: oneOf('Only callbacks with this outcome, resolved ones included.', CALLBACK_OUTCOMES),
   },
   refusesUnknownQuery: true,
-  responses: { 200: json('The callbacks.', exactly({ data: listOf(callbackSchema), total })) },
+  responses: { 200: json('The callbacks.', s.exactly({ data: s.listOf(callbackSchema), total })) },
   handle: async ({ params, query, services: { platform } }) => {
     const connection = await platform.showConnection(params.id);
     if (isRejection(connection)) return connection;
@@ -95,10 +85,10 @@ const resolveRoute = route('POST', '/ops/v1/providers/{id}/callbacks/{callback}/
   ...FOR_OPERATORS,
   params: { ...connectionParam, callback: callbackParam },
   body: jsonBody({
-    schema: exactly({
-      reason: described(
+    schema: s.exactly({
+      reason: s.described(
         'What the operator found, for the records.',
-        string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
+        s.string(REASON_MAX, { minLength: 1, pattern: '\\S' }),
       ),
     }),
   }),
@@ -106,8 +96,7 @@ const resolveRoute = route('POST', '/ops/v1/providers/{id}/callbacks/{callback}/
   handle: async (context) => {
     const { params, body, services } = context;
     const { actor } = actorOf(context);
-    const done = await services.platform.resolveCallback(params.id, params.callback, actor, body.reason);
-    return isRejection(done) ? done : { status: 200, body: callbackView(done) };
+    return ok(await services.platform.resolveCallback(params.id, params.callback, actor, body.reason), callbackView);
   },
 });
 

@@ -5,8 +5,8 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, type ConnectionId, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
-import { accepting, exactly, listOf } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import * as s from '../../kernel/jsonSchema.ts';
+import { actorOf, type Frozen, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 import {
   addConnectionBody,
@@ -82,7 +82,7 @@ const listRoute = route('GET', '/ops/v1/providers', {
   ...FOR_OPERATORS,
   reads: COUNTED_IN,
   responses: {
-    200: { kind: 'json', description: 'The connections.', schema: exactly({ data: listOf(connectionSchema) }) },
+    200: { kind: 'json', description: 'The connections.', schema: s.exactly({ data: s.listOf(connectionSchema) }) },
   },
   handle: async ({ services: { platform } }) => ({ status: 200, body: { data: await platform.listConnections() } }),
 });
@@ -113,11 +113,14 @@ const changeRoute = route('PATCH', '/ops/v1/providers/{id}', {
     'Changes the given settings; all processes use them within about a second. A new certificate comes with its private key.',
   body: jsonBody({ schema: changeConnectionBody }),
   errors: ['invalid_connection'],
-  handle: async (context) => {
-    const { params, body, services } = context;
-    const done = await services.platform.changeProviderConnection(params.id, changeOf(body), actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async (context) =>
+    ok(
+      await context.services.platform.changeProviderConnection(
+        context.params.id,
+        changeOf(context.body),
+        actorOf(context),
+      ),
+    ),
 });
 
 const switchRoute = (
@@ -131,11 +134,8 @@ const switchRoute = (
     operationId: `${name}Provider`,
     summary,
     description,
-    handle: async (context) => {
-      const { params, services } = context;
-      const done = await services.platform.switchProviderConnection(params.id, to, actorOf(context));
-      return isRejection(done) ? done : { status: 200, body: done };
-    },
+    handle: async (context) =>
+      ok(await context.services.platform.switchProviderConnection(context.params.id, to, actorOf(context))),
   });
 
 const removeRoute = route('DELETE', '/ops/v1/providers/{id}', {
@@ -159,13 +159,12 @@ const rotateClientSecretRoute = route('POST', '/ops/v1/providers/{id}/client-sec
   operationId: 'rotateProviderClientSecret',
   summary: 'Replace the client secret of a provider connection',
   description: 'Stores a new client secret. New tokens are requested with it within about a second.',
-  body: jsonBody({ schema: accepting({ clientSecret }) }),
+  body: jsonBody({ schema: s.accepting({ clientSecret }) }),
   errors: ['invalid_connection'],
   handle: async (context) => {
     const { params, body, services } = context;
     const by = actorOf(context);
-    const done = await services.platform.rotateProviderClientSecret(params.id, body.clientSecret, by);
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await services.platform.rotateProviderClientSecret(params.id, body.clientSecret, by));
   },
 });
 
@@ -177,11 +176,8 @@ const rotateCallbackSecretRoute = route('POST', '/ops/v1/providers/{id}/callback
   params: connectionParam,
   ...FOR_OPERATORS,
   responses: { 200: json('The new callback URL.', rotatedSchema) },
-  handle: async (context) => {
-    const { params, services } = context;
-    const done = await services.platform.rotateProviderCallbackSecret(params.id, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.rotateProviderCallbackSecret(context.params.id, actorOf(context))),
 });
 
 const checkRoute = route('POST', '/ops/v1/providers/{id}/check', {
@@ -213,10 +209,8 @@ const registerWebhookRoute = route('POST', '/ops/v1/providers/{id}/webhook', {
   operationId: 'registerProviderWebhook',
   summary: 'Register the callback URL at the institution',
   description: 'Registers the connection’s callback URL for its Pix key. Replaces the URL registered before.',
-  handle: async ({ params, services: { platform }, apart }) => {
-    const done = await apart(platform.registerProviderWebhook(params.id));
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async ({ params, services: { platform }, apart }) =>
+    ok(await apart(platform.registerProviderWebhook(params.id))),
 });
 
 const showWebhookRoute = route('GET', '/ops/v1/providers/{id}/webhook', {
@@ -224,10 +218,7 @@ const showWebhookRoute = route('GET', '/ops/v1/providers/{id}/webhook', {
   operationId: 'showProviderWebhook',
   summary: 'Show the callback URL registered at the institution',
   description: 'Asks the institution which URL is registered for the Pix key.',
-  handle: async ({ params, services: { platform }, apart }) => {
-    const done = await apart(platform.showProviderWebhook(params.id));
-    return isRejection(done) ? done : { status: 200, body: done };
-  },
+  handle: async ({ params, services: { platform }, apart }) => ok(await apart(platform.showProviderWebhook(params.id))),
 });
 
 export const OPERATOR_CONNECTION_ROUTES: readonly Route[] = [

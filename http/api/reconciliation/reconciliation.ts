@@ -3,22 +3,9 @@ import { FINDING_KINDS, type Finding } from '../../../application/ports/provider
 import { type ConnectionId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
-import {
-  accepting,
-  anyInteger,
-  boolean,
-  described,
-  exactly,
-  id,
-  listOf,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching, oneOf } from '../../kernel/query.ts';
-import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
 
@@ -36,19 +23,21 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
     'Requests a comparison of one provider connection, or of all that are enabled or draining, and waits up to 20 s for its end. Otherwise the program continues it. `retryAt`: the institution gives no answer and is asked again then.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: accepting({ connection: optional(described('The `pc_` id of a connection; all if omitted.', string())) }),
+    schema: s.accepting({
+      connection: s.optional(s.described('The `pc_` id of a connection; all if omitted.', s.string())),
+    }),
   }),
   responses: {
     200: json(
       'The connections.',
-      exactly({
-        requestedAt: timestamp,
-        isDone: boolean,
-        connections: listOf(
-          exactly({
-            connection: id(PROVIDER_CONNECTION.idPrefix),
-            comparedAt: orNull(timestamp),
-            retryAt: orNull(timestamp),
+      s.exactly({
+        requestedAt: s.timestamp,
+        isDone: s.boolean,
+        connections: s.listOf(
+          s.exactly({
+            connection: s.id(PROVIDER_CONNECTION.idPrefix),
+            comparedAt: s.orNull(s.timestamp),
+            retryAt: s.orNull(s.timestamp),
           }),
         ),
       }),
@@ -59,26 +48,28 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
     const connectionId = body.connection === undefined ? null : connectionOf(body.connection);
     if (body.connection !== undefined && connectionId === null)
       return reject('not_found', 'There is no such provider connection.');
-    const done = await platform.runReconciliation(connectionId, WAIT_MS);
-    return isRejection(done) ? done : { status: 200, body: done };
+    return ok(await platform.runReconciliation(connectionId, WAIT_MS));
   },
 });
 
 const signed = (whose: string) =>
-  described(`${whose} amount in centavos; negative if it left the institution; otherwise null.`, orNull(anyInteger));
+  s.described(
+    `${whose} amount in centavos; negative if it left the institution; otherwise null.`,
+    s.orNull(s.anyInteger),
+  );
 const FOUND = {
-  kind: described('What differs.', oneOfTexts(FINDING_KINDS)),
-  endToEndId: described('Of the Pix; of a return, that of the received Pix.', orNull(string())),
-  txid: orNull(string()),
-  charge: orNull(id(PREFIX.charge)),
+  kind: s.described('What differs.', s.oneOfTexts(FINDING_KINDS)),
+  endToEndId: s.described('Of the Pix; of a return, that of the received Pix.', s.orNull(s.string())),
+  txid: s.orNull(s.string()),
+  charge: s.orNull(s.id(PREFIX.charge)),
   expected: signed('Our'),
   found: signed('The institution’s'),
 };
 const RESOLVED = {
-  resolved: optional(
-    described(
+  resolved: s.optional(
+    s.described(
       'Absent while the finding is unresolved. `by` is `reconciliation` if a later comparison no longer showed it.',
-      exactly({ at: timestamp, by: string(), reason: orNull(string()) }),
+      s.exactly({ at: s.timestamp, by: s.string(), reason: s.orNull(s.string()) }),
     ),
   ),
 };
@@ -100,17 +91,17 @@ const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
   responses: {
     200: json(
       'The statement.',
-      exactly({
-        connection: id(PROVIDER_CONNECTION.idPrefix),
-        day: string(),
-        opening: anyInteger,
-        received: anyInteger,
-        returned: anyInteger,
-        paidOut: anyInteger,
-        fees: anyInteger,
-        closing: anyInteger,
-        difference: anyInteger,
-        findings: listOf(exactly({ ...FOUND, ...RESOLVED })),
+      s.exactly({
+        connection: s.id(PROVIDER_CONNECTION.idPrefix),
+        day: s.string(),
+        opening: s.anyInteger,
+        received: s.anyInteger,
+        returned: s.anyInteger,
+        paidOut: s.anyInteger,
+        fees: s.anyInteger,
+        closing: s.anyInteger,
+        difference: s.anyInteger,
+        findings: s.listOf(s.exactly({ ...FOUND, ...RESOLVED })),
       }),
     ),
   },
@@ -125,18 +116,18 @@ const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
   },
 });
 
-const findingSchema = exactly({
-  id: described('Stays the same in every comparison.', string()),
-  connection: id(PROVIDER_CONNECTION.idPrefix),
-  day: string(),
-  at: described('When the money moved.', timestamp),
+const findingSchema = s.exactly({
+  id: s.described('Stays the same in every comparison.', s.string()),
+  connection: s.id(PROVIDER_CONNECTION.idPrefix),
+  day: s.string(),
+  at: s.described('When the money moved.', s.timestamp),
   ...FOUND,
-  reference: described(
+  reference: s.described(
     'The end-to-end id, the id of the return after it, or the id of the payout or refund.',
-    string(),
+    s.string(),
   ),
-  firstSeenAt: timestamp,
-  lastSeenAt: timestamp,
+  firstSeenAt: s.timestamp,
+  lastSeenAt: s.timestamp,
   ...RESOLVED,
 });
 const shown = ({ connectionId, paymentId, moved: _, resolved, ...finding }: Finding) => ({
@@ -157,7 +148,7 @@ const listRoute = route('GET', '/ops/v1/reconciliation/findings', {
     all: oneOf('Whether resolved findings are included.', ['true', 'false']),
   },
   refusesUnknownQuery: true,
-  responses: { 200: json('The findings.', exactly({ data: listOf(findingSchema), total })) },
+  responses: { 200: json('The findings.', s.exactly({ data: s.listOf(findingSchema), total })) },
   handle: async ({ query: { limit, connection = null, all }, services: { platform } }) => {
     const found = await platform.listFindings({ connectionId: connection, all: all === 'true' }, limit);
     return { status: 200, body: { data: found.findings.map(shown), total: found.total } };
@@ -178,14 +169,11 @@ const resolveRoute = route('POST', '/ops/v1/reconciliation/findings/{id}/resolve
         /^rf_[0-9a-f]{24}$/.test(text) ? text : reject('not_found', 'No unresolved finding has this id.'),
     },
   },
-  body: jsonBody({ schema: accepting({ reason: described('1 to 500 characters.', string()) }) }),
+  body: jsonBody({ schema: s.accepting({ reason: s.described('1 to 500 characters.', s.string()) }) }),
   responses: { 200: json('The finding.', findingSchema) },
   errors: ['not_found', 'invalid_request'],
-  handle: async (context) => {
-    const { params, body, services } = context;
-    const done = await services.platform.resolveFinding(params.id, body.reason, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: shown(done) };
-  },
+  handle: async (context) =>
+    ok(await context.services.platform.resolveFinding(context.params.id, context.body.reason, actorOf(context)), shown),
 });
 
 export const RECONCILIATION_ROUTES: readonly Route[] = [runRoute, reportRoute, listRoute, resolveRoute];

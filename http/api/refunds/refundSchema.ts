@@ -1,50 +1,35 @@
 // Request and response schemas of the refund routes (contract.md Refund).
 import { REFUND_STATUSES } from '../../../domain/presentation/refund.ts';
-import {
-  accepting,
-  anyInteger,
-  boolean,
-  described,
-  exactly,
-  id,
-  idempotencyKey,
-  integer,
-  listOf,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 
-export const refundBody = accepting({
-  idempotencyKey,
-  amount: optional(
-    integer(1, Number.MAX_SAFE_INTEGER, 'The amount in the smallest unit. Default: the remaining refundable amount.'),
+export const refundBody = s.accepting({
+  idempotencyKey: s.idempotencyKey,
+  amount: s.optional(
+    s.integer(1, Number.MAX_SAFE_INTEGER, 'The amount in the smallest unit. Default: the remaining refundable amount.'),
   ),
-  reason: optional(described('Your own reason, for your records.', string(500))),
-  strategy: optional(
-    described(
+  reason: s.optional(s.described('Your own reason, for your records.', s.string(500))),
+  strategy: s.optional(
+    s.described(
       'PIX only. `devolution` returns the Pix to its source account. `cashout` sends a new Pix. Default: cashout.',
-      oneOfTexts(['devolution', 'cashout']),
+      s.oneOfTexts(['devolution', 'cashout']),
     ),
   ),
-  passFeeToTenant: optional(
-    described('Whether the fee of a cashout is charged to your wallet. Default: false.', boolean),
+  passFeeToTenant: s.optional(
+    s.described('Whether the fee of a cashout is charged to your wallet. Default: false.', s.boolean),
   ),
-  destinationKey: optional(
-    described('PIX by cashout only: the Pix key to pay to, instead of the payer’s document.', string(77)),
+  destinationKey: s.optional(
+    s.described('PIX by cashout only: the Pix key to pay to, instead of the payer’s document.', s.string(77)),
   ),
 });
 
-export const refundSchema = exactly({
-  id: described('`rf_` and the raw id.', id('rf_')),
-  transactionId: described('The refunded payment.', id('tx_')),
-  amount: described('The amount in the smallest unit.', anyInteger),
-  currency: described('The currency of the payment.', string(8)),
-  status: described('The status of the refund, updated when the bank decides.', oneOfTexts(REFUND_STATUSES)),
-  reason: orNull(described('Your own reason, as submitted.', string())),
-  failureReason: orNull(described('Why the refund failed; null unless the status is FAILED.', string())),
-  createdAt: timestamp,
+export const refundSchema = s.exactly({
+  id: s.described('`rf_` and the raw id.', s.id('rf_')),
+  transactionId: s.described('The refunded payment.', s.id('tx_')),
+  amount: s.described('The amount in the smallest unit.', s.anyInteger),
+  currency: s.described('The currency of the payment.', s.string(8)),
+  status: s.described('The status of the refund, updated when the bank decides.', s.oneOfTexts(REFUND_STATUSES)),
+  reason: s.orNull(s.described('Your own reason, as submitted.', s.string())),
+  failureReason: s.orNull(s.described('Why the refund failed; null unless the status is FAILED.', s.string())),
+  createdAt: s.timestamp,
 });
-export const refundsSchema = exactly({ data: listOf(refundSchema) });
+export const refundsSchema = s.exactly({ data: s.listOf(refundSchema) });

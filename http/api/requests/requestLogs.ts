@@ -5,38 +5,30 @@ import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../domain/kern
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../kernel/errors.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
-import {
-  anyInteger,
-  boolean,
-  constant,
-  described,
-  exactly,
-  id,
-  listOf,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
 import { json, route } from '../../kernel/route.ts';
 import { DASHBOARD } from '../access/tags.ts';
 
-const loggedRequestSchema = exactly({
-  id: id(PREFIX.requestLog),
-  request_id: described('The `X-Request-Id` that the client sent, or the generated one.', string()),
-  method: string(),
-  path: described('The path without the query string, truncated to 256 characters.', string()),
-  status: anyInteger,
-  duration_ms: anyInteger,
-  key_fingerprint: described('The fingerprint of the API key; null for a user of the dashboard.', orNull(string())),
-  created_at: timestamp,
+const loggedRequestSchema = s.exactly({
+  id: s.id(PREFIX.requestLog),
+  request_id: s.described('The `X-Request-Id` that the client sent, or the generated one.', s.string()),
+  method: s.string(),
+  path: s.described('The path without the query string, truncated to 256 characters.', s.string()),
+  status: s.anyInteger,
+  duration_ms: s.anyInteger,
+  key_fingerprint: s.described(
+    'The fingerprint of the API key; null for a user of the dashboard.',
+    s.orNull(s.string()),
+  ),
+  created_at: s.timestamp,
 });
 
-const requestLogsSchema = exactly({
-  object: constant('list'),
-  data: listOf(loggedRequestSchema),
-  has_more: boolean,
-  next_cursor: orNull(id(PREFIX.requestLog)),
+const requestLogsSchema = s.exactly({
+  object: s.constant('list'),
+  data: s.listOf(loggedRequestSchema),
+  has_more: s.boolean,
+  next_cursor: s.orNull(s.id(PREFIX.requestLog)),
 });
 
 const shown = (request: LoggedRequest) => ({

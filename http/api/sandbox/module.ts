@@ -1,7 +1,6 @@
 // The HTTP module for the sandbox itself: settings, the test clock and webhook deliveries.
 import { httpModule } from '../../kernel/httpModule.ts';
-import { advanceClockRoute, flushDeliveriesRoute, getClockRoute } from './sandbox.ts';
-import { sandboxSettingsRoute } from './sandboxSettings.ts';
+import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxSettingsRoute } from './sandbox.ts';
 import { SANDBOX } from './tags.ts';
 
 export const sandbox = httpModule({

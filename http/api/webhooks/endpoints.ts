@@ -4,7 +4,7 @@ import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts'
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { actorOf, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
 import {
   changedEndpointSchema,
   changeEndpointBody,
@@ -81,8 +81,7 @@ export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}',
     const { caller, params, body, services } = context;
     const { url = null, events = null, status } = body;
     const wish = { url, events, status: status === undefined ? null : ENDPOINT_STATE[status] };
-    const done = await services.changeWebhookEndpoint(caller.tenant, params.id, wish, actorOf(context));
-    return isRejection(done) ? done : { status: 200, body: endpointView(done) };
+    return ok(await services.changeWebhookEndpoint(caller.tenant, params.id, wish, actorOf(context)), endpointView);
   },
 });
 

@@ -1,6 +1,12 @@
 // The HTTP module for webhook endpoints and deliveries.
 import { httpModule } from '../../kernel/httpModule.ts';
-import { deliveryStatsRoute, getDeliveryRoute, listDeliveriesRoute } from './deliveries.ts';
+import {
+  deliveryStatsRoute,
+  getDeliveryRoute,
+  listDeliveriesRoute,
+  redriveDeliveriesRoute,
+  retryDeliveryRoute,
+} from './deliveries.ts';
 import {
   changeEndpointRoute,
   deleteEndpointRoute,
@@ -10,7 +16,6 @@ import {
   rotateSecretRoute,
 } from './endpoints.ts';
 import { OPERATOR_DEAD_LETTER_ROUTES } from './operatorDeadLetters.ts';
-import { redriveDeliveriesRoute, retryDeliveryRoute } from './retries.ts';
 import { WEBHOOKS } from './tags.ts';
 import { eventCatalogueRoute, rotateOverrideSecretRoute } from './webhooks.ts';
 

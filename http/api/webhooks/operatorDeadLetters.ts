@@ -7,36 +7,25 @@ import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import {
-  accepting,
-  anyInteger,
-  described,
-  exactly,
-  id,
-  listOf,
-  mode,
-  optional,
-  orNull,
-  string,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { ofAccount, total, upToThousand } from '../ops/paging.ts';
 import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FILTER_CODES, filterOf, filterProblems } from './deliveries.ts';
 import { redriveBody } from './deliverySchema.ts';
-import { FILTER_CODES, filterOf, filterProblems } from './retries.ts';
 
-const deadLetterSchema = exactly({
-  id: id(WEBHOOK_DELIVERY.idPrefix),
-  accountId: id(ACCOUNT.idPrefix),
-  mode,
-  paymentId: id(PAYMENT.idPrefix),
-  eventType: string(),
-  endpointId: described(
+const deadLetterSchema = s.exactly({
+  id: s.id(WEBHOOK_DELIVERY.idPrefix),
+  accountId: s.id(ACCOUNT.idPrefix),
+  mode: s.mode,
+  paymentId: s.described('null if the message is not about a payment.', s.orNull(s.id(PAYMENT.idPrefix))),
+  eventType: s.string(),
+  endpointId: s.described(
     'The endpoint of the delivery; null for the `webhookUrl` of a payment.',
-    orNull(id(WEBHOOK_ENDPOINT.idPrefix)),
+    s.orNull(s.id(WEBHOOK_ENDPOINT.idPrefix)),
   ),
-  createdAt: string(),
+  createdAt: s.string(),
 });
 
 const listDeadLettersRoute = route('GET', '/ops/v1/dlq', {
@@ -48,7 +37,7 @@ const listDeadLettersRoute = route('GET', '/ops/v1/dlq', {
   refusesUnknownQuery: true,
   reads: ['webhookDeliveries'],
   responses: {
-    200: json('The deliveries.', exactly({ data: listOf(deadLetterSchema), total })),
+    200: json('The deliveries.', s.exactly({ data: s.listOf(deadLetterSchema), total })),
   },
   handle: async ({ query, services: { platform } }) => {
     const { deliveries, total: all } = await platform.listDeadLetters(query.accountId ?? null, query.limit);
@@ -57,10 +46,10 @@ const listDeadLettersRoute = route('GET', '/ops/v1/dlq', {
 });
 
 const { status: _, ...filter } = redriveBody.properties;
-const redriveAllBody = accepting({
+const redriveAllBody = s.accepting({
   ...filter,
-  accountId: optional(
-    described('Only deliveries of this account. Default: deliveries of all accounts.', id(ACCOUNT.idPrefix)),
+  accountId: s.optional(
+    s.described('Only deliveries of this account. Default: deliveries of all accounts.', s.id(ACCOUNT.idPrefix)),
   ),
 });
 type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
@@ -79,7 +68,7 @@ const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   responses: {
     202: json(
       'The number of matching deliveries, and how many are sent. Deliveries to inactive or deleted endpoints are not sent.',
-      exactly({ matched: anyInteger, queued: anyInteger }),
+      s.exactly({ matched: s.anyInteger, queued: s.anyInteger }),
     ),
   },
   errors: ['not_found'],

@@ -2,9 +2,24 @@
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, route } from '../../kernel/route.ts';
+import { secretSchema } from './endpointSchema.ts';
 import { ON_WEBHOOKS, WEBHOOKS } from './tags.ts';
-import { catalogueSchema, overrideSecretSchema } from './webhookSchema.ts';
+
+const overrideSecretSchema = s.exactly({
+  secret: secretSchema('The secret that signs deliveries to `webhookUrl`. Returned only once.'),
+});
+
+const catalogueSchema = s.listOf(
+  s.exactly({
+    event: s.described('The event name to subscribe to.', s.string()),
+    description: s.described('When the event is sent.', s.string()),
+    legacy: s.optional(
+      s.described('`true` for events of the older family, which new integrations don’t need.', s.boolean),
+    ),
+  }),
+);
 
 export const eventCatalogueRoute = route('GET', '/v1/webhooks/event-catalog', {
   operationId: 'listEventCatalogue',

@@ -6,8 +6,23 @@ import { escapeHtml, html, type Markup } from '../html.ts';
 import { ICON } from '../icons.ts';
 import type { ChosenLanguage } from '../language.ts';
 import { CHROME } from './chrome.ts';
-import { highlighted } from './highlighted.ts';
 import { docsPage, type Link } from './layout.ts';
+
+// --- Highlights JSON: keys, strings and other values have different colours ---
+
+const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
+
+/** Returns the text with highlighted JSON tokens. Other text is unchanged. */
+const highlighted = (text: string): Markup => {
+  let markup = '';
+  let end = 0;
+  for (const { 0: token, 1: quoted, 2: colon, index } of text.matchAll(TOKEN)) {
+    const kind = quoted === undefined ? 'value' : colon === undefined ? 'text' : 'key';
+    markup += `${escapeHtml(text.slice(end, index))}<span class="${kind}">${escapeHtml(token)}</span>`;
+    end = index + token.length;
+  }
+  return { markup: markup + escapeHtml(text.slice(end)) };
+};
 
 /** Address and demo account in the guides' files: those of a fresh start in the source folder. Pages replace them. */
 const ADDRESS = 'http://127.0.0.1:3000';

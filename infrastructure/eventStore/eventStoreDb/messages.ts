@@ -9,7 +9,7 @@ import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import { withCausality, withoutCausality } from './causality.ts';
 import { StoreFailure } from './failures.ts';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { RARE_CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
 import { PoolConnections, watchedClient } from '../../postgres/session.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';

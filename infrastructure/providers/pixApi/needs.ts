@@ -1,5 +1,5 @@
 // What the adapter needs from the program.
-import type { Clock, Stopwatch } from '../../../application/ports/clock.ts';
+import type { Clock, Stopwatch } from '../../../application/ports/system.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 
 export interface Timeouts {

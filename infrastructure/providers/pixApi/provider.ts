@@ -4,9 +4,8 @@ import type {
   InstrumentRequest,
   PaymentProvider,
   ReturnOutcome,
-  Tenant,
 } from '../../../application/ports/paymentProvider.ts';
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { RefundOrder, RefundOutcome } from '../../../domain/refund/refund.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { PixApiNeeds } from './needs.ts';

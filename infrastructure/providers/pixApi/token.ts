@@ -1,5 +1,5 @@
 // Access tokens (OAuth2 client credentials, RFC 6749 §4.4), cached per set of scopes. One caller renews; the others wait for it.
-import type { Stopwatch } from '../../../application/ports/clock.ts';
+import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
 import type { Preset } from './presets/preset.ts';
 import { at, countOf, parseJson, textAt } from './reading.ts';

@@ -9,10 +9,9 @@ import type {
   Known,
   PaymentProvider,
   ReceivedPayment,
-  Tenant,
 } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
-import type { AccountId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';

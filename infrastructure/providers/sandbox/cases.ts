@@ -1,9 +1,9 @@
 // Disputes in the sandbox bank's books. The sandbox routes open and decide them (X2, X4); the gateway reads them through the port.
-import type { ProviderCase, Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { ProviderCase } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { BankRuling } from '../../../domain/dispute/decisions.ts';
 import type { CaseType, DisputeMethod } from '../../../domain/dispute/medCase.ts';
-import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 

@@ -4,14 +4,13 @@ import { ApiKeys } from '../../../application/accounts/apiKeys.ts';
 import {
   issueApiKey,
   type KeyNeeds,
+  keyFingerprint,
   listApiKeys,
   revokeApiKey,
   rotateApiKey,
 } from '../../../application/accounts/manageKeys.ts';
-import { keyFingerprint } from '../../../application/accounts/newKey.ts';
-import { openAccountWithKeys } from '../../../application/accounts/openAccount.ts';
-import { reopen, suspend } from '../../../application/accounts/suspension.ts';
-import { metadataForChange } from '../../../application/core/eventMetadata.ts';
+import { openAccountWithKeys, reopen, suspend } from '../../../application/accounts/operateAccounts.ts';
+import { metadataForChange } from '../../../application/core/useCase.ts';
 import type { AccessLeases } from '../../../application/ports/accessLeases.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { KnownKey } from '../../../application/ports/readModels/views.ts';

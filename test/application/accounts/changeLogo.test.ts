@@ -1,6 +1,6 @@
 // An account's logo changes under a lock: two at once would forget each other's bytes.
 import { expect } from 'chai';
-import { changeLogo } from '../../../application/accounts/changeLogo.ts';
+import { changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
 import type { CheckedLogo, Logos } from '../../../application/ports/logos.ts';
 import type { WithTenantLock } from '../../../application/ports/tenantLock.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';

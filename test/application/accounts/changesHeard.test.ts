@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import { followChanges, forgetAnnounced } from '../../../application/accounts/followChanges.ts';
-import { keyOf } from '../../../application/accounts/newKey.ts';
+import { keyOf } from '../../../application/accounts/manageKeys.ts';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import {
   type EventStore,

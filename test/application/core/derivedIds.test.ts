@@ -2,7 +2,7 @@
 // The vectors were computed apart, in Python.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keyOf } from '../../../application/accounts/newKey.ts';
+import { keyOf } from '../../../application/accounts/manageKeys.ts';
 import {
   createdIdOf,
   deliveryIdOf,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { Quiescence } from '../../../application/core/quiescence.ts';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import { RecordingJobs } from '../../support/operations.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 

@@ -2,8 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { DisputedCharge } from '../../../application/disputes/caseFacts.ts';
-import { caseMail } from '../../../application/disputes/caseMail.ts';
+import { caseMail, type DisputedCharge } from '../../../application/disputes/caseMails.ts';
 import type { CaseTerms, MedCase, MedCaseEvent, MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
 import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';

@@ -6,7 +6,7 @@ import { medCaseIdOf } from '../../../application/core/derivedIds.ts';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
 import { removeUnconfirmed } from '../../../application/disputes/evidenceSweep.ts';
 import { takeOwedReportsOf } from '../../../application/disputes/owedReports.ts';
-import { dismissCaseReport, followSettlingOf, settleCase } from '../../../application/disputes/settleCase.ts';
+import { dismissCaseReport, followSettlingOf, settleCase } from '../../../application/disputes/reviews.ts';
 import { deadlineOf, takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { tellPaymentOf } from '../../../application/disputes/tellPayment.ts';
 import { Settler } from '../../../application/payments/settle.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { CreateChargeHandler } from '../../../application/payments/create.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
-import type { Stopwatch } from '../../../application/ports/clock.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
+import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
 import { type ChargeBody, chargeRequest } from '../../../domain/charge/request.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';

@@ -1,6 +1,6 @@
 // The words of an operator that settles held money (M10).
 import { expect } from 'chai';
-import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
+import { heldSettlementOf } from '../../../application/payments/heldPayments.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 
 const KEY = 'tesouraria@example.com';

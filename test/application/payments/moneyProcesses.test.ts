@@ -3,17 +3,17 @@
 import { expect } from 'chai';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { release } from '../../../application/payments/fundsRelease.ts';
+import { reviewHeld } from '../../../application/payments/heldPayments.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
-import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
-import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type {
   NotificationKey,
   ProviderNotification,
   ProviderNotifications,
 } from '../../../application/ports/providerNotifications.ts';
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';

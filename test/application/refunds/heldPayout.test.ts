@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
-import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
+import { reviewHeld } from '../../../application/payments/heldPayments.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';

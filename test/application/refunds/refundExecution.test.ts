@@ -16,7 +16,7 @@ import {
   reopenAccount,
   suspendAccount,
 } from '../../../domain/account/account.ts';
-import type { Fact } from '../../../domain/kernel/event.ts';
+import type { Fact } from '../../../domain/kernel/decider.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis, toMillis } from '../../../domain/kernel/time.ts';

@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import type { DeletesDeliveries, EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
-import type { DeliveryId } from '../../../domain/kernel/ids.ts';
+import type { DeliveryId, StreamName } from '../../../domain/kernel/ids.ts';
 import { brief, collect, idsOf, type LogUnderTest, newEvents, newStream, TestSubscription } from './harness.ts';
 
 /** Everything was recorded before it. */

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EventStore, NewEvent, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import {
   appendUntilAnswered,
   brief,

@@ -12,7 +12,7 @@ import type {
 } from '../../../application/ports/eventStore.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 
 /** An append that another process has begun: its outcome is decided when it is released. */
 export interface HeldAppend {

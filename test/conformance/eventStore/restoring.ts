@@ -2,7 +2,7 @@
 // that would skip the new ones ends.
 import { expect } from 'chai';
 import type { EventStore, NewEvent, Position } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import {
   appendUntilAnswered,
   brief,

@@ -1,13 +1,7 @@
 // What every payment provider must do, whether it is the sandbox bank or an institution behind the central bank's API.
 import { expect } from 'chai';
-import type {
-  InstrumentRequest,
-  Issued,
-  Known,
-  PaymentProvider,
-  Tenant,
-} from '../../../application/ports/paymentProvider.ts';
-import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import type { InstrumentRequest, Issued, Known, PaymentProvider } from '../../../application/ports/paymentProvider.ts';
+import type { PaymentId, RefundId, Tenant } from '../../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';

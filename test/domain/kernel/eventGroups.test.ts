@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Fact } from '../../../domain/kernel/event.ts';
+import type { Fact } from '../../../domain/kernel/decider.ts';
 import { partition, reading } from '../../../domain/kernel/eventGroups.ts';
 
 type Opened = Fact<'Opened', { readonly at: number }>;

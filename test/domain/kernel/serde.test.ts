@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Fact } from '../../../domain/kernel/event.ts';
+import type { Fact } from '../../../domain/kernel/decider.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import { AMOUNT_MAX, type Minor, toMinor } from '../../../domain/kernel/money.ts';
 import {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
-import type { Stopwatch } from '../../../application/ports/clock.ts';
+import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { route } from '../../../http/kernel/route.ts';
@@ -49,6 +49,16 @@ const refusedRefund =
     const desk = await RefundDesk.open(gateway);
     return desk.ask<unknown>(await pay(desk), body);
   };
+
+const erase = async (gateway: TestGateway, payment: string, more: object = {}): Promise<Reply<unknown>> => {
+  const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+  const body = { payment, reason: 'request 17', ...more };
+  return gateway.call('POST', '/ops/v1/privacy/erase', { key: null, headers, body });
+};
+const erasureOf =
+  (make: (desk: RefundDesk) => Promise<string>): Provoke =>
+  async (gateway) =>
+    erase(gateway, await make(await RefundDesk.open(gateway)));
 
 /** A dispute case of an account of its own, and what is asked of it. */
 const onCase =
@@ -303,6 +313,17 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       const settle = () => gateway.call('POST', `/ops/v1/held/${id}/settle`, { key: null, headers, body });
       expect((await settle()).status).to.equal(200);
       return settle();
+    },
+  ],
+  payment_not_final: [409, erasureOf((desk) => desk.merchant.charge().then(({ id }) => id))],
+  retention_not_passed: [409, erasureOf((desk) => desk.paid(1_000))],
+  payment_erased: [
+    409,
+    async (gateway) => {
+      const desk = await RefundDesk.open(gateway);
+      const id = await desk.paid(1_000);
+      expect((await erase(gateway, id, { despiteRetention: true })).status).to.equal(200);
+      return desk.ask<unknown>(id, {});
     },
   ],
   case_under_review: [

@@ -1,9 +1,9 @@
 // The error table, both ways: every code of the domain has its status, and every code is answered to somebody (contract.md Errors).
 import { expect } from 'chai';
 import { CommandContention, StreamUnreadable } from '../../../application/core/commandHandler.ts';
-import { PasswordHashingBusy } from '../../../application/ports/credentials.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { EvidenceStorageUnavailable } from '../../../application/ports/evidenceStorage.ts';
+import { PasswordHashingBusy } from '../../../application/ports/logins.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../../http/kernel/errors.ts';

@@ -1,6 +1,6 @@
 // The page behind `cardRedirectUrl` of the sandbox (rule P3).
 import { expect } from 'chai';
-import { renderCardPage } from '../../../http/site/checkout/renderCardPage.ts';
+import { renderCardPage } from '../../../http/site/checkout/renderCheckout.ts';
 import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
 const { card, boleto } = OTHERS;

@@ -1,7 +1,7 @@
 // Access leases (ADR 0009): whoever announces a change is answered when no process relies on what it remembered before.
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Stopwatch } from '../../../application/ports/clock.ts';
+import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { type AccessLeaseTimings, PostgresAccessLeases } from '../../../infrastructure/accounts/accessLeases.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';

@@ -1,10 +1,10 @@
 // The operator's commands beside the running program (rule O1): held, ledger show, account list.
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { accountCommands } from '../../../infrastructure/cli/account.ts';
-import { heldCommands } from '../../../infrastructure/cli/held.ts';
-import { ledgerCommands } from '../../../infrastructure/cli/ledger.ts';
+import { commands as accountCommands } from '../../../infrastructure/accounts/terminal.ts';
 import { operatorOf } from '../../../infrastructure/cli/operator.ts';
+import { commands as operationCommands } from '../../../infrastructure/operations/terminal.ts';
+import { commands as heldCommands } from '../../../infrastructure/payments/terminal.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
@@ -76,7 +76,7 @@ describe('the command line', () => {
       'held',
     );
 
-  for (const { name } of [...accountCommands, ...heldCommands, ...ledgerCommands])
+  for (const { name } of [...accountCommands, ...heldCommands, ...operationCommands])
     it(`${name} --help says how it is used`, async () => {
       const { code, out } = await run(...name.split(' '), '--help');
       expect(code).to.equal(0);

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { COMMANDS, TRIGGERS } from '../../../infrastructure/cli/commands.ts';
-import type { Delivery } from '../../../infrastructure/cli/deliveries.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
 import { scenariosOf } from '../../../infrastructure/cli/trigger.ts';
+import type { Delivery } from '../../../infrastructure/webhooks/commands/deliveries.ts';
 import { runWords, runWordsIn } from '../../support/cli.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, Receivers, refuses } from '../../world/deliveryFacts.ts';
 import type { TestGateway, TestTenant } from '../../world/gateway.ts';

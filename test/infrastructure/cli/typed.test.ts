@@ -1,7 +1,6 @@
 // Ids and streams as operators type them.
 import { expect } from 'chai';
-import { UsageError } from '../../../infrastructure/cli/command.ts';
-import { accountIdOf, paymentIdOf, streamOf } from '../../../infrastructure/cli/typed.ts';
+import { accountIdOf, paymentIdOf, streamOf, UsageError } from '../../../infrastructure/cli/command.ts';
 import { ACCOUNT_ID, PAYMENT_ID } from '../../support/samples.ts';
 
 const refused = (read: () => unknown): string => {

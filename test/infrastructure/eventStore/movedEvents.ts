@@ -1,7 +1,7 @@
 // Events of a log that is moved in tests: interleaved streams, texts that a careless copy would change, times of their own.
 import { createHash } from 'node:crypto';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 
 const DATAS = [
   '{}',

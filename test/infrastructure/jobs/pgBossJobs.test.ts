@@ -1,8 +1,7 @@
 // The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (architecture §7).
 import { expect } from 'chai';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
+import type { AccountId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';

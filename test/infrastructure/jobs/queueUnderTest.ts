@@ -1,8 +1,7 @@
 // The job queue on a database of its own, opened as often as a test has workers.
 
 import type { JobKind, JobRequest } from '../../../application/ports/jobs.ts';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
+import type { AccountId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import type { JobFailure } from '../../../infrastructure/jobs/claims.ts';
 import { PgBossJobs, type PgBossJobsOptions } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';

@@ -1,9 +1,9 @@
 // `npm run migrate-events`: what it takes, what it says, and how it ends.
 import { expect } from 'chai';
 import { complete } from '../../../infrastructure/cli/command.ts';
-import { projectionCommands } from '../../../infrastructure/cli/projections.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 import { runMigrateEvents } from '../../../infrastructure/logMigration/migrateEvents.ts';
+import { commands } from '../../../infrastructure/operations/terminal.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { MovingWorld } from './support.ts';
@@ -159,7 +159,7 @@ describe('npm run migrate-events', function suite() {
     const said: string[] = [];
     const out = { write: (text: string) => said.push(text) };
     const env = { DATABASE_URL: world.database.connectionString };
-    expect(await runCli(projectionCommands.map(complete), ['projections', 'status'], env, out, out)).to.equal(2);
+    expect(await runCli(commands.map(complete), ['projections', 'status'], env, out, out)).to.equal(2);
     expect(said).to.deep.equal([
       `quita: this event log has moved to ${url()}: start the program with EVENTSTORE_URL set to it\n`,
     ]);

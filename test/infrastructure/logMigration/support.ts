@@ -1,6 +1,6 @@
 // A database, an EventStoreDB (the test server), and runs between them that end where a test wants them to.
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
+import type { LeaderSession } from '../../../application/ports/sql.ts';
 import { openMigratableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import type { MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
 import { openMigratablePostgresLog } from '../../../infrastructure/eventStore/postgres/migratableLog.ts';

@@ -1,6 +1,6 @@
 // Who leads: one at a time, and never for longer than it is alive. Leases run at a tenth of their time.
 import { expect } from 'chai';
-import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
+import type { LeaderSession } from '../../../application/ports/sql.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { LEASE_TIMINGS, type LeaseTimings, LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';

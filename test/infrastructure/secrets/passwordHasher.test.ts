@@ -1,6 +1,6 @@
 // Hashing passwords (rule D2).
 import { expect } from 'chai';
-import { PasswordHashingBusy } from '../../../application/ports/credentials.ts';
+import { PasswordHashingBusy } from '../../../application/ports/logins.ts';
 import { OWASP_PARAMETERS, passwordHasher } from '../../../infrastructure/secrets/passwordHasher.ts';
 
 const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };

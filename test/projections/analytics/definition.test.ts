@@ -69,7 +69,7 @@ describe('the views for analysts', () => {
 
   it('survive a rebuild of their read models, with new ones of the same definition', async () => {
     const [definition, before] = [await described(), await oids()];
-    for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
+    await rebuild(PROJECTIONS, scene, scene.openSession);
     expect(await described()).to.deep.equal(definition);
     const after = await oids();
     for (const [view, oid] of before) expect(after.get(view), view).to.not.equal(oid);

@@ -1,10 +1,9 @@
 // Lists of dispute cases read what they show and little else, of an account with 100,000 of them (architecture §6).
 
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
 import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
-import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { disputesProjection } from '../../../projections/disputes/projection.ts';

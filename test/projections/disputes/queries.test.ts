@@ -1,10 +1,9 @@
 // What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
 
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { CaseFilter, CaseWaitsBecause } from '../../../application/ports/readModels/cases.ts';
 import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
-import type { AccountId, MedCaseId, Mode } from '../../../domain/kernel/ids.ts';
+import type { AccountId, MedCaseId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, addSeconds, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';

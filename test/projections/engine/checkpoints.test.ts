@@ -1,7 +1,7 @@
 // Where consumers of the log stand: moved by compare-and-set, so that a leader that was overtaken commits nothing (architecture §6).
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
+import type { LeaderSession } from '../../../application/ports/sql.ts';
 import {
   assertSameLog,
   assertStillThere,

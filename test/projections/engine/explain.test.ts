@@ -2,7 +2,6 @@
 // Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
 
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import { ANY_DEAD_LETTER } from '../../../application/ports/redrives.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
@@ -13,15 +12,16 @@ import type {
   PaymentId,
   RedriveId,
   RefundId,
+  Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
-import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
+import { findRefund, listRefunds } from '../../../projections/refunds/readModel.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
-import { userViews } from '../../../projections/users/queries.ts';
+import { userViews } from '../../../projections/users/readModel.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';

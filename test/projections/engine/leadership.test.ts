@@ -1,7 +1,7 @@
 // Two that lead at once, for whatever reason, never both commit; and one that stood still comes back as a standby (architecture §6).
 import { expect } from 'chai';
-import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
-import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
+import type { LogConsumer } from '../../../application/ports/consumers.ts';
+import type { OpenLeaderSession } from '../../../application/ports/sql.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { askRetry, readParked } from '../../../projections/engine/parkedStreams.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';

@@ -1,7 +1,6 @@
 // The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
 import { expect } from 'chai';
-import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
-import type { Sql } from '../../../application/ports/sql.ts';
+import type { OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies, rebuild } from '../../../projections/engine/rebuild.ts';
 import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
@@ -73,7 +72,7 @@ describe('verify', function suite() {
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
-    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage, gateway.storage.openSession);
+    await rebuild(PROJECTIONS, gateway.storage, gateway.storage.openSession);
     expect((await check()).differences).to.deep.equal([]);
     return differences;
   };
@@ -190,7 +189,7 @@ describe('verify', function suite() {
     );
     await gate.reached;
     let isSwapped = false;
-    const rebuilding = rebuild(paymentsProjection, gateway.storage, gateway.storage.openSession).then(() => {
+    const rebuilding = rebuild([paymentsProjection], gateway.storage, gateway.storage.openSession).then(() => {
       isSwapped = true;
     });
     const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass";
@@ -314,7 +313,7 @@ describe('verify, of read models of which one has taken nothing', () => {
       const projections = [paymentsProjection, walletProjection];
       await scene.appendPayment();
       await prepareLiveCopies(projections, scene, scene.openSession)(session);
-      await rebuild(paymentsProjection, scene, scene.openSession);
+      await rebuild([paymentsProjection], scene, scene.openSession);
       const report = await verify(projections, scene, scene.openSession);
       expect([report.position, report.differences]).to.deep.equal([null, []]);
       expect((await verify([paymentsProjection], scene, scene.openSession)).position).to.equal(

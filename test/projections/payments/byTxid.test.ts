@@ -1,8 +1,7 @@
 // What reconciliation reads: whose txids these are, and who made payments of late.
 
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { findPaymentsByTxid, tenantsWithPaymentsSince } from '../../../projections/payments/queries.ts';
 import { created, failed, issued } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';

@@ -3,8 +3,8 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import { lastBusinessDays } from '../../../domain/kernel/civilDay.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';

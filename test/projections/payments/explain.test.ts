@@ -2,10 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentFilter } from '../../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { countPayments, listAfter, listPage } from '../../../projections/payments/lists.ts';
 import { findPaymentsByTxid } from '../../../projections/payments/queries.ts';

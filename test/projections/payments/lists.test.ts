@@ -2,13 +2,13 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import {
   type Cursor,
   type PaymentFilter,
   SORT_FIELDS,
   type SortField,
 } from '../../../application/ports/readModels/payments.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { PUBLIC_STATUSES, publicStatus, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';

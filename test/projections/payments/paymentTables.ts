@@ -1,8 +1,7 @@
 // The tables of the payments projection in a schema of their own, where the queries read them, without a log.
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';

@@ -1,7 +1,7 @@
 // A payment's row tells its state, all of it: columns and what is kept beside them.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import { type PaymentState, payment } from '../../../domain/payment/payment.ts';
 import type { ColumnValues } from '../../../projections/engine/aggregateTable.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';

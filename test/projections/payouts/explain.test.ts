@@ -1,7 +1,7 @@
 // Lists of payouts read what they show and little else, of an account with 100,000 of each kind (architecture §6).
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PayoutFilter } from '../../../application/ports/readModels/payouts.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import { addSeconds } from '../../../domain/kernel/time.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';

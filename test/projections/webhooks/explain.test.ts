@@ -2,10 +2,9 @@
 // that is away (architecture §6).
 
 import { expect } from 'chai';
-import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';

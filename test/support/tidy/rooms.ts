@@ -53,8 +53,14 @@ const matches = (target: string, allowed: string): boolean => {
 };
 
 const allowanceOf = (path: string): readonly [string, Allowance] | null => {
-  const [outer = '', inner = ''] = path.split('/');
-  const room = Object.hasOwn(ALLOWED, `${outer}/${inner}`) ? `${outer}/${inner}` : outer;
+  const [outer = '', inner = '', file = ''] = path.split('/');
+  // A capability's commands are part of the command line, and loaded only there.
+  const isCommand = outer === 'infrastructure' && (file === 'terminal.ts' || file === 'commands');
+  const room = isCommand
+    ? 'infrastructure/cli'
+    : Object.hasOwn(ALLOWED, `${outer}/${inner}`)
+      ? `${outer}/${inner}`
+      : outer;
   const allowance = ALLOWED[room];
   return allowance === undefined ? null : [room, allowance]; // tests may import anything
 };

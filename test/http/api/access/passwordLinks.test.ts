@@ -1,8 +1,7 @@
 // Links by mail: an invitation, and a password that was forgotten (one use, one hour).
 
 import { expect } from 'chai';
-import { inviteUser } from '../../../../application/accounts/inviteUser.ts';
-import { sendLink, sendPasswordLink } from '../../../../application/accounts/passwordLink.ts';
+import { inviteUser, sendLink, sendPasswordLink } from '../../../../application/accounts/passwordLink.ts';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import type { Mail, MailSender } from '../../../../application/ports/mail.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
@@ -26,6 +25,7 @@ class Mailbox implements MailSender {
     this.mails.push(mail);
     for (const tell of this.#heard.splice(0)) tell();
   }
+  async forget(): Promise<void> {}
   close(): void {}
 
   /** Waits for the next mail to the address and takes it. */

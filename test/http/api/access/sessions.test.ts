@@ -1,8 +1,8 @@
 // What ends a session ends it in every process at once, and nobody is let in while it can't be known (rules D1, D2, S6).
 
 import { expect } from 'chai';
-import { disableUser, enableUser } from '../../../../application/accounts/userStatus.ts';
-import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
+import { disableUser, enableUser } from '../../../../application/accounts/users.ts';
+import { metadataForChange } from '../../../../application/core/useCase.ts';
 import { ACCOUNT, suspendAccount } from '../../../../domain/account/account.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../../http/kernel/health.ts';

@@ -3,8 +3,7 @@
 import { expect } from 'chai';
 import type { EventMetadata } from '../../../../application/ports/loggedEvent.ts';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
-import type { StreamName } from '../../../../domain/kernel/event.ts';
-import type { AccountId, UserId } from '../../../../domain/kernel/ids.ts';
+import type { AccountId, StreamName, UserId } from '../../../../domain/kernel/ids.ts';
 import { KEYRING } from '../../../../domain/keyring/keyring.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { jpegImage } from '../../../support/images.ts';

@@ -1,7 +1,7 @@
 // Pix held for review, and what the operator makes of them (rules M5, O1).
 
 import { expect } from 'chai';
-import { type HeldVerdict, reviewHeld } from '../../../../application/payments/reviewHeld.ts';
+import { type HeldVerdict, reviewHeld } from '../../../../application/payments/heldPayments.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection } from '../../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';

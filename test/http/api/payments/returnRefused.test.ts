@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../../application/capabilities.ts';
-import { type HeldVerdict, reviewHeld } from '../../../../application/payments/reviewHeld.ts';
+import { type HeldVerdict, reviewHeld } from '../../../../application/payments/heldPayments.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
@@ -59,10 +59,7 @@ describe('a provider that refuses to send money back', () => {
       reference: providerPaymentId,
       paymentId: id,
     };
-    await providerNotifications(gateway.storage.operations, gateway.gateway.jobs, NOTIFIED_WORK).store(
-      notification,
-      '{}',
-    );
+    await providerNotifications(gateway.storage.operations, gateway.gateway.jobs, NOTIFIED_WORK).store(notification);
     gateway.gateway.jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
     return { id, providerPaymentId };
   };

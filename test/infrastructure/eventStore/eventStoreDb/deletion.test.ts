@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import type { Sql } from '../../../../application/ports/sql.ts';
 import { readStreamName } from '../../../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../../../domain/kernel/event.ts';
-import type { DeliveryId } from '../../../../domain/kernel/ids.ts';
+import type { DeliveryId, StreamName } from '../../../../domain/kernel/ids.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { idsOf, newEvents, newStream, TestSubscription } from '../../../conformance/eventStore/harness.ts';
 import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';

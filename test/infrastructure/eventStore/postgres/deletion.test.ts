@@ -5,8 +5,7 @@ import type { EndedDelivery } from '../../../../application/ports/deliveryRetent
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../../domain/aggregates.ts';
 import { readStreamName } from '../../../../domain/kernel/aggregate.ts';
-import type { StreamName } from '../../../../domain/kernel/event.ts';
-import type { DeliveryId, PaymentId } from '../../../../domain/kernel/ids.ts';
+import type { DeliveryId, PaymentId, StreamName } from '../../../../domain/kernel/ids.ts';
 import { deleteDeliveries } from '../../../../infrastructure/eventStore/postgres/deletion.ts';
 import { collect, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';

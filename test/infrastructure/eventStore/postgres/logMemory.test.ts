@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../../domain/kernel/ids.ts';
 import { LogMemory } from '../../../../infrastructure/eventStore/postgres/logMemory.ts';
 import { Footing } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
 import { failureOf } from '../../../conformance/eventStore/harness.ts';

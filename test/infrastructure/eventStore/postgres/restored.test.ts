@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../../domain/kernel/event.ts';
+import type { StreamName } from '../../../../domain/kernel/ids.ts';
 import {
   brief,
   collect,

@@ -1,7 +1,7 @@
 // Connections of the adapter to the simulated institution or to a scripted one.
-import type { InstrumentRequest, Tenant } from '../../../../application/ports/paymentProvider.ts';
+import type { InstrumentRequest } from '../../../../application/ports/paymentProvider.ts';
 import type { OpenConnection } from '../../../../application/ports/providerConnections.ts';
-import type { AccountId, ConnectionId, PaymentId } from '../../../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, PaymentId, Tenant } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { addSeconds, fromMillis } from '../../../../domain/kernel/time.ts';
 import type { ConnectionTerms } from '../../../../domain/providerConnection/connection.ts';

@@ -1,0 +1,132 @@
+// Opens, suspends and reopens accounts (rule O1). A suspended account's keys and logins are rejected; its payments continue, its cash-outs
+// wait.
+import { ACCOUNT, defaultSettings, openAccount, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
+import { settingProblems } from '../../domain/account/settingProblems.ts';
+import { type AccountId, type Mode, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { issueKey, KEYRING } from '../../domain/keyring/keyring.ts';
+import type { Accounts } from '../core/accounts.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { newAccountId } from '../core/derivedIds.ts';
+import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import type { AccessLeases } from '../ports/accessLeases.ts';
+import type { EventMetadata } from '../ports/loggedEvent.ts';
+import type { Sessions } from '../ports/logins.ts';
+import type { WithTenantLock } from '../ports/tenantLock.ts';
+import { keyOf, newApiKey } from './manageKeys.ts';
+import { type AddUserNeeds, addUserWithPassword, isUser, TAKEN } from './users.ts';
+
+interface SuspensionNeeds extends UseCaseNeeds {
+  readonly leases: AccessLeases;
+  readonly sessions: Pick<Sessions, 'endOfAccount'>;
+}
+
+/**
+ * Suspends an account and returns the time of its suspension, once every process rejects its keys and all its users' sessions have ended.
+ * Rejects with `not_found`.
+ */
+export const suspend =
+  ({ commands, accounts, leases, sessions }: SuspensionNeeds) =>
+  async (accountId: AccountId, by: Changer): Promise<{ readonly since: Timestamp } | Rejection> => {
+    const decide = suspendAccount(accounts.realNow());
+    const why = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
+    if (isRejection(done)) return done;
+    await Promise.all([leases.announce(accountId), sessions.endOfAccount(accountId)]);
+    return done.reply;
+  };
+
+/**
+ * Reopens an account, and returns once every process accepts its keys again. Old sessions are removed first, in case the suspension was
+ * interrupted before it removed them. Rejects with `not_found`.
+ */
+export const reopen =
+  ({ commands, accounts, leases, sessions }: SuspensionNeeds) =>
+  async (accountId: AccountId, by: Changer): Promise<'reopened' | 'already_open' | Rejection> => {
+    const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
+    if (state.status === 'open' && state.suspendedAt !== null) await sessions.endOfAccount(accountId);
+    const decide = reopenAccount(accounts.realNow());
+    const why = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
+    if (isRejection(done)) return done;
+    await leases.announce(accountId);
+    return done.reply;
+  };
+
+interface AccountOpening {
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly email: string;
+  /** 32 random bytes, base64. */
+  readonly idSeed: string;
+  readonly keys: readonly { readonly mode: Mode; readonly cleartext: string; readonly label: string }[];
+  readonly actor: string;
+  /** Id of the HTTP request, if there was one. */
+  readonly requestId?: string | null;
+}
+
+export const openAccountWithKeys =
+  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  async ({ accountId, name, email, idSeed, keys, actor, requestId = null }: AccountOpening): Promise<void> => {
+    const at = accounts.realNow();
+    const metadata = (mode: Mode): EventMetadata => ({
+      ...metadataForChange({ actor, requestId }, accountId, accountId),
+      mode,
+    });
+    await commands.record(
+      ACCOUNT,
+      ACCOUNT.stream(accountId),
+      openAccount({ accountId, name, email, idSeed, at }, accounts.declared.settings),
+      metadata('live'),
+    );
+    for (const { mode, cleartext, label } of keys) {
+      const key = { ...keyOf(cleartext, { accountId, mode, at }), label };
+      await commands.record(KEYRING, KEYRING.stream(accountId), issueKey(key), metadata(mode));
+    }
+  };
+
+interface CreatedAccount {
+  readonly accountId: AccountId;
+  readonly userId: UserId;
+  readonly password: string;
+  readonly testApiKey: string;
+  readonly liveApiKey: string;
+}
+
+const ID_SEED_BYTES = 32;
+
+/**
+ * Opens an account. `name` is the merchant's name, shown to payers. If `password` is null, one is generated. Rejects with
+ * `invalid_request` if the name is invalid (param `name`) or the address is in use (param `email`).
+ */
+export const createAccount =
+  (needs: AddUserNeeds & { readonly withTenantLock: WithTenantLock }) =>
+  async (
+    { name, email, password }: { readonly name: string; readonly email: string; readonly password: string | null },
+    by: Changer,
+  ): Promise<CreatedAccount | Rejection> => {
+    const { randomness, withTenantLock } = needs;
+    const [problem] = settingProblems(defaultSettings(name, []));
+    if (problem) return reject('invalid_request', `name ${problem.message}`, { param: 'name' });
+    // Without a lock, one of two identical requests would leave an account without an owner.
+    return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {
+      if (await isUser(needs)(email)) return TAKEN;
+      const accountId = newAccountId(randomness.bytes(16));
+      const [testApiKey, liveApiKey] = [newApiKey('test', randomness), newApiKey('live', randomness)];
+      await openAccountWithKeys(needs)({
+        accountId,
+        name,
+        email,
+        idSeed: randomness.bytes(ID_SEED_BYTES).toString('base64'),
+        keys: [
+          { mode: 'test', cleartext: testApiKey, label: 'first test key' },
+          { mode: 'live', cleartext: liveApiKey, label: 'first live key' },
+        ],
+        ...by,
+      });
+      const owner = { accountId, email, name, role: 'OWNER', password } as const;
+      const added = await addUserWithPassword(needs)(owner, by);
+      return isRejection(added) ? added : { accountId, ...added, testApiKey, liveApiKey };
+    });
+  };
