@@ -2,6 +2,7 @@
 import { type Joined, joined } from '../application/ports/joined.ts';
 import { accounts } from './accounts/adapters.ts';
 import { analytics } from './analytics/adapters.ts';
+import { audit } from './audit/adapters.ts';
 import { disputes } from './disputes/adapters.ts';
 import { operations } from './operations/adapters.ts';
 import { payments } from './payments/adapters.ts';
@@ -10,6 +11,7 @@ import { privacy } from './privacy/adapters.ts';
 import { providers } from './providers/adapters.ts';
 import { refunds } from './refunds/adapters.ts';
 import { requests } from './requests/adapters.ts';
+import { statements } from './statements/adapters.ts';
 import { webhooks } from './webhooks/adapters.ts';
 
 /** In the order in which `--help` lists their commands. */
@@ -24,6 +26,8 @@ export const ADAPTERS = [
   operations,
   requests,
   webhooks,
+  statements,
+  audit,
   analytics,
 ] as const;
 type One = (typeof ADAPTERS)[number];

@@ -48,6 +48,24 @@ const dayOfHour = (at: Timestamp): string => {
   return lastDay;
 };
 
+const SAO_PAULO_HOUR = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Sao_Paulo',
+  hour: '2-digit',
+  hourCycle: 'h23',
+});
+let offsetHour = '';
+let offset = 0;
+
+/** Returns an instant's civil date and time in São Paulo with its offset in hours. Exact since 1914. */
+export const saoPauloTime = (at: Timestamp): { readonly local: string; readonly offset: number } => {
+  const hour = at.slice(0, 13);
+  if (hour !== offsetHour) {
+    offset = ((Number(SAO_PAULO_HOUR.format(toMillis(at))) - Number(at.slice(11, 13)) - 24) % 24) + 0;
+    offsetHour = hour;
+  }
+  return { local: fromMillis(toMillis(at) + offset * HOUR_MS).slice(0, -1), offset };
+};
+
 /** Looks up the zone's rules, which takes some microseconds. */
 const askZone = (at: Timestamp, zone: CivilZone): string => {
   if (at < FIRST) throw new RangeError(`no civil days before ${FIRST}: ${at}`);

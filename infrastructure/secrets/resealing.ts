@@ -1,6 +1,7 @@
 // Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { auditKeyContext } from '../audit/auditKeys.ts';
 import { callbackContext } from '../providers/callbackBodies.ts';
 import { connectionSecretContext } from './connectionSecrets.ts';
 import { dataKeyContext } from './dataKeys.ts';
@@ -60,6 +61,12 @@ const TABLES: readonly SealedTable[] = [
     purpose: 'data keys',
     key: { owner: ['', 'text'] },
     contextOf: ({ owner }) => dataKeyContext(String(owner)),
+  },
+  {
+    name: 'audit.keys',
+    purpose: 'audit keys',
+    key: { id: [0, 'int'] },
+    contextOf: ({ id }) => auditKeyContext(Number(id)),
   },
 ];
 

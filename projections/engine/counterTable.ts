@@ -39,6 +39,7 @@ export class Additions<Count extends string> {
 /** Leaves free space in each page, so that an updated counter stays on its page and needs no index update. */
 const FILL_FACTOR = 70;
 
+/** Returns the statement that creates the table. */
 export const counterDdl = <Count extends string>({ name, key, counts }: CounterTable<Count>, schema: string): string =>
   `CREATE TABLE ${schema}.${name} (${key.map((column) => `${column} text COLLATE "C" NOT NULL`)},
      ${counts.map((count) => `${count} bigint NOT NULL`)}, PRIMARY KEY (${key})) WITH (fillfactor = ${FILL_FACTOR});`;

@@ -49,7 +49,19 @@ const TABLE: CounterTable<Count> = {
 const isCounted = reading(PAYMENT.groups, {
   reads: ['creation', 'settlement', 'outcome', 'verdict'],
   nothing: ['TransactionRefundReleased'],
-  ignores: ['cancellation', 'end', 'resend', 'routing', 'methods', 'release', 'held', 'returns', 'reservation', 'case', 'erasure'],
+  ignores: [
+    'cancellation',
+    'end',
+    'resend',
+    'routing',
+    'methods',
+    'release',
+    'held',
+    'returns',
+    'reservation',
+    'case',
+    'erasure',
+  ],
 });
 
 type Counts = { readonly [C in Count]?: number };
