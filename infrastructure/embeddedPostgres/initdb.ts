@@ -29,6 +29,7 @@ const RESERVE_FUNCTIONS = `DO $$DECLARE f regprocedure; BEGIN FOR f IN SELECT oi
 const rolesAndDatabase = ({
   password,
 }: Settings): string => `CREATE ROLE ${ROLE} LOGIN CREATEROLE PASSWORD '${password}'
+GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 GRANT SET ON PARAMETER temp_file_limit TO ${ROLE}
 GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 ${RESERVE_FUNCTIONS}

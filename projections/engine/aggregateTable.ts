@@ -20,7 +20,7 @@ import { type Cell, RowWriter } from './rowWriter.ts';
 /** A searchable column. */
 export interface Column<State> {
   readonly name: string;
-  readonly type: 'text' | 'bigint' | 'integer' | 'timestamptz' | 'jsonb';
+  readonly type: 'text' | 'bigint' | 'integer' | 'timestamptz' | 'jsonb' | 'date';
   readonly of: (state: State) => string | number | null;
   /** Whether it derives from other columns, so that reading the state doesn't need it. */
   readonly isDerived?: true;

@@ -27,14 +27,12 @@ export const publishIfChanged = async (tx: Sql, projection: Projection): Promise
 const READ_SECONDS_MAX = 5;
 
 /**
- * Ends long reads of the live copy by roles that this program's role is a member of: analysts. Others, such as backups, are waited for.
- * Without it, analysts whose queries overlap could delay a swap for ever.
+ * Ends long reads of the live copy by analysts. Others, such as backups, are waited for. Without it, analysts whose queries overlap could
+ * delay a swap for ever.
  */
 export const endLongReads = async (db: Sql, projection: Projection): Promise<void> => {
-  const text = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
-    WHERE a.usename <> current_user AND pg_has_role(current_user, a.usesysid, 'USAGE')
-      AND NOT pg_has_role(a.usesysid, (SELECT oid FROM pg_roles WHERE rolname = current_user), 'USAGE')
-      AND a.xact_start < now() - make_interval(secs => ${READ_SECONDS_MAX})
+  const text = `SELECT pg_terminate_backend(a.pid) FROM analytics_access.grants g JOIN pg_stat_activity a ON a.usename = g.role
+    WHERE a.xact_start < now() - make_interval(secs => ${READ_SECONDS_MAX})
       AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
         WHERE l.pid = a.pid AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
           AND c.relnamespace = to_regnamespace($1))`;

@@ -136,9 +136,9 @@ describe('analytics export', () => {
 
   it('writes texts and amounts of every kind', async () => {
     const columns = [
-      { name: 'id', type: 'text', comment: '' },
-      { name: 'amount', type: 'numeric', comment: '' },
-      { name: 'sum', type: 'bigint', comment: '' },
+      { name: 'id', type: 'text' },
+      { name: 'amount', type: 'numeric' },
+      { name: 'sum', type: 'bigint' },
     ] as const;
     const rows = [
       { id: 'a "quoted", text\r\nof two lines', amount: '-0.00000001', sum: '-9223372036854775808' },
