@@ -1,9 +1,9 @@
 // Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
+
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { capability, each, job, type NotificationWork, type OwedSource, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { takeReturns } from '../disputes/takeReturns.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -28,9 +28,7 @@ import { compareWithProvider, reconcile } from './reconciliation.ts';
 import { rejectedPaymentReturn, returnPayment, sendBack } from './rejectedPaymentReturn.ts';
 import { handleNotification, Settler, settle, settlementOf, takeFact, takePayment } from './settle.ts';
 
-interface PaymentsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface PaymentsNeeds extends UseCaseNeeds {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;

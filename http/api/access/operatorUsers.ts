@@ -12,8 +12,7 @@ import * as s from '../../kernel/jsonSchema.ts';
 
 import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
-import { NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 

@@ -7,7 +7,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { json, route } from '../../kernel/route.ts';
 import { paymentParam } from '../payments/payment.ts';
-import { FOR_OPERATORS } from './tags.ts';
+import { FOR_OPERATORS } from './operatorRoutes.ts';
 
 const ledgerSchema = s.exactly({
   isBalanced: s.boolean,
