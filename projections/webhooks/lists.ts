@@ -1,12 +1,12 @@
 // Lists of deliveries for merchants: with totals, single ones, and counts. Deliveries with events are in the read model, all
 // others in operations.waiting_deliveries.
 import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { DeliveryId, Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';
-import { asTimestamp, type ColumnValues } from '../engine/aggregateTable.ts';
+import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { combinationHashOf, deliveryOf, isOfTenant } from './projection.ts';
 import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
 

@@ -4,11 +4,10 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { EndpointReads, EndpointViews } from '../../application/ports/readModels/views.ts';
 import type { DeliveryReads, OverdueDelivery } from '../../application/ports/readModels/webhookDeliveries.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { asTimestamp } from '../engine/aggregateTable.ts';
 import { hasNoTimer, IS_UNTRIED } from './untried.ts';
 
 /** Returns the endpoints that are not deleted, oldest first. */

@@ -115,7 +115,7 @@ export interface KeyViews {
   find(fingerprint: string): Promise<KnownKey | null>;
 }
 
-interface ListedAccount {
+export interface ListedAccount {
   readonly accountId: AccountId;
   readonly name: string;
   /** The owner's email address. */
