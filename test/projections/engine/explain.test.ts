@@ -25,7 +25,7 @@ import { userViews } from '../../../projections/users/readModel.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { deliveryViews } from '../../../projections/webhooks/lists.ts';
-import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
+import { deliveryReads } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../support/operations.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { nodesOf, type Plan } from './plans.ts';
@@ -143,7 +143,7 @@ describe('at 100,000 rows', function suite() {
     'the numbers of an account’s deliveries': (db) => deliveryViews(db).stats(TENANT, ['d7', 'd107']),
     'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),
     'an account’s deliveries on their way': (db) => deliveryReads(db).underWay(TENANT, NOW, ['d7'], 1_000),
-    'deliveries overdue in all accounts': (db) => overdueDeliveries(db, NOW, 1_000).next(),
+    'deliveries overdue in all accounts': (db) => deliveryReads(db).overdue(NOW, 1_000)[Symbol.asyncIterator]().next(),
     'payments overdue in all accounts': (db) => overduePayments(db, NOW, 1_000).next(),
     'what is held for review': (db) => listHeld(db, 1_000),
     'which of an account’s latest charges have ended': (db) => endedPayments(db, ['p7', 'p107'] as PaymentId[]),
