@@ -2,6 +2,8 @@
 // account settings are derived from it.
 
 import { accounts } from './accounts/capability.ts';
+import { analytics } from './analytics/capability.ts';
+import { audit } from './audit/capability.ts';
 import {
   declaredSettingsOf,
   jobsOf,
@@ -18,10 +20,12 @@ import { operations } from './operations/capability.ts';
 import { payments } from './payments/capability.ts';
 import { settle, settlementOf } from './payments/settle.ts';
 import { payouts } from './payouts/capability.ts';
+import { privacy } from './privacy/capability.ts';
 import { providers } from './providers/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
+import { statements } from './statements/capability.ts';
 import { webhooks } from './webhooks/capability.ts';
 
 /** The order matters: events contain account settings and sandbox switches in this order. */
@@ -36,6 +40,10 @@ export const CAPABILITIES = [
   requests,
   operations,
   providers,
+  statements,
+  privacy,
+  audit,
+  analytics,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

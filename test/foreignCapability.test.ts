@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import type { Needs } from '../application/capabilities.ts';
 import { capability, each, idOf, job, jobKind, mode, owedBy, payloadOf } from '../application/core/capability.ts';
 import { jobsOf, type OperatorsOf, type UseCasesOf } from '../application/core/capabilityList.ts';
-import { JsonEventCodec } from '../application/core/eventCodec.ts';
 import { enqueue, nothing, processManager, reacting } from '../application/core/reactions.ts';
 import { type Actor, metadataForProcess, metadataForRequest, settingChanged } from '../application/core/useCase.ts';
 import { enqueueOwedWork } from '../application/core/watchdog.ts';
@@ -39,6 +38,7 @@ import { liveSchema } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
 import { walletOf } from '../projections/wallet/projection.ts';
+import { testCodec } from './support/dataKeys.ts';
 import { PAYMENT_ID } from './support/samples.ts';
 import type { TestGateway } from './world/gateway.ts';
 import { expectError, openReady } from './world/http.ts';
@@ -365,7 +365,7 @@ describe('a foreign capability', () => {
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let receiver: Receiver;
   const logged: string[] = [];
-  const codec = new JsonEventCodec(aggregates);
+  const codec = testCodec(aggregates);
   const projections = [...PROJECTIONS.filter(({ name }) => name !== 'wallet'), walletOf(aggregates), tipsProjection];
 
   let isAway = false;
@@ -400,7 +400,7 @@ describe('a foreign capability', () => {
     if (paymentId === null) throw new Error('the charge has no id');
     const { accountId } = merchant.tenant;
     const key = { tenant: { accountId, mode: 'test' }, reference: `tip of ${paymentId}` } as const;
-    await gateway.gateway.needs.notifications.store({ ...key, kind: 'tip', paymentId }, '{}');
+    await gateway.gateway.needs.notifications.store({ ...key, kind: 'tip', paymentId });
     return paymentId;
   };
   const listed = async (key = merchant.key) =>

@@ -207,7 +207,10 @@ export class CommandHandler {
       }
       const { store, codec } = this.#log;
       const after = loaded.revision;
-      const events = await codec.encode({ serde, stream, after, events: decided.events, commandId, metadata });
+      const isCreation = isGuess && after === EMPTY_STREAM;
+      const events = await codec.encode({
+        ...{ serde, stream, after, events: decided.events, commandId, metadata, isCreation },
+      });
       if (era !== this.#era) {
         era = this.#era;
         loaded = await this.load(aggregate, stream);

@@ -131,6 +131,9 @@ export const sandboxPaymentIdOf = (paymentId: PaymentId, method: PaymentMethod):
  */
 export const canonicalText = (version: number, fields: object): string => `${version}\n${canonicalize(fields)}`;
 
-/** Returns the SHA-256 of the canonical text, in base64url: 43 characters. */
-export const fingerprintOf = (version: number, fields: object): string =>
-  hash('sha256', canonicalText(version, fields), 'base64url');
+/**
+ * Returns an HMAC of the canonical text under the account's seed, in base64url: 43 characters. A fingerprint outlives the personal data of
+ * its request (rule L2), and a plain hash would reveal a tax id to anybody who tries them all.
+ */
+export const fingerprintOf = ({ idSeed }: Pick<Seeded, 'idSeed'>, version: number, fields: object): string =>
+  keyed(idSeed, `fingerprint\n${canonicalText(version, fields)}`).toString('base64url');

@@ -126,7 +126,7 @@ const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string,
 const isMailed = reading(MED_CASE.groups, {
   reads: ['course', 'deadline', 'end'],
   nothing: ['MedCaseAppealed'],
-  ignores: ['evidence', 'review', 'reports'],
+  ignores: ['evidence', 'review', 'reports', 'erasure'],
 });
 
 /** Returns subject and sentence of the mail about an event, or null if the event is not mailed. */
@@ -215,7 +215,7 @@ export const caseMailing = processManager({
   reactions: {
     medCase: reacting(MED_CASE.groups, {
       reads: following(isMailed, mail),
-      ignores: ['evidence', 'review', 'reports'],
+      ignores: ['evidence', 'review', 'reports', 'erasure'],
     }),
   },
 });

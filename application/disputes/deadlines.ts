@@ -34,7 +34,7 @@ export const caseDeadlines = processManager({
         MedCaseSettled: answered,
         MedCaseEvidenceRequested: nothing,
       },
-      ignores: ['deadline', 'evidence', 'review', 'reports'],
+      ignores: ['deadline', 'evidence', 'review', 'reports', 'erasure'],
     }),
   },
 });

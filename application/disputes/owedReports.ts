@@ -29,7 +29,7 @@ export const caseSettling = processManager({
         TransactionDisputeResolved: take,
         TransactionHeldReleased: take,
       },
-      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case'],
+      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case', 'erasure'],
     }),
   },
 });

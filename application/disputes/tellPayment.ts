@@ -40,7 +40,7 @@ export const caseTelling = processManager({
         MedCaseReportNotTaken: nothing,
         MedCaseReportDismissed: nothing,
       },
-      ignores: ['deadline', 'evidence', 'review'],
+      ignores: ['deadline', 'evidence', 'review', 'erasure'],
     }),
   },
 });

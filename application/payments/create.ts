@@ -153,7 +153,7 @@ export class CreateChargeHandler {
     const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const outcome = await record(this.#needs, command, {
       terms,
-      fingerprintUnder: (version) => fingerprintOf(version, chargeFingerprintFields(command.request)),
+      fingerprintUnder: (version) => fingerprintOf(command.account, version, chargeFingerprintFields(command.request)),
       fingerprintVersion: CHARGE_FINGERPRINT_VERSION,
       instrument: local?.method === 'PIX' ? local.instrument : null,
       keyParam: 'Idempotency-Key',
@@ -239,7 +239,7 @@ export class CreatePaymentHandler {
     if (refusal !== null) return refusal;
     const outcome = await record(this.#needs, command, {
       terms,
-      fingerprintUnder: (version) => fingerprintOf(version, paymentFingerprintFields(command.request)),
+      fingerprintUnder: (version) => fingerprintOf(command.account, version, paymentFingerprintFields(command.request)),
       fingerprintVersion: PAYMENT_FINGERPRINT_VERSION,
       instrument: null,
       keyParam: 'idempotencyKey',

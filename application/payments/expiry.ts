@@ -53,6 +53,7 @@ export const expiry = processManager({
         'returns',
         'refund',
         'dispute',
+        'erasure',
       ],
     }),
   },

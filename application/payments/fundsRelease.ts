@@ -27,7 +27,7 @@ export const fundsRelease = processManager({
             : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
         },
       },
-      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute', 'erasure'],
     }),
   },
 });

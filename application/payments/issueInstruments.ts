@@ -70,7 +70,7 @@ export const instrumentIssuing = processManager({
         ChargeCancelRequested: nothing,
         ChargeExpired: nothing,
       },
-      ignores: ['resend', 'attempts', 'money', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['resend', 'attempts', 'money', 'held', 'returns', 'refund', 'dispute', 'erasure'],
     }),
   },
 });

@@ -128,10 +128,7 @@ const reportPayments = async (
     const paymentId = payments.get(one.txid);
     const reference = one.incoming.providerPaymentId;
     if (paymentId === undefined) unmatched.push(one);
-    else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
+    else await notifications.store({ tenant, kind: 'payment', reference, paymentId });
   }
   return unmatched;
 };
-
-/** Returns the raw notification: the payment as the provider listed it, marked as found by reconciliation. */
-const rawOf = ({ txid, incoming }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, incoming });

@@ -72,6 +72,7 @@ export const payoutExecution = processManager({
         PayoutOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
         PayoutPaid: stopTimer,
         PayoutFailed: stopTimer,
+        PayoutPersonalDataErased: nothing,
         PayoutConfirmedLate: (logged) => [
           payoutConfirmedLate.ask({ ...payloadFor(logged), accountId: logged.account, mode: logged.mode }),
         ],

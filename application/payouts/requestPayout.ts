@@ -133,7 +133,8 @@ export class PayoutRequests {
     const wish = {
       terms,
       abandoned,
-      fingerprintUnder: (version: number) => fingerprintOf(version, payoutFingerprintFields(command.body)),
+      fingerprintUnder: (version: number) =>
+        fingerprintOf(command.account, version, payoutFingerprintFields(command.body)),
       fingerprintVersion: PAYOUT_FINGERPRINT_VERSION,
     };
     const decide = requestPayout(wish, await accounts.now(accountId, mode));

@@ -8,7 +8,7 @@ import type { EventMetadata, LoggedEvent } from './loggedEvent.ts';
 
 /** The events of one append, and their context. */
 export interface EventsToEncode<Event extends Fact<string, unknown> = Fact<string, unknown>> {
-  readonly serde: Pick<Serde<Event>, 'encode' | 'storedData'>;
+  readonly serde: Pick<Serde<Event>, 'encode' | 'storedData' | 'takePersonal'>;
   readonly stream: StreamName;
   /** Revision of the stream's last event before the append; -1 if the stream is empty. */
   readonly after: ExpectedRevision;
@@ -16,6 +16,8 @@ export interface EventsToEncode<Event extends Fact<string, unknown> = Fact<strin
   /** A random id for each run of a command. */
   readonly commandId: string;
   readonly metadata: EventMetadata;
+  /** Whether the stream is assumed to be empty without having been read, so that the append may store a new data key. Default: false. */
+  readonly isCreation?: boolean;
 }
 
 /** An event that this version can't read (a poison event), and the reason, which contains no personal data. */
@@ -32,11 +34,14 @@ export type Decoded = LoggedEvent | UnreadableEvent;
 export interface EventCodec {
   /**
    * Returns the events in stored form, in order. Each id is a hash of the command id, the place in the append and the content, so only a
-   * repeat of the same append has the same ids. The metadata key `chain` is reserved for a chain of hashes.
+   * repeat of the same append has the same ids. The metadata key `chain` is reserved for a chain of hashes. Throws DataKeysUnavailable.
    */
   encode(append: EventsToEncode): Promise<readonly NewEvent[]>;
 
-  /** Returns each event decoded, or the reason why it can't be read, in order. An unreadable event never makes the call reject. */
+  /**
+   * Returns each event decoded, or the reason why it can't be read, in order. An unreadable event never makes the call reject. Erased
+   * personal data reads as null or `erased`. Throws DataKeysUnavailable.
+   */
   decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]>;
 }
 

@@ -10,6 +10,14 @@ export type Position = string & { readonly [position]: true };
 export type ExpectedRevision = number;
 export const EMPTY_STREAM: ExpectedRevision = -1;
 
+/** A data key as it is stored, sealed (ports/dataKeys.ts). */
+export interface StoredKey {
+  readonly owner: string;
+  /** Id of the secrets key that sealed it. */
+  readonly keyId: string;
+  readonly sealed: Buffer;
+}
+
 export interface NewEvent {
   /** UUID. A repeat of an append has the same ids, so it can't write twice. */
   readonly id: string;
@@ -19,9 +27,11 @@ export interface NewEvent {
   readonly data: string;
   /** A JSON text of an object. */
   readonly metadata: string;
+  /** A new key that sealed this event, to be stored in the same transaction. Only a log in PostgreSQL stores keys. */
+  readonly dataKey?: StoredKey;
 }
 
-export interface RecordedEvent extends NewEvent {
+export interface RecordedEvent extends Omit<NewEvent, 'dataKey'> {
   readonly stream: StreamName;
   /** 0-based, gapless within the stream. */
   readonly revision: number;
@@ -33,7 +43,7 @@ export interface RecordedEvent extends NewEvent {
 export type AppendResult =
   /** `revision`: that of the append's last event. A repeat with the same ids returns the original revision, not that of the head. */
   | { readonly ok: true; readonly revision: number; readonly position: Position | null }
-  /** Nothing was written. `actual`: the stream's last revision, or -1 if it is empty. */
+  /** Nothing was written. `actual`: the stream's last revision, or -1 if it is empty. Also if a new data key's owner has a key already. */
   | { readonly ok: false; readonly actual: number };
 
 /** The store is down, not ready or too busy. Nothing was written; the same append may succeed later. */

@@ -51,6 +51,8 @@ export interface EvidenceGrants {
   /** Lets one process at a time check files of the account. Returns a function that ends the turn, or null while another process checks. */
   beginJudging(accountId: AccountId): Promise<(() => Promise<void>) | null>;
   keepVerdict(evidenceId: EvidenceId, verdict: EvidenceVerdict): Promise<void>;
+  /** Returns the grants of these cases, by the ids of their files. */
+  ofCases(caseIds: readonly MedCaseId[]): Promise<readonly EvidenceId[]>;
   /** Removes a grant whose file was confirmed. */
   forget(evidenceId: EvidenceId): Promise<void>;
   /** Returns up to `limit` grants that ended before `before`, whose file is neither removed nor being uploaded. */

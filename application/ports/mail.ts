@@ -11,5 +11,7 @@ export interface Mail {
 export interface MailSender {
   /** Resolves when a mail server has accepted the message; throws if that is unknown. A retry is safe. */
   send(mail: Mail): Promise<void>;
+  /** Removes the messages with these ids, as far as this service still has them. A mail server's copies are out of reach. */
+  forget(ids: readonly string[]): Promise<void>;
   close(): void;
 }

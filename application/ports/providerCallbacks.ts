@@ -107,7 +107,9 @@ export interface ProviderCallbacks {
   markHandled(id: CallbackId, outcome: CallbackOutcome, findings: readonly CallbackFinding[]): Promise<void>;
   /** Yields all unhandled callbacks older than `ageMs`, oldest first, in pages of `page`. Used by the watchdog. */
   owed(ageMs: number, page: number): AsyncIterable<readonly Pick<StoredCallback, 'id' | 'connectionId'>[]>;
-  /** Deletes callbacks that were handled or resolved more than `ageMs` ago. */
+  /**
+   * Deletes callbacks that were handled or resolved more than `ageMs` ago. Of those that wait for an operator for longer, erases the bodies.
+   */
   forget(ageMs: number): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// Notifications from providers. They are stored raw before they are handled, under a unique reference that belongs to one payment.
+// Notifications from providers. They are stored before they are handled, under a unique reference that belongs to one payment. What they
+// claim is not stored: the provider is asked.
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { JobPayload, JobRequest } from './jobs.ts';
 import type { Sql } from './sql.ts';
@@ -28,7 +29,7 @@ export interface ProviderNotifications {
    * commit. Returns false and changes nothing if it was stored before. Exception: a notification that the provider did not confirm is
    * handled again, because it may arrive before the provider's API shows the payment.
    */
-  store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
+  store(notification: ProviderNotification, tx?: Sql): Promise<boolean>;
   /**
    * Enqueues the job for a notification of a kind that is not stored; the job asks the provider. With `tx`, runs in it; call `wake` after
    * the commit.

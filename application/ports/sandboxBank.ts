@@ -44,7 +44,6 @@ export interface SandboxBankPort {
   rule(
     tenant: Tenant,
     paymentId: PaymentId,
-    txid: string,
     providerCaseId: string,
     ruling: Omit<BankRuling, 'report'>,
     expected: number | null,

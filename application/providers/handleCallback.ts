@@ -163,8 +163,7 @@ const handleReceived = async (
   const payment = (await connectionPayments.byTxid(callback.connectionId, [txid])).get(txid);
   if (payment === undefined) return found('unmatched', endToEndId, 'unknown_txid', txid);
   const { tenant, paymentId } = payment;
-  const raw = JSON.stringify({ callback: callback.id, txid, incoming: received.incoming });
-  await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId }, raw);
+  await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId });
   if (received.returns.length > 0) for (const take of returnsOf) await take(payment, received);
   return claimed === null || claimed === txid ? null : found('contradicted', endToEndId, 'other_txid', txid);
 };

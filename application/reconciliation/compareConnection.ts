@@ -120,15 +120,11 @@ const takeReceived = async (work: Work, received: readonly ReceivedPayment[]): P
     const charge = one.txid === null ? undefined : charges.get(one.txid);
     if (charge === undefined) continue;
     const { providerPaymentId: reference } = one.incoming;
-    if (unrecorded.has(reference)) await notifications.store({ ...charge, kind: 'payment', reference }, rawOf(one));
+    if (unrecorded.has(reference)) await notifications.store({ ...charge, kind: 'payment', reference });
     else if (one.returns.length > 0) for (const take of work.takeReturns) await take(charge, one);
   }
   return received.flatMap((one) => itemsOf(one, one.txid === null ? undefined : charges.get(one.txid)));
 };
-
-/** Returns the raw notification: the payment as the institution listed it, marked as found by reconciliation. */
-const rawOf = ({ txid, incoming }: ReceivedPayment): string =>
-  JSON.stringify({ foundBy: 'reconciliation', txid, incoming });
 
 const itemsOf = (
   { txid, incoming, returns }: ReceivedPayment,

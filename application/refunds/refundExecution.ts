@@ -93,7 +93,19 @@ export const refundExecution = processManager({
         TransactionRefundConfirmedLate: (logged) => alertOperators(logged, logged.event.data.refundId),
         TransactionLateConfirmationWrittenOff: nothing,
       },
-      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'outside', 'gone', 'outcome', 'dispute'],
+      ignores: [
+        'demand',
+        'methods',
+        'money',
+        'held',
+        'order',
+        'back',
+        'outside',
+        'gone',
+        'outcome',
+        'dispute',
+        'erasure',
+      ],
     }),
     refund: reacting(REFUND.groups, {
       reads: {
@@ -103,6 +115,7 @@ export const refundExecution = processManager({
         RefundFailed: conclude,
         RefundConfirmedLate: conclude,
         RefundRequested: nothing,
+        RefundPersonalDataErased: nothing,
       },
     }),
     account: reacting(ACCOUNT.groups, {

@@ -45,7 +45,7 @@ export const requestRefund =
     const wish = {
       ...refundRequest(body),
       refundId: refundIdOf(account, mode, paymentId, body.idempotencyKey),
-      fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
+      fingerprintUnder: (version: number) => fingerprintOf(account, version, refundFingerprintFields(body)),
       fingerprintVersion: REFUND_FINGERPRINT_VERSION,
       allowedDestinations: allowedDestinations(settings, mode),
       paysOut: (await providers.of(state.charge.terms))?.paysOut ?? null,

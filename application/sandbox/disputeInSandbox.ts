@@ -153,7 +153,7 @@ export const ruleInSandbox =
     const { paymentId, providerCaseId } = medCase.terms;
     const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
-    const { txid, amount } = payment.charge.terms;
+    const { amount } = payment.charge.terms;
     const isOwed = ruling.kind === 'decide' && ruling.owed;
     if (ruling.kind === 'decide' && (ruling.returnedToPayer ?? 0) > amount)
       return reject('invalid_amount', `\`returned_to_payer\` must not exceed the charge’s amount (${amount}).`, {
@@ -164,7 +164,7 @@ export const ruleInSandbox =
     const at: Timestamp = await accounts.now(tenant.accountId, tenant.mode);
     const bankRuling = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
     const expected = isOwed ? null : medCase.reports + 1;
-    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, bankRuling, expected);
+    const report = await bank.rule(tenant, paymentId, providerCaseId, bankRuling, expected);
     return report === null ? OVERTAKEN : { report, providerCaseId };
   };
 

@@ -37,6 +37,7 @@ const attemptOf = (event: WebhookDeliveryEvent): readonly Attempt[] => {
     case 'WebhookDeliveryDeadLettered':
     case 'WebhookDeliveryCancelled':
     case 'WebhookDeliveryRetryRequested':
+    case 'WebhookDeliveryPersonalDataErased':
       return [];
     default:
       return event satisfies never;

@@ -37,7 +37,8 @@ interface DeadLetterItem {
   readonly id: string;
   readonly accountId: string;
   readonly mode: Mode;
-  readonly paymentId: string;
+  /** null if the message is not about a payment. */
+  readonly paymentId: string | null;
   readonly eventType: string;
   /** null if sent to the payment's own URL. */
   readonly endpointId: string | null;
@@ -70,7 +71,7 @@ export const listDeadLetters =
           id: WEBHOOK_DELIVERY.idPrefix + id,
           accountId: ACCOUNT.idPrefix + tenant.accountId,
           mode: tenant.mode,
-          paymentId: PAYMENT.idPrefix + delivery.paymentId,
+          paymentId: delivery.paymentId && PAYMENT.idPrefix + delivery.paymentId,
           eventType: delivery.eventType,
           endpointId: delivery.endpointId === null ? null : WEBHOOK_ENDPOINT.idPrefix + delivery.endpointId,
           createdAt: delivery.scheduledAt,

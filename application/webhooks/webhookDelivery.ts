@@ -79,6 +79,7 @@ export const webhookDelivery = processManager({
         },
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
+        WebhookDeliveryPersonalDataErased: nothing,
       },
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {

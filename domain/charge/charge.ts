@@ -26,6 +26,7 @@ import {
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
+  PERSONAL_INSTRUMENT_FIELDS,
   type PixInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
@@ -141,6 +142,8 @@ interface Existing {
   readonly cancelRequestedAt: Timestamp | null;
   /** How often a resend of its webhooks was requested. */
   readonly resends: number;
+  /** When the payment's personal data was erased; absent if it was not (L2). */
+  readonly erasedAt?: Timestamp;
 }
 export type ChargeState =
   | { readonly status: 'absent' }
@@ -258,7 +261,8 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       createdAt: time,
       fingerprint: fingerprintShape,
     }),
-    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
+    // A webhookUrl is the merchant's own address, and decides for ever where messages go.
+    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId'],
     unsaid: {
       paymentId: { is: 'subject' },
       accountId: { is: 'account' },
@@ -283,7 +287,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeInstrumentIssued: {
     version: 1,
     shape: record({ instrument: acquirerInstrument, at: time }),
-    personal: ['instrument'],
+    personal: PERSONAL_INSTRUMENT_FIELDS.map((field) => `instrument.${field}`),
   },
   ChargeInstrumentRefused: {
     version: 1,

@@ -1,5 +1,5 @@
 // Payment instruments: one per method, issued by a provider, each with its own expiry (rule I8a).
-import { oneOf, record, taggedBy, text, time } from '../kernel/serde.ts';
+import { ERASED, oneOf, record, taggedBy, text, time } from '../kernel/serde.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
 import type { PaymentMethod } from './methods.ts';
 
@@ -84,6 +84,16 @@ export const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method
     currency: text(),
   }),
 });
+
+/** What a payer pays with, and a phone number. The others are terms and references. */
+// biome-ignore format: one line
+export const PERSONAL_INSTRUMENT_FIELDS = ['redirectUrl', 'phone', 'entity', 'mbReference', 'barcode', 'line', 'pdfUrl', 'address'] as const;
+
+/** Returns the instrument without personal data. */
+export const erasedInstrument = (instrument: AcquirerInstrument): AcquirerInstrument => {
+  const fields = PERSONAL_INSTRUMENT_FIELDS.filter((field) => field in instrument);
+  return { ...instrument, ...Object.fromEntries(fields.map((field) => [field, ERASED])) };
+};
 
 /** The instruments of a charge. An open charge has at least one. */
 export interface Instruments {

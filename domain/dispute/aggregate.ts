@@ -127,6 +127,7 @@ const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
     shape: record({ announced: flag, report: integer, returnedToPayer: money, ruledAt: time, at: time }),
     personal: [],
   },
+  MedCasePersonalDataErased: { version: 1, shape: record({ at: time }), personal: [] },
   MedCaseClosed: {
     version: 1,
     shape: record({
@@ -146,6 +147,7 @@ export const MED_CASE = aggregate<MedCaseId>()({
   idPrefix: 'med_',
   decider: medCase,
   serde: medCaseSerde,
+  isSealed: true,
   errors: DISPUTE_ERRORS,
   groups: partition<MedCaseEvent>()({
     course: ['MedCaseOpened', 'MedCaseEvidenceRequested', 'MedCaseAppealed'],
@@ -153,6 +155,7 @@ export const MED_CASE = aggregate<MedCaseId>()({
     evidence: ['MedCaseEvidenceConfirmed'],
     review: ['MedCaseReviewRequested', 'MedCaseReviewApproved', 'MedCaseReviewRefused'],
     end: ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed', 'MedCaseSettled'],
+    erasure: ['MedCasePersonalDataErased'],
     /** Bank reports about a case that has ended or was never opened. */
     reports: ['MedCaseLateReported', 'MedCaseMoneyReturned', 'MedCaseReportNotTaken', 'MedCaseReportDismissed'],
   }),

@@ -1,8 +1,9 @@
 // A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
 // changes, and moves the money (ADR 0011).
-import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
+import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import type { EvidenceId, MedCaseId, PaymentId, Tenant } from '../kernel/ids.ts';
 import { add, type Minor, most, ZERO } from '../kernel/money.ts';
+import { ERASED } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 
 /** `med` disputes a Pix payment; the others dispute card payments. */
@@ -173,7 +174,11 @@ export type MedCaseReportDismissed = Fact<
   { readonly by: string; readonly reason: string; readonly at: Timestamp }
 >;
 
+/** The personal data of the case was erased, together with that of its payment (L2). */
+export type MedCasePersonalDataErased = Fact<'MedCasePersonalDataErased', { readonly at: Timestamp }>;
+
 export type MedCaseEvent =
+  | MedCasePersonalDataErased
   | MedCaseMoneyReturned
   | MedCaseReportNotTaken
   | MedCaseReportDismissed
@@ -328,6 +333,8 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
     }
     case 'MedCaseReportDismissed':
       return { ...state, contradiction: null };
+    case 'MedCasePersonalDataErased':
+      return erased(state);
     case 'MedCaseOpened':
     case 'MedCaseReportNotTaken':
       return state;
@@ -357,11 +364,27 @@ const evolveAbsent = (state: NoCase, event: MedCaseEvent): MedCaseState => {
     case 'MedCaseSettled':
     case 'MedCaseLateReported':
     case 'MedCaseMoneyReturned':
+    case 'MedCasePersonalDataErased':
       return state;
     default:
       return ignore(state, event);
   }
 };
+
+const erased = (state: MedCase): MedCase => ({
+  ...state,
+  terms: { ...state.terms, reason: null },
+  appeal: state.appeal && { ...state.appeal, reason: ERASED },
+  evidence: state.evidence.map((file) => ({ ...file, fileName: ERASED })),
+});
+
+/** Erases the case's personal data. May be repeated, for data that was recorded since. */
+export const eraseCase =
+  (at: Timestamp): Decision<MedCaseState, MedCaseEvent, 'erased'> =>
+  (state) => ({
+    events: state.status === 'absent' ? [] : [{ type: 'MedCasePersonalDataErased', data: { at } }],
+    reply: 'erased',
+  });
 
 const STATUS_OF = { lost: 'rejected', nothing: 'closed' } as const;
 const OUTCOME_OF = { lost: 'lost', nothing: 'refunded_to_merchant' } as const;

@@ -76,6 +76,7 @@ const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
   MedCaseReviewRequested: null,
   MedCaseReviewApproved: null,
   MedCaseReviewRefused: null,
+  MedCasePersonalDataErased: null,
 };
 
 /** Returns the change that the payment records, or null if it records none. */

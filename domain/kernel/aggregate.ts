@@ -18,6 +18,7 @@ export interface Aggregate<State, Event extends Fact<string, unknown>> {
 
 /** Any aggregate, for the ledger and webhooks. */
 export interface AnyAggregate extends Aggregate<unknown, Fact<string, unknown>> {
+  readonly isSealed: boolean;
   readonly postings: Postings<Fact<string, unknown>> | null;
   readonly publisher: Publisher<unknown, Fact<string, unknown>> | null;
 }
@@ -42,13 +43,15 @@ interface Description<
   readonly errors?: { readonly [C in Code]: ErrorEntry };
   /** Whether its streams may be deleted as a whole (ADR 0008). Default: no, events are never deleted. */
   readonly isDeletable?: true;
+  /** Whether its personal fields are payers' data, which are sealed and can be erased (ADR 0017). Default: no, they are a merchant's own. */
+  readonly isSealed?: true;
   /** Whether its events are rare enough to have their own index. Default: no, readers find them by scanning. */
   readonly isRare?: true;
   /** Returns whether the text is a valid id part of a stream name. Default: raw ids are. */
   readonly isSubject?: (text: string) => boolean;
 }
 
-type Defaulted = 'postings' | 'publisher' | 'isDeletable' | 'isRare' | 'isSubject';
+type Defaulted = 'postings' | 'publisher' | 'isDeletable' | 'isSealed' | 'isRare' | 'isSubject';
 interface AggregateDescriptor<
   Category extends string,
   Prefix extends string | null,
@@ -61,6 +64,7 @@ interface AggregateDescriptor<
   readonly postings: Postings<Event> | null;
   readonly publisher: Publisher<State, Event> | null;
   readonly isDeletable: boolean;
+  readonly isSealed: boolean;
   readonly isRare: boolean;
   readonly isSubject: (text: string) => boolean;
   /** Returns the name of the stream, `<category>-<id>`. */
@@ -85,6 +89,7 @@ export const aggregate =
       postings: null,
       publisher: null,
       isDeletable: false,
+      isSealed: false,
       isRare: false,
       isSubject: isRawId,
       ...description,

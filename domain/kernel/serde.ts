@@ -8,7 +8,14 @@ import { isTimestamp, type Timestamp } from './time.ts';
 export interface Shape<T> {
   encode(value: T): Json;
   decode(value: unknown, path: string): T;
+  /** The stored value in place of erased personal data. Undefined for values that are never personal, such as money and times. */
+  readonly erased?: Json | undefined;
+  /** The shapes of a record's fields. A union has the fields of all its records. */
+  readonly fields?: { readonly [name: string]: Shape<never> };
 }
+
+/** The text in place of erased personal data. */
+export const ERASED = 'erased';
 
 export class MalformedEvent extends Error {
   override name = 'MalformedEvent';
@@ -21,6 +28,7 @@ const refuse = (path: string, expected: string): never => {
 export const text = <T extends string = string>(): Shape<T> => ({
   encode: (value) => value,
   decode: (value, path) => (typeof value === 'string' ? (value as T) : refuse(path, 'a string')),
+  erased: ERASED,
 });
 export const oneOf = <const T extends string>(...values: readonly T[]): Shape<T> => ({
   encode: (value) => value,
@@ -46,16 +54,26 @@ export const flag: Shape<boolean> = {
 export const freeForm = <T>(): Shape<T> => ({
   encode: (value) => value as Json,
   decode: (value, path) => (value === undefined ? refuse(path, 'a value') : (value as T)),
+  erased: Object.freeze({}),
 });
 export const nullable = <T>(inner: Shape<T>): Shape<T | null> => ({
   encode: (value) => (value === null ? null : inner.encode(value)),
   decode: (value, path) => (value === null || value === undefined ? null : inner.decode(value, path)),
+  erased: null,
 });
 export const listOf = <T>(inner: Shape<T>): Shape<readonly T[]> => ({
   encode: (values) => values.map(inner.encode),
   decode: (value, path) =>
     Array.isArray(value) ? value.map((item, i) => inner.decode(item, `${path}[${i}]`)) : refuse(path, 'a list'),
+  erased: Object.freeze([]),
 });
+/** Returns undefined if any of the fields can't be erased. */
+const erasedRecord = (fields: { readonly [name: string]: Pick<Shape<never>, 'erased'> }): Json | undefined => {
+  const values = Object.entries(fields).map(([name, { erased }]) => [name, erased] as const);
+  return values.some(([, erased]) => erased === undefined)
+    ? undefined
+    : Object.freeze(Object.fromEntries(values) as { [name: string]: Json });
+};
 export const record = <T extends object>(fields: { readonly [K in keyof T]-?: Shape<T[K]> }): Shape<T> => {
   const names = Object.keys(fields) as (keyof T & string)[];
   return {
@@ -71,6 +89,8 @@ export const record = <T extends object>(fields: { readonly [K in keyof T]-?: Sh
         out[name] = fields[name].decode((value as Record<string, unknown>)[name], `${path}.${name}`);
       return out as T;
     },
+    erased: erasedRecord(fields),
+    fields: fields as Shape<never>['fields'] & object,
   };
 };
 
@@ -88,6 +108,7 @@ export const taggedBy = <Tag extends string, T extends { readonly [K in Tag]: st
   return {
     encode: (value) => shapeOf(value, tag).encode(value),
     decode: (value, path) => shapeOf(value, path).decode(value, path),
+    fields: Object.assign({}, ...(Object.values(shapes) as Shape<never>[]).map(({ fields }) => fields)),
   };
 };
 
@@ -129,7 +150,7 @@ const impliedValue = (unsaid: Unsaid, around: Surroundings): Plain => {
 };
 
 type Fields = { readonly [key: string]: Json };
-const isObject = (data: Json | undefined): data is Fields =>
+const isObject = (data: Json | undefined): data is { [key: string]: Json } =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /** Returns the data without the fields that the rules omit, in its order. */
@@ -158,6 +179,48 @@ const fillIn = (data: Json, rules: Rules, around: Surroundings): Json => {
   return whole;
 };
 
+// --- Personal fields, which the codec takes out of stored data to seal them, and puts back ---
+
+/** Values of personal fields, by path. */
+export type PersonalValues = Readonly<Record<string, Json>>;
+
+/** A personal field: its path, its path as keys, and its value when it is erased. */
+interface PersonalField {
+  readonly path: string;
+  readonly keys: readonly string[];
+  readonly erased: Json;
+}
+
+/** Throws if a path leads to no field, or to a value that can't be erased. */
+const personalFields = (
+  type: string,
+  { shape, personal }: Pick<EventSerde<unknown>, 'shape' | 'personal'>,
+): readonly PersonalField[] =>
+  personal.map((path) => {
+    const keys = path.split('.');
+    const inner = keys.reduce<Shape<never> | undefined>((outer, key) => outer?.fields?.[key], shape as Shape<never>);
+    if (inner?.erased === undefined) throw new Error(`${type}: the personal field ${path} can't be erased`);
+    return { path, keys, erased: inner.erased };
+  });
+
+/** Whether a value contains no data. Such values are not sealed. */
+const isBlank = (value: Json): boolean =>
+  value === null || (typeof value === 'object' && Object.values(value).every(isBlank));
+
+/** Returns the innermost record of a path in the data, or null. */
+const ownerOf = (data: Json, keys: readonly string[]): Record<string, Json> | null => {
+  let owner: Json | undefined = data;
+  for (const key of keys.slice(0, -1)) owner = isObject(owner) ? owner[key] : undefined;
+  return isObject(owner) ? owner : null;
+};
+
+/** Returns a copy without the field. Copies only the records on the path. */
+const withoutField = (data: Fields, [key, ...inner]: readonly string[]): Fields => {
+  const name = key as string;
+  const { [name]: value, ...rest } = data;
+  return inner.length === 0 ? rest : { ...data, [name]: withoutField(value as Fields, inner) };
+};
+
 // --- Event types ---
 
 /** The stored format of one event type. */
@@ -167,7 +230,10 @@ export interface EventSerde<Data> {
   readonly shape: Shape<Data>;
   /** `upcasts[v]` turns stored data of version v into version v + 1. */
   readonly upcasts?: Readonly<Record<number, (data: Json) => Json>>;
-  /** Paths of personal fields, with dots between keys. A codec that seals personal data seals these (architecture §3). */
+  /**
+   * Paths of personal fields, with dots between keys. If the aggregate holds payers' data, they are sealed, and can be erased (ADR 0017).
+   * Money and times are never personal. Upcasts find an erased value in place of an erased field.
+   */
   readonly personal: readonly string[];
   /** Fields that stored data omits. Default: none. */
   readonly unsaid?: UnsaidFields;
@@ -190,6 +256,10 @@ export interface Serde<E extends AnyFact> {
   encode(event: E): StoredForm;
   /** Returns the stored data of a complete form in these surroundings. */
   storedData(form: StoredForm, around: Surroundings): Json;
+  /** Returns stored data without its personal values, and these. They are null if the data contains none. */
+  takePersonal(type: string, stored: Json): { readonly rest: Json; readonly personal: PersonalValues | null };
+  /** Puts the personal values back into the stored data; null: puts the erased values there. Changes the data. */
+  putPersonal(type: string, stored: Json, personal: PersonalValues | null): void;
   /**
    * Decodes a stored event of this version or an older one. Default for `around`: the data is complete.
    * Throws MalformedEvent for an unknown type, a newer version, or data of another shape.
@@ -204,10 +274,36 @@ export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
     >;
   const rules = new Map(Object.keys(table).map((type) => [type, rulesOf(entry(type).unsaid ?? {})]));
   const rulesFor = (type: string) => rules.get(type) as ReturnType<typeof rulesOf>;
+  const known = new Map<string, readonly PersonalField[]>();
+  const personalOf = (type: string): readonly PersonalField[] =>
+    known.get(type) ?? known.set(type, personalFields(type, entry(type))).get(type)!;
   return {
     types: Object.keys(table),
     table,
     storedData: ({ type, data }, around) => leaveOut(data, rulesFor(type), around),
+    takePersonal: (type, stored) => {
+      let rest = stored;
+      let personal: Record<string, Json> | null = null;
+      for (const { path, keys } of personalOf(type)) {
+        const value = ownerOf(stored, keys)?.[keys.at(-1) as string];
+        if (value === undefined || isBlank(value)) continue;
+        rest = withoutField(rest as Fields, keys);
+        personal ??= {};
+        personal[path] = value;
+      }
+      return { rest, personal };
+    },
+    putPersonal: (type, stored, personal) => {
+      const values: Iterable<readonly [readonly string[], Json]> =
+        personal === null
+          ? personalOf(type).map(({ keys, erased }) => [keys, erased])
+          : Object.entries(personal).map(([path, value]) => [path.split('.'), value]);
+      for (const [keys, value] of values) {
+        const owner = ownerOf(stored, keys);
+        const name = keys.at(-1) as string;
+        if (owner !== null && !Object.hasOwn(owner, name)) owner[name] = value;
+      }
+    },
     encode: (event) => {
       const { version, shape } = entry(event.type);
       return { type: event.type, version, data: shape.encode(event.data) };

@@ -6,6 +6,7 @@ import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import { serdeOf } from '../kernel/serde.ts';
 import { paymentPublisher } from '../presentation/messages.ts';
 import { transactionSerde } from '../transaction/transaction.ts';
+import { paymentErasureSerde } from './erasure.ts';
 import { PAYMENT_ERRORS } from './errors.ts';
 import { PAYMENT_GROUPS } from './eventGroups.ts';
 import { type PaymentEvent, payment } from './payment.ts';
@@ -15,7 +16,8 @@ export const PAYMENT = aggregate<PaymentId>()({
   category: 'payment',
   idPrefix: PREFIX.transaction,
   decider: payment,
-  serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde }),
+  serde: serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde, ...paymentErasureSerde }),
+  isSealed: true,
   groups: PAYMENT_GROUPS,
   postings: paymentPostings,
   publisher: paymentPublisher,

@@ -22,6 +22,9 @@ export const PAYMENT_ERRORS = {
       'Too many live charges on this account within one hour, or live refunds or payouts that are too many or too large.',
   }),
   ...codes(409, {
+    payment_not_final: 'The personal data of a payment or payout can’t be erased before it has ended.',
+    retention_not_passed: 'The personal data must be kept until its retention has passed.',
+    payment_erased: 'The personal data of the payment was erased, so that it can’t be refunded.',
     held_already_settled: 'An operator already settled the held money.',
     idempotency_key_reused: 'The idempotency key was used with a different request.',
     idempotency_request_in_progress: 'A request with this idempotency key is still running.',

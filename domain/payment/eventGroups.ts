@@ -5,8 +5,9 @@ import { DISPUTE } from '../transaction/disputes.ts';
 import { HELD_SETTLEMENT } from '../transaction/heldSettlement.ts';
 import { REFUND_MOVEMENTS } from '../transaction/refunds.ts';
 import { HELD, MONEY, RETURNS, type TransactionEvent } from '../transaction/transaction.ts';
+import type { PaymentPersonalDataErased } from './erasure.ts';
 
-export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
+export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent | PaymentPersonalDataErased>()({
   demand: DEMAND.groups,
   methods: {
     issued: ['ChargePixIssued', 'ChargeInstrumentIssued'],
@@ -23,4 +24,5 @@ export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
   },
   refund: REFUND_MOVEMENTS.groups,
   dispute: DISPUTE.groups,
+  erasure: ['PaymentPersonalDataErased'],
 });

@@ -3,8 +3,9 @@
 import { type ChargeEvent, type ChargeState, charge, chargeSerde } from '../charge/charge.ts';
 import type { Decider } from '../kernel/decider.ts';
 import { type TransactionEvent, type TransactionState, transaction } from '../transaction/transaction.ts';
+import { erasedCharge, erasedTransaction, type PaymentPersonalDataErased } from './erasure.ts';
 
-export type PaymentEvent = ChargeEvent | TransactionEvent;
+export type PaymentEvent = ChargeEvent | TransactionEvent | PaymentPersonalDataErased;
 
 export interface PaymentState {
   readonly charge: ChargeState;
@@ -15,10 +16,15 @@ const isChargeEvent = (event: PaymentEvent): event is ChargeEvent => Object.hasO
 
 export const payment: Decider<PaymentState, PaymentEvent> = {
   initial: { charge: charge.initial, transaction: transaction.initial },
-  evolve: (state, event) =>
-    isChargeEvent(event)
-      ? { ...state, charge: charge.evolve(state.charge, event) }
-      : { ...state, transaction: transaction.evolve(state.transaction, event) },
+  evolve: (state, event) => {
+    if (isChargeEvent(event)) return { ...state, charge: charge.evolve(state.charge, event) };
+    if (event.type === 'PaymentPersonalDataErased')
+      return {
+        charge: erasedCharge(state.charge, event.data.at),
+        transaction: erasedTransaction(state.transaction),
+      };
+    return { ...state, transaction: transaction.evolve(state.transaction, event) };
+  },
 };
 
 /** A payment that was created. */

@@ -20,7 +20,7 @@ import type { PaymentEvent } from './payment.ts';
 export const movesMoney = reading(PAYMENT_GROUPS, {
   reads: ['money', 'held', 'back', 'outside', 'gone', 'late', 'refund', 'dispute'],
   nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
-  ignores: ['demand', 'methods', 'order', 'payout'],
+  ignores: ['demand', 'methods', 'order', 'payout', 'erasure'],
 });
 
 interface Move {
@@ -174,7 +174,7 @@ export const takenByDispute = (event: TransactionDisputeSettled | TransactionDis
 
 const isOfTranche = reading(PAYMENT_GROUPS, {
   reads: ['money'],
-  ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute'],
+  ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute', 'erasure'],
 });
 
 /** Returns the event's change to the tranche, or null if it changes none. */

@@ -45,19 +45,21 @@ export interface Reserved {
 }
 
 /**
- * Reserves a refund. Checks in order: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not disputed
- * (`charge_disputed`), not fully refunded (`transaction_not_refundable`), a refundable method (`REFUND_NOT_SUPPORTED`), the number of
+ * Reserves a refund. Checks in order: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not erased
+ * (`payment_erased`), not disputed (`charge_disputed`), not fully refunded (`transaction_not_refundable`), a refundable method (`REFUND_NOT_SUPPORTED`), the number of
  * refunds (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), the reservation for a mismatch (`charge_disputed`),
  * window and destination (`REFUND_NOT_SUPPORTED`, or `invalid_request` for fields that apply to Pix only).
  */
 export const reserveRefund =
   (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>
   (state) => {
-    const { transaction } = assertExists(state);
+    const { charge, transaction } = assertExists(state);
     if (transaction.status !== 'settled')
       return reject('transaction_not_refundable', 'Only a settled payment can be refunded.');
     const before = transaction.refunds.find(({ refundId }) => refundId === wish.refundId);
     if (before) return replay(before, wish);
+    if (charge.erasedAt !== undefined)
+      return reject('payment_erased', 'The personal data of this payment was erased, so it can’t be refunded.');
     const { settlement, refunds, dispute } = transaction;
     const paid = settlement.incoming.amount;
     if (isDisputed(dispute)) return reject('charge_disputed', 'A disputed payment can’t be refunded.');

@@ -82,6 +82,10 @@ const payOut = (
   const { currency } = charge.terms;
   const param = 'pixOut';
   if (currency !== 'BRL') return reject('invalid_request', 'A Pix-out must be in BRL.', { param });
+  if (charge.erasedAt !== undefined)
+    return reject('payment_erased', 'The personal data of this payment was erased, so no Pix-out can be sent.', {
+      param,
+    });
   if (refused.length === 0 || refused.some(({ late }) => late !== undefined))
     return reject('invalid_request', 'The provider already paid this amount. Write it off.', { param });
   return refused.map((record): PaymentEvent => {

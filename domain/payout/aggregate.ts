@@ -11,6 +11,7 @@ export const PAYOUT = aggregate<PayoutId>()({
   idPrefix: PREFIX.payout,
   decider: payout,
   serde: payoutSerde,
+  isSealed: true,
   groups: PAYOUT_GROUPS,
   postings: payoutPostings,
   publisher: payoutPublisher,

@@ -1,12 +1,25 @@
 // A payout: a merchant's withdrawal from its wallet to a Pix key (rules Y1–Y6). Its stream records the request, the reviews and the bank's
 // outcome.
 import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
+import { type Erasure, erasureShape } from '../kernel/erasure.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import type { ConnectionId, Id, Tenant, UserId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
-import { flag, freeForm, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import {
+  ERASED,
+  flag,
+  freeForm,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type Serde,
+  serdeOf,
+  text,
+  time,
+} from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 export type PayoutId = Id<'payout'>;
@@ -58,7 +71,11 @@ export type PayoutFailed = Fact<'PayoutFailed', Moved & { readonly reason: strin
 /** The bank paid a payout that it had reported as failed; the money leaves the wallet again. */
 export type PayoutConfirmedLate = Fact<'PayoutConfirmedLate', Moved & { readonly endToEndId: string | null }>;
 
+/** The personal data of the payout was erased (L2). */
+export type PayoutPersonalDataErased = Fact<'PayoutPersonalDataErased', Erasure>;
+
 export type PayoutEvent =
+  | PayoutPersonalDataErased
   | PayoutRequested
   | PayoutAbandoned
   | PayoutApproved
@@ -75,12 +92,15 @@ export const PAYOUT_GROUPS = partition<PayoutEvent>()({
   review: ['PayoutApproved', 'PayoutRejected'],
   underWay: ['PayoutSubmitted', 'PayoutOutcomeUnknown'],
   end: ['PayoutPaid', 'PayoutFailed', 'PayoutConfirmedLate'],
+  erasure: ['PayoutPersonalDataErased'],
 });
 
 interface Requested {
   readonly terms: PayoutTerms;
   readonly fingerprint: Fingerprint;
   readonly requestedAt: Timestamp;
+  /** When its personal data was erased; absent if it was not. */
+  readonly erasedAt?: Timestamp;
 }
 /** `ready`: to be sent to the bank. `unknown`: the bank has not reported the outcome. */
 export type PayoutState =
@@ -107,8 +127,8 @@ export const takenBy = ({ amount, fee }: Pick<PayoutTerms, 'amount' | 'fee'>): M
 
 const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
   if (state.status === 'absent') return begin(state, event);
-  const { terms, fingerprint, requestedAt } = state;
-  const requested = { terms, fingerprint, requestedAt };
+  const { terms, fingerprint, requestedAt, erasedAt } = state;
+  const requested = { terms, fingerprint, requestedAt, ...(erasedAt && { erasedAt }) };
   switch (event.type) {
     case 'PayoutRequested':
     case 'PayoutAbandoned':
@@ -131,6 +151,10 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
     case 'PayoutFailed': {
       const { reason, at: failedAt } = event.data;
       return isAtBank(state) ? { ...requested, status: 'failed', reason, failedAt } : state;
+    }
+    case 'PayoutPersonalDataErased': {
+      const erased = { destination: ERASED, description: null, metadata: {} };
+      return { ...state, terms: { ...terms, ...erased }, erasedAt: erasedAt ?? event.data.at };
     }
     default:
       return ignore(state, event);
@@ -201,4 +225,5 @@ export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutPaid: { version: 1, shape: confirmed, personal: [] },
   PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: [] },
   PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },
+  PayoutPersonalDataErased: { version: 1, shape: erasureShape, personal: [] },
 });

@@ -24,7 +24,7 @@ const paidFrom = (data: Moved, from: LedgerAccount): JournalEntry =>
 const movesMoney = reading(PAYOUT_GROUPS, {
   reads: ['request', 'review', 'end'],
   nothing: ['PayoutAbandoned', 'PayoutApproved'],
-  ignores: ['underWay'],
+  ignores: ['underWay', 'erasure'],
 });
 
 const entryOf = (event: PayoutEvent): JournalEntry | null => {

@@ -65,6 +65,7 @@ const STEP: { readonly [Type in PayoutEvent['type']]: PayoutStep | null } = {
   PayoutPaid: 'paid',
   PayoutFailed: 'failed',
   PayoutConfirmedLate: 'paid',
+  PayoutPersonalDataErased: null,
 };
 
 const LEGACY_STATUS: { readonly [S in PayoutStatus]: TransactionStatus } = {

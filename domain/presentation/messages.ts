@@ -101,6 +101,7 @@ export const isPublished = reading(PAYMENT_GROUPS, {
     'order', // only operators are notified, because they decide
     'payout', // the Pix-out of an operator, which is not the merchant's payout
     'late',
+    'erasure',
   ],
 });
 

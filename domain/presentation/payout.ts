@@ -4,6 +4,7 @@
 import type { Json } from '../kernel/json.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Message } from '../kernel/publisher.ts';
+import { ERASED } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { pixKeyKind } from '../pix/pixKey.ts';
 import { canonicalEvents, canonicalMessage, legacyEvents, legacyMessage } from './envelope.ts';
@@ -36,6 +37,7 @@ export interface PayoutView {
 
 /** Returns the part of a Pix key that is shown: enough to recognise it. Random keys are shown in full, as they reveal nothing. */
 export const maskedPixKey = (key: string): string => {
+  if (key === ERASED) return key;
   const kind = pixKeyKind(key);
   if (kind === 'random') return key;
   return kind === 'email'

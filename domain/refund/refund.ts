@@ -37,7 +37,10 @@ export type RefundConfirmedLate = Fact<
   'RefundConfirmedLate',
   { readonly endToEndId: string | null; readonly at: Timestamp }
 >;
+/** The personal data of the refund was erased, together with that of its payment (L2). */
+export type RefundPersonalDataErased = Fact<'RefundPersonalDataErased', { readonly at: Timestamp }>;
 export type RefundEvent =
+  | RefundPersonalDataErased
   | RefundRequested
   | RefundSubmitted
   | RefundOutcomeUnknown
@@ -69,6 +72,8 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
     const { at: requestedAt, ...order } = event.data;
     return state.status === 'absent' ? { status: 'requested', order, requestedAt } : state;
   }
+  if (event.type === 'RefundPersonalDataErased')
+    return state.status === 'absent' ? state : { ...state, order: { ...state.order, destination: null } };
   if (event.type === 'RefundConfirmedLate') return state.status === 'failed' ? { ...state, late: event.data } : state;
   if (!isOpen(state)) return state;
   switch (event.type) {
@@ -92,6 +97,14 @@ export const requestRefund =
   (state) => ({
     events: state.status === 'absent' ? [{ type: 'RefundRequested', data: { ...order, at } }] : [],
     reply: 'requested',
+  });
+
+/** Erases the refund's personal data. May be repeated, for data that was recorded since. */
+export const eraseRefund =
+  (at: Timestamp): Decision<RefundState, RefundEvent, 'erased'> =>
+  (state) => ({
+    events: state.status === 'absent' ? [] : [{ type: 'RefundPersonalDataErased', data: { at } }],
+    reply: 'erased',
   });
 
 export type RefundOutcome =
@@ -157,6 +170,7 @@ const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundCompleted: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
+  RefundPersonalDataErased: { version: 1, shape: record({ at: time }), personal: [] },
 });
 
 export const REFUND = aggregate<RefundId>()({
@@ -164,5 +178,6 @@ export const REFUND = aggregate<RefundId>()({
   idPrefix: 'rf_',
   decider: refund,
   serde: refundSerde,
+  isSealed: true,
   groups: oneGroup(refundSerde),
 });

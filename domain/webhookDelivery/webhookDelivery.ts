@@ -105,7 +105,11 @@ export type WebhookDeliveryRetryRequested = Fact<
   }
 >;
 
+/** The personal data of the delivery was erased, together with that of its payment (L2). */
+export type WebhookDeliveryPersonalDataErased = Fact<'WebhookDeliveryPersonalDataErased', { readonly at: Timestamp }>;
+
 export type WebhookDeliveryEvent =
+  | WebhookDeliveryPersonalDataErased
   | WebhookDeliveryAttemptFailed
   | WebhookDeliverySucceeded
   | WebhookDeliveryDeadLettered
@@ -188,6 +192,8 @@ const evolve = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): Webho
     const known = before ?? state;
     return known.status === 'absent' ? state : retried(known, event.data);
   }
+  if (event.type === 'WebhookDeliveryPersonalDataErased')
+    return state.status === 'absent' ? state : { ...state, lastResponseBody: null };
   if (before === null) return state;
   const { status: _, target: __, nextAttemptAt, isProbe: ___, ...progress } = before;
   const updatedAt = event.data.at;
@@ -295,6 +301,14 @@ export const cancelDelivery =
     return { events: [{ type: 'WebhookDeliveryCancelled', data: { reason, at, delivery } }], reply: 'recorded' };
   };
 
+/** Erases the response that the endpoint sent last. May be repeated, for a response that was recorded since. */
+export const eraseDelivery =
+  (at: Timestamp): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'erased'> =>
+  (state) => ({
+    events: state.status === 'absent' ? [] : [{ type: 'WebhookDeliveryPersonalDataErased', data: { at } }],
+    reply: 'erased',
+  });
+
 type RetryDecision = Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'requested' | 'nothing'>;
 
 const requested = (target: string, isProbe: boolean, at: Timestamp, delivery: Delivery | null) => ({
@@ -377,6 +391,7 @@ const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliver
     personal: [],
     unsaid: ofDelivery,
   },
+  WebhookDeliveryPersonalDataErased: { version: 1, shape: record({ at: time }), personal: [] },
   WebhookDeliveryRetryRequested: {
     version: 1,
     shape: record({ target: text(), isProbe: flag, at: time, delivery }),
@@ -392,4 +407,5 @@ export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   serde: webhookDeliverySerde,
   groups: oneGroup(webhookDeliverySerde),
   isDeletable: true,
+  isSealed: true,
 });

@@ -10,10 +10,12 @@ import { disputes } from './disputes/module.ts';
 import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
 import { payouts } from './payouts/module.ts';
+import { privacy } from './privacy/module.ts';
 import { providers } from './providers/module.ts';
 import { refunds } from './refunds/module.ts';
 import { requests } from './requests/requestLogs.ts';
 import { sandbox } from './sandbox/module.ts';
+import { statements } from './statements/statements.ts';
 import { stats } from './stats/stats.ts';
 import { wallets } from './wallets/wallets.ts';
 import { webhooks } from './webhooks/module.ts';
@@ -26,12 +28,14 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   payouts,
   disputes,
   wallets,
+  statements,
   webhooks,
   sandbox,
   requests,
   access,
   accounts,
   providers,
+  privacy,
   ops,
 ];
 

@@ -14,14 +14,14 @@ import { ICON, LOGO } from './icons.ts';
 // --- The page behind a mailed link, where a user sets a password. The link's secret follows the # of its address, so that the page is the
 // same for all users. ---
 
-const here = (name: string): URL => new URL(name, new URL('./password/', import.meta.url));
+const here = (name: string): URL => new URL(name, import.meta.url);
 
 const FOLDER = assetFolder('/account/assets', {
-  'preferences.css': here('../preferences.css'),
-  'checkout.css': here('../checkout/checkout.css'),
-  'password.css': here('password.css'),
-  'password.js': here('password.js'),
-  'favicon.svg': here('../favicon.svg'),
+  'preferences.css': here('preferences.css'),
+  'checkout.css': here('checkout/checkout.css'),
+  'password.css': here('password/password.css'),
+  'password.js': here('password/password.js'),
+  'favicon.svg': here('favicon.svg'),
 });
 
 const passwordAsset = FOLDER.find;

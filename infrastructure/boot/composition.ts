@@ -110,6 +110,9 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     apiKeys.forget(null);
     log.error({ head }, 'event log restored or taken over: cached data is dropped');
   });
+  storage.dataKeys.onDestroyed(() => {
+    for (const memory of [commands, messages]) memory.forgetAll();
+  });
   return {
     ...{ commands, accounts, leases, projected, reacted, parked, leaders, jobs, capabilities, projections },
     ...{ processes, work, jobOfTimer },

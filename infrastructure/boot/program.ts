@@ -57,7 +57,8 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     await migrate(database.connectionString);
     let isOpen = false;
     // During the start, a failed connection ends the program with its error, so the log needs no warning.
-    const storage = await openStorage(database.connectionString, config.eventStoreUrl, (err) =>
+    const keyring = await keyringOf(config);
+    const storage = await openStorage(database.connectionString, config.eventStoreUrl, keyring, (err) =>
       log[isOpen ? 'warn' : 'debug']({ err }, 'store connection failed'),
     );
     isOpen = true;
@@ -67,12 +68,15 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     resources.defer(() => clock.close());
     const gateway = await openGateway({
       storage,
-      keyring: await keyringOf(config),
+      keyring,
       publicUrl: config.publicUrl,
       mail: mailOf(config),
       evidence: evidenceOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
       webhookRetentionDays: config.webhookRetentionDays,
+      retentionYears: config.retentionYears,
+      eraseAfterRetention: config.eraseAfterRetention,
+      audit: config.audit,
       log,
       clock,
       clockFault: () => clock.fault(),

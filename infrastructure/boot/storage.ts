@@ -1,5 +1,6 @@
 // Opens both stores: connection pools, event log and notifications, all closed together.
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import type { DataKeys } from '../../application/ports/dataKeys.ts';
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
@@ -10,6 +11,8 @@ import { leaderSessions } from '../postgres/leaderSession.ts';
 import { NotificationListener } from '../postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../postgres/session.ts';
 import type { WatchTimings } from '../postgres/sessionWatch.ts';
+import { PostgresDataKeys } from '../secrets/dataKeys.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
 
 // At most 20 connections per process (architecture §9): event store 5, reads 4, operations 4, jobs 3, notices 1, leaders 2, leases 1.
 const READS_MAX = 4;
@@ -17,6 +20,7 @@ const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;
 
 export interface Storage extends EventLog {
+  readonly dataKeys: DataKeys;
   readonly store: EventStore & DeletesDeliveries;
   /** Read models. */
   readonly reads: PgPool;
@@ -32,10 +36,14 @@ export interface Storage extends EventLog {
 /** Sorting a list by any field compares all rows of a tenant; two parallel workers halve the time. Small reads don't use them. */
 export const PARALLEL_SORTS = '-c max_parallel_workers_per_gather=2';
 
-/** Opens the stores of a migrated database. If `eventStoreUrl` is null, the log is in the same Postgres. */
+/**
+ * Opens the stores of a migrated database. If `eventStoreUrl` is null, the log is in the same Postgres. If `keyring` is null, sealed
+ * personal data can't be read.
+ */
 export const openStorage = async (
   connectionString: string,
   eventStoreUrl: string | null,
+  keyring: SecretsKeyring | null,
   onError: (error: Error) => void,
   timings?: WatchTimings,
 ): Promise<Storage> => {
@@ -50,9 +58,13 @@ export const openStorage = async (
   const derived = new PgPool({ ...config, options: `${timers} -c synchronous_commit=off` }, JOBS_MAX, onError);
   const notices = new NotificationListener(config);
   await notices.open();
+  const dataKeys = new PostgresDataKeys(operations, keyring, eventStoreUrl === null);
+  await dataKeys.listen(notices);
+  store.onRestored(() => dataKeys.forgetAll());
   return {
     store,
-    codec: new JsonEventCodec(),
+    codec: new JsonEventCodec(dataKeys),
+    dataKeys,
     reads,
     operations,
     derived,

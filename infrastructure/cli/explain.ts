@@ -1,5 +1,6 @@
 // Explains in one line why a program or command failed (rules S1, S4). Exit code 2: the operator can fix it. Exit code 1: an unexpected
 // error, whose stack is shown only when debugging.
+import { DataKeysUnavailable } from '../../application/ports/dataKeys.ts';
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../application/ports/eventStore.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { ConfigError, type LogLevel } from '../config/config.ts';
@@ -40,6 +41,7 @@ export const explained = (error: unknown): string | null => {
   if (!(error instanceof Error)) return null;
   const message = oneLine(error.message);
   if (KINDS.some((kind) => error instanceof kind)) return message;
+  if (error instanceof DataKeysUnavailable) return message;
   if (error instanceof EventStoreUnavailable) return `the event store can't be reached: ${message}`;
   const sqlState = sqlStateOf(error);
   return sqlState !== null && SERVERS_OWN.test(sqlState)

@@ -19,6 +19,7 @@ import { type Log, openLog } from '../log/log.ts';
 import { reachDatabase } from '../postgres/database.ts';
 import { openClock } from '../postgres/databaseClock.ts';
 import { assertSchema } from '../postgres/migrate.ts';
+import { knownKeyring } from '../secrets/secretsKey.ts';
 import { systemRandomness, systemStopwatch } from '../system/system.ts';
 import {
   type CliInput,
@@ -54,7 +55,12 @@ const connect = async (
   if (config.databaseUrl !== null) await reachDatabase(config.databaseUrl);
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
   await assertSchema(connectionString);
-  const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
+  const storage = await openStorage(
+    connectionString,
+    config.eventStoreUrl,
+    await knownKeyring(config),
+    () => undefined,
+  );
   const commands = new CommandHandler({
     store: storage.store,
     codec: storage.codec,

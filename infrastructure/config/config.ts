@@ -1,6 +1,7 @@
 // Reads and checks the configuration from environment variables (rules S1, S6). An empty variable counts as unset.
 import { resolve } from 'node:path';
 import pg from 'pg';
+import type { AuditSettings } from '../../application/ports/auditAccess.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import {
@@ -269,6 +270,31 @@ const opsListener = (env: Env, main: Listener): Listener | null => {
     : listener;
 };
 
+const listIn = (env: Env, name: string): readonly string[] =>
+  (read(env, name) ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** A name, a key id, and the type and bytes of an Ed25519 key of a witness. */
+const WITNESS = /^[^\s+]+\+[0-9a-f]{8}\+B[A-Za-z0-9+/]{43}$/;
+
+const auditSettings = (env: Env): AuditSettings => {
+  const witnesses = listIn(env, 'AUDIT_WITNESSES');
+  const wrong = witnesses.find((vkey) => !WITNESS.test(vkey));
+  if (wrong !== undefined)
+    invalid('AUDIT_WITNESSES', `must list vkeys of witnesses, like witness.example.com+0123abcd+B…, not "${wrong}"`);
+  const anchors = listIn(env, 'AUDIT_ANCHORS');
+  const plain = anchors.find((anchor) => anchor.startsWith('http:'));
+  if (plain !== undefined) invalid('AUDIT_ANCHORS', `must use https, not "${plain}"`);
+  return {
+    isPublic: yesOrNo(env, 'AUDIT_PUBLIC_CHECKPOINTS', false),
+    witnesses,
+    anchors,
+    inWebhooks: yesOrNo(env, 'AUDIT_CHECKPOINT_HEADER', false),
+  };
+};
+
 const configOf = (env: Env, needsSecretsKey: boolean) => {
   const host = hostOf(env, 'HOST');
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
@@ -297,6 +323,10 @@ const configOf = (env: Env, needsSecretsKey: boolean) => {
     logLevel: logLevel(env),
     /** Requests per minute and API key; 0 means no limit, which production doesn't allow. */
     rateLimitPerMinute: rateLimit(env, isProduction),
+    /** Full years after the end of a payment for which its personal data must be kept. */
+    retentionYears: wholeNumber(env, 'RETENTION_YEARS', 0, 100, 5),
+    /** Whether personal data is erased when its retention has passed. */
+    eraseAfterRetention: yesOrNo(env, 'ERASE_AFTER_RETENTION', false),
     /** How many real days a webhook delivery is kept after its last event. */
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
     /** Whether webhooks in test mode may be sent to loopback and private addresses. */
@@ -324,6 +354,7 @@ const configOf = (env: Env, needsSecretsKey: boolean) => {
     secretsKey: key,
     /** Older keys, which only open secrets that they sealed. */
     secretsKeyFallbacks: secretsKeyFallbacks(env),
+    audit: auditSettings(env),
   };
 };
 

@@ -12,6 +12,7 @@ import type { LocalCommand } from '../cli/command.ts';
 import { loadToolConfig } from '../config/config.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { assertSchema } from '../postgres/migrate.ts';
+import { knownKeyring } from '../secrets/secretsKey.ts';
 import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
 
 type Say = (text: string) => void;
@@ -86,11 +87,19 @@ export const demoCommand: LocalCommand = {
   args: [],
   options: {
     live: { description: 'in live mode, against a simulated institution that the tour starts itself', flag: true },
+    seed: {
+      description: 'instead of the tour, open three shops with a month of payments, the same in every run',
+      flag: true,
+    },
   },
   isLocal: true,
-  run: async ({ env }, { isJson, options }, { print }) => {
+  run: async ({ env }, { isJson, options }, { print, progress }) => {
     const config = loadToolConfig(env);
     const say: Say = isJson ? () => undefined : print;
+    if (options['seed']) {
+      const { seedCommand } = await import('./seed/seedCommand.ts');
+      return seedCommand(config, progress);
+    }
     if (options['live']) {
       const { liveTour } = await import('./liveTour.ts');
       return { json: await liveTour(config, say), text: '' };
@@ -98,7 +107,12 @@ export const demoCommand: LocalCommand = {
     const merchant = await Merchant.ofDemo(config);
     const connectionString = await attachToEmbeddedPostgres(config.dataDir);
     await assertSchema(connectionString);
-    const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
+    const storage = await openStorage(
+      connectionString,
+      config.eventStoreUrl,
+      await knownKeyring(config),
+      () => undefined,
+    );
     try {
       const { id } = await payAndReceive(merchant, say);
       const audited = await audit(storage, id.slice(PREFIX.charge.length) as PaymentId, say);

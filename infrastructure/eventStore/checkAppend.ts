@@ -1,5 +1,5 @@
 // Validates an append before an adapter sends it, so that an invalid append never reaches the server and fails others in its batch.
-import { APPEND_BYTES_MAX, InvalidAppend, type NewEvent } from '../../application/ports/eventStore.ts';
+import { APPEND_BYTES_MAX, InvalidAppend, type NewEvent, type StoredKey } from '../../application/ports/eventStore.ts';
 
 const EVENT_BYTES_MAX = APPEND_BYTES_MAX / 2;
 /** UTF-16 units. Quita's names have fewer than 50; an index entry of PostgreSQL holds 2,700 bytes. */
@@ -12,7 +12,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export interface CheckedAppend {
   readonly stream: string;
   readonly expected: number;
-  readonly events: readonly NewEvent[];
+  readonly events: readonly Omit<NewEvent, 'dataKey'>[];
+  /** The new key to be stored with the events. */
+  readonly dataKey?: StoredKey | undefined;
   /** UTF-8 bytes of all `data`, and of all `metadata`. */
   readonly dataBytes: number;
   readonly metadataBytes: number;
@@ -64,5 +66,6 @@ export const checkAppend = (stream: string, expected: number, events: readonly N
     if (dataBytes + metadataBytes > APPEND_BYTES_MAX) throw new InvalidAppend('append exceeds 1,000,000 bytes');
     return { id, type: event.type, data: event.data, metadata: event.metadata };
   });
-  return { stream, expected, events: checked, dataBytes, metadataBytes };
+  const dataKey = events.find((event) => event.dataKey !== undefined)?.dataKey;
+  return { stream, expected, events: checked, dataKey, dataBytes, metadataBytes };
 };

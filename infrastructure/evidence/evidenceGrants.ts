@@ -73,6 +73,11 @@ const keptGrants = (db: SqlPool): Omit<EvidenceGrants, 'beginUpload' | 'beginJud
       evidenceId,
       JSON.stringify(verdict),
     ])),
+  ofCases: async (caseIds) => {
+    const text = 'SELECT evidence_id AS "evidenceId" FROM operations.evidence_grants WHERE case_id = ANY($1::text[])';
+    const { rows } = await db.query<{ evidenceId: EvidenceId }>(text, [caseIds]);
+    return rows.map(({ evidenceId }) => evidenceId);
+  },
   forget: async (evidenceId) =>
     void (await db.query('DELETE FROM operations.evidence_grants WHERE evidence_id = $1', [evidenceId])),
   ended: async (before, limit) => {

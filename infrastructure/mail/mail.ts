@@ -1,6 +1,6 @@
 // Chooses how mail is sent: through SMTP_URL, or into files.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import type { Mail, MailSender } from '../../application/ports/mail.ts';
@@ -63,6 +63,9 @@ export const outboxMail = (folder: string, from: string): MailSender => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(join(folder, `${mail.id}.eml`), message.toString());
     },
+    forget: async (ids) => {
+      for (const id of ids) await rm(join(folder, `${id}.eml`), { force: true });
+    },
     close: () => transport.close(),
   };
 };
@@ -94,6 +97,7 @@ export const smtpMail = ({ url, from, requiresTls }: SmtpOptions): MailSender =>
     send: async (mail) => {
       await (await transport.opened()).sendMail(messageOf(mail, from));
     },
+    forget: async () => undefined, // nothing is kept
     close: () => transport.close(),
   };
 };

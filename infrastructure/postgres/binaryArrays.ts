@@ -2,6 +2,7 @@
 // binary parameter. It would render a plain array as text and escape every quote of the JSON again, and the server would parse that.
 // Measured in flushes of 64 appends of two events of 700 bytes: per event, 11 µs in Node and 22 in PostgreSQL, against 17 and 28 as text.
 
+const BYTEA_OID = 17;
 const INT8_OID = 20;
 const TEXT_OID = 25;
 const UUID_OID = 2950;
@@ -57,6 +58,21 @@ export const nullableTextArray = (values: readonly (string | null)[]): Buffer | 
     const length = value === null ? NULL_LENGTH : buffer.write(value, at + LENGTH_BYTES);
     buffer.writeInt32BE(length, at);
     at += LENGTH_BYTES + Math.max(length, 0);
+  }
+  return buffer;
+};
+
+/** Returns a `bytea[]`. */
+export const byteaArray = (values: readonly Buffer[]): Buffer => {
+  const buffer = arrayBuffer(
+    BYTEA_OID,
+    values.length,
+    values.reduce((bytes, { length }) => bytes + length, 0),
+  );
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    buffer.writeInt32BE(value.length, at);
+    at += LENGTH_BYTES + value.copy(buffer, at + LENGTH_BYTES);
   }
   return buffer;
 };

@@ -3,6 +3,7 @@ import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { CallbackAlerts } from '../../application/ports/providerCallbacks.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Log } from '../log/log.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { callbackReads, providerCallbacks } from './providerCallbacks.ts';
 
 /** How many findings one line names. */
@@ -27,13 +28,15 @@ const callbackAlerts = (log: Log): CallbackAlerts => ({
 export const callbackAdapters = ({
   storage: { operations },
   jobs,
+  keyring,
   log,
 }: {
   readonly storage: { readonly operations: SqlPool };
   readonly jobs: JobQueue;
+  readonly keyring: SecretsKeyring;
   readonly log: Log;
 }) => ({
-  providerCallbacks: providerCallbacks(operations, jobs),
+  providerCallbacks: providerCallbacks(operations, jobs, keyring),
   callbackReads: callbackReads(operations),
   callbackAlerts: callbackAlerts(log),
 });

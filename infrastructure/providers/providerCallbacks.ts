@@ -12,25 +12,29 @@ import type {
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
+import { openBody, type SealedBody, sealBody } from './callbackBodies.ts';
 
 // The row is locked by its own update, so that of two deliveries of a body one decides. What needed an operator may be clear by now.
-const STORE = `INSERT INTO operations.provider_callbacks AS c (connection_id, body_hash, raw) VALUES ($1, $2, $3)
+const STORE = `INSERT INTO operations.provider_callbacks AS c (connection_id, body_hash, raw, key_id, sealed) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (connection_id, body_hash) DO UPDATE SET times = c.times + 1, last_received_at = now()
   RETURNING id, times, is_open AND outcome <> 'contradicted' AND handled_at < now() - interval '1 minute' AS "isAgain"`;
 const REOPEN = `UPDATE operations.provider_callbacks
-  SET received_at = now(), done = 0, findings = '[]', handled_at = NULL, outcome = NULL WHERE id = $1`;
+  SET received_at = now(), done = 0, findings = '[]', handled_at = NULL, outcome = NULL, raw = $2, key_id = $3, sealed = $4 WHERE id = $1`;
 
 const millis = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
-export const providerCallbacks = (db: SqlPool, jobs: JobQueue): ProviderCallbacks => ({
+export const providerCallbacks = (db: SqlPool, jobs: JobQueue, keyring: SecretsKeyring): ProviderCallbacks => ({
   store: async (connectionId, raw, handling) => {
     const work = await db.transaction(async (tx) => {
       const hash = createHash('sha256').update(raw).digest();
-      const values = [connectionId, hash, Buffer.from(raw)];
+      const body = sealBody(keyring, { connection_id: connectionId, body_hash: hash }, raw);
+      const sealed = [body.raw, body.key_id, body.sealed];
+      const values = [connectionId, hash, ...sealed];
       const { rows } = await tx.query<{ id: number; times: number; isAgain: boolean | null }>(STORE, values);
       const row = rows[0];
       if (row === undefined || (row.times > 1 && !row.isAgain)) return null;
-      if (row.isAgain) await tx.query(REOPEN, [row.id]);
+      if (row.isAgain) await tx.query(REOPEN, [row.id, ...sealed]); // its key may have been destroyed
       const request = handling(String(row.id));
       await jobs.enqueue([request], tx);
       return request;
@@ -38,25 +42,27 @@ export const providerCallbacks = (db: SqlPool, jobs: JobQueue): ProviderCallback
     if (work !== null) jobs.wake([work]);
   },
   unhandled: async (id) => {
-    const { rows } = await db.query<{
-      connection_id: ConnectionId;
-      raw: Buffer;
-      age_ms: number;
-      done: number;
-      findings: string;
-    }>(
-      `SELECT connection_id, raw, ${millis('clock_timestamp() - received_at')} AS age_ms, done, findings
+    const { rows } = await db.query<
+      SealedBody & {
+        connection_id: ConnectionId;
+        body_hash: Buffer;
+        age_ms: number;
+        done: number;
+        findings: string;
+      }
+    >(
+      `SELECT connection_id, body_hash, raw, key_id, sealed, ${millis('clock_timestamp() - received_at')} AS age_ms, done, findings
        FROM operations.provider_callbacks WHERE id = $1 AND handled_at IS NULL`,
       [id],
     );
     return (
-      rows.map(({ connection_id: connectionId, raw, age_ms: ageMs, done, findings }) => ({
+      rows.map((row) => ({
         id,
-        connectionId,
-        raw: raw.toString('utf8'),
-        ageMs,
-        done,
-        findings: JSON.parse(findings) as readonly CallbackFinding[],
+        connectionId: row.connection_id,
+        raw: openBody(keyring, row).toString('utf8'),
+        ageMs: row.age_ms,
+        done: row.done,
+        findings: JSON.parse(row.findings) as readonly CallbackFinding[],
       }))[0] ?? null
     );
   },
@@ -74,6 +80,7 @@ export const providerCallbacks = (db: SqlPool, jobs: JobQueue): ProviderCallback
   owed: (ageMs, page) => owed(db, ageMs, page),
   forget: async (ageMs) => {
     while ((await db.query(FORGET, [ageMs, FORGOTTEN_AT_ONCE])).rowCount === FORGOTTEN_AT_ONCE);
+    await db.query(DESTROY_KEYS, [ageMs]);
   },
 });
 
@@ -81,6 +88,10 @@ const FORGOTTEN_AT_ONCE = 1_000;
 const FORGET = `DELETE FROM operations.provider_callbacks WHERE id IN (
   SELECT id FROM operations.provider_callbacks WHERE handled_at IS NOT NULL AND NOT is_open
     AND greatest(handled_at, resolved_at) < now() - $1 * interval '1 ms' LIMIT $2)`;
+
+/** Of callbacks that still wait for an operator. Those that nobody has handled yet keep their bodies. */
+const DESTROY_KEYS = `UPDATE operations.provider_callbacks SET raw = '', key_id = NULL, sealed = NULL
+  WHERE is_open AND sealed IS NOT NULL AND received_at < now() - $1 * interval '1 ms'`;
 
 interface OwedRow {
   readonly received_at: string;

@@ -15,16 +15,16 @@ const KEY = 'account_id = $1 AND mode = $2 AND reference = $3';
 const valuesOf = ({ tenant: { accountId, mode }, reference }: NotificationKey) => [accountId, mode, reference] as const;
 
 export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: NotifiedWork): ProviderNotifications => ({
-  store: async (notification, raw, outer) => {
+  store: async (notification, outer) => {
     const { tenant, kind, reference, paymentId } = notification;
     const write = async (tx: Sql) => {
       const { rowCount } = await tx.query(
-        `INSERT INTO operations.provider_notifications AS n (account_id, mode, reference, kind, payment_id, raw)
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, mode, reference) DO UPDATE
-         SET kind = excluded.kind, payment_id = excluded.payment_id, raw = excluded.raw, received_at = now(),
+        `INSERT INTO operations.provider_notifications AS n (account_id, mode, reference, kind, payment_id)
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, mode, reference) DO UPDATE
+         SET kind = excluded.kind, payment_id = excluded.payment_id, received_at = now(),
            handled_at = NULL, outcome = NULL
          WHERE n.outcome = 'not_confirmed'`,
-        [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
+        [tenant.accountId, tenant.mode, reference, kind, paymentId],
       );
       if (rowCount === 1) await jobs.enqueue([work.handling(notification)], tx);
       return rowCount === 1;

@@ -1,13 +1,21 @@
 // The keys that seal secrets at rest and sign session tokens (rule S6). Sealed data names the secrets key that sealed it, so that
 // SECRETS_KEY can be rotated while processes run: every key of a keyring opens, the first one seals. HKDF derives a separate key for each
 // purpose, so data sealed for one purpose can't be opened for another.
-import { hkdfSync } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { seal, unseal } from './seal.ts';
 
 export const SECRETS_KEY_BYTES = 32;
 const KEY_ID_BYTES = 8;
 
-export type Purpose = 'webhook secrets' | 'connection secrets' | 'second factors' | 'key check' | 'evidence urls';
+export type Purpose =
+  | 'webhook secrets'
+  | 'connection secrets'
+  | 'second factors'
+  | 'data keys'
+  | 'callbacks'
+  | 'audit keys'
+  | 'key check'
+  | 'evidence urls';
 /** Uses of keys that seal nothing. */
 export type KeyUse = 'session tokens' | 'login failures' | 'password links';
 
@@ -30,7 +38,8 @@ export class SecretsKeyring {
   readonly sealingId: string;
   /** The secrets keys by their id. */
   readonly #keys: ReadonlyMap<string, Buffer>;
-  readonly #derived = new Map<string, Buffer>();
+  /** As objects, because OpenSSL needs 15 µs more for a key that is given as bytes. */
+  readonly #derived = new Map<string, KeyObject>();
 
   /** `keys`: 32 bytes each. The first one seals; all of them open. */
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
@@ -49,21 +58,26 @@ export class SecretsKeyring {
   }
 
   /** `context` binds the sealed bytes to their place, so that they can't be moved to another row. */
-  seal(purpose: Purpose, context: string, text: string): Sealed {
-    return { keyId: this.sealingId, sealed: seal(this.#keyOf(this.sealingId, purpose), context, text) };
+  seal(purpose: Purpose, context: string, data: string | Buffer): Sealed {
+    return { keyId: this.sealingId, sealed: seal(this.#keyOf(this.sealingId, purpose), context, data) };
   }
 
   /** Throws UnknownSecretsKey, or another error if the purpose or context differs or the bytes were changed. */
-  unseal(purpose: Purpose, context: string, { keyId, sealed }: Sealed): string {
+  unseal(purpose: Purpose, context: string, sealed: Sealed): string {
+    return this.unsealBytes(purpose, context, sealed).toString('utf8');
+  }
+
+  /** The same for data that is no text. */
+  unsealBytes(purpose: Purpose, context: string, { keyId, sealed }: Sealed): Buffer {
     return unseal(this.#keyOf(keyId, purpose), context, sealed);
   }
 
   /** Returns 32 bytes for this use, derived from that secrets key; null when the keyring does not have it. */
   keyFor(use: KeyUse, keyId: string): Buffer | null {
-    return this.has(keyId) ? this.#keyOf(keyId, use) : null;
+    return this.has(keyId) ? this.#keyOf(keyId, use).export() : null;
   }
 
-  #keyOf(keyId: string, purpose: Purpose | KeyUse): Buffer {
+  #keyOf(keyId: string, purpose: Purpose | KeyUse): KeyObject {
     const name = `${keyId} ${purpose}`;
     const known = this.#derived.get(name);
     if (known !== undefined) return known;
@@ -72,7 +86,7 @@ export class SecretsKeyring {
       throw new UnknownSecretsKey(
         `sealed with the secrets key ${keyId}, which this process does not have: add that key to SECRETS_KEY_FALLBACKS`,
       );
-    const made = derived(key, purpose, SECRETS_KEY_BYTES);
+    const made = createSecretKey(derived(key, purpose, SECRETS_KEY_BYTES));
     this.#derived.set(name, made);
     return made;
   }

@@ -1,21 +1,26 @@
 // Rotation of SECRETS_KEY while processes run: counts the secrets of each key, and reseals them with the new key (rule S6).
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { auditKeyContext } from '../audit/auditKeys.ts';
+import { callbackContext } from '../providers/callbackBodies.ts';
 import { connectionSecretContext } from './connectionSecrets.ts';
+import { dataKeyContext } from './dataKeys.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
 import { secondFactorContext } from './secondFactors.ts';
 import { CHECK_CONTEXT } from './secretsKey.ts';
 import { webhookSecretContext } from './webhookSecrets.ts';
 
 /** Rows per statement; small, so that no request waits long for the rows. */
-const BATCH = 100;
+const BATCH = 500;
 
 /** A table of sealed secrets, with the columns `key_id` and `sealed` beside its primary key. */
 interface SealedTable {
   readonly name: string;
   readonly purpose: Purpose;
   /** The columns of the primary key, each with a value that sorts before all others, and its type. */
-  readonly key: { readonly [column: string]: readonly [first: string | number, type: 'text' | 'int'] };
+  readonly key: {
+    readonly [column: string]: readonly [first: string | number | Buffer, type: 'text' | 'int' | 'bytea'];
+  };
   readonly contextOf: (row: Row) => string;
 }
 interface Row {
@@ -43,13 +48,33 @@ const TABLES: readonly SealedTable[] = [
     key: { id: ['', 'text'] },
     contextOf: ({ id }) => secondFactorContext(String(id)),
   },
+  {
+    name: 'operations.provider_callbacks',
+    purpose: 'callbacks',
+    key: { connection_id: ['', 'text'], body_hash: [Buffer.alloc(0), 'bytea'] },
+    contextOf: ({ connection_id: connectionId, body_hash: hash }) =>
+      callbackContext({ connection_id: String(connectionId), body_hash: hash as Buffer }),
+  },
+  // Far more rows than the others: one for each payment. Destroyed keys have no key id.
+  {
+    name: 'privacy.data_keys',
+    purpose: 'data keys',
+    key: { owner: ['', 'text'] },
+    contextOf: ({ owner }) => dataKeyContext(String(owner)),
+  },
+  {
+    name: 'audit.keys',
+    purpose: 'audit keys',
+    key: { id: [0, 'int'] },
+    contextOf: ({ id }) => auditKeyContext(Number(id)),
+  },
 ];
 
 /** Returns the number of secrets sealed by each key, by key id. */
 export const countSealed = async (db: Sql): Promise<ReadonlyMap<string, number>> => {
   const { rows } = await db.query<{ key_id: string; count: number }>(
     `SELECT key_id, count(*) AS count FROM (${TABLES.map(({ name }) => `SELECT key_id FROM ${name}`).join(' UNION ALL ')}) sealed
-     GROUP BY key_id ORDER BY key_id`,
+     WHERE key_id IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
   return new Map(rows.map(({ key_id: keyId, count }) => [keyId, count]));
 };
@@ -103,7 +128,11 @@ const resealRows = async (
 ): Promise<number> => {
   const resealed = rows.map((row) => {
     const context = contextOf(row);
-    return keyring.seal(purpose, context, keyring.unseal(purpose, context, { keyId: row.key_id, sealed: row.sealed }));
+    return keyring.seal(
+      purpose,
+      context,
+      keyring.unsealBytes(purpose, context, { keyId: row.key_id, sealed: row.sealed }),
+    );
   });
   const columns = Object.entries(key);
   const arrays = columns.map(([, [, type]], index) => `$${index + 4}::${type}[]`).join(', ');

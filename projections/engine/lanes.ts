@@ -1,7 +1,7 @@
 // How consumers process batches of the log: those at the same position share a lane, each of the others has its own.
 
 import type { LogConsumer } from '../../application/ports/consumers.ts';
-import type { EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
+import type { Decoded, EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
 import {
   type Position,
   type RecordedEvent,
@@ -21,13 +21,14 @@ import { type ParkedStream, park } from './parkedStreams.ts';
 import {
   applyCarefully,
   ConsumerFailed,
-  decodeAll,
+  decodeLists,
   isTransient,
   type LeftOut,
   ofLivingStreams,
   type Poison,
   parkedStream,
   type Readable,
+  readableOf,
 } from './parking.ts';
 import { pause } from './pause.ts';
 
@@ -48,20 +49,21 @@ export interface Member {
 
 export const standingOf = ({ consumer: { name }, position, swaps }: Member): Standing => ({ name, position, swaps });
 
-/** Returns the events of a batch that the member processes. `categories` holds the category of each recorded event. */
-const eventsFor = (
+/** Returns the events of a batch that each member processes. Events that several members process are decoded once. */
+const eventsFor = async (
   codec: EventCodec,
-  { categories: wanted, position, leftOut }: Member,
+  members: readonly Member[],
   recorded: readonly RecordedEvent[],
-  categories: readonly string[],
-): Promise<Readable> =>
-  decodeAll(
-    codec,
+): Promise<readonly Readable[]> => {
+  const categories = categoriesOf(recorded);
+  const lists = members.map(({ categories: wanted, position }) =>
     recorded.filter(
       (event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position),
     ),
-    leftOut,
   );
+  const decoded = await decodeLists(codec, lists);
+  return members.map(({ leftOut }, n) => readableOf(decoded[n] as readonly Decoded[], leftOut));
+};
 
 const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
   recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
@@ -183,7 +185,6 @@ export class SharedLane {
 
   async #take(batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' }>, signal: AbortSignal): Promise<void> {
     const recorded = batch.kind === 'events' ? batch.events : [];
-    const categories = categoriesOf(recorded);
     const to = reachedBy(batch);
     const { session } = this.#options.turns;
     const behind = () => this.members.filter(({ position }) => position === null || position < batch.position);
@@ -192,9 +193,7 @@ export class SharedLane {
     for (let members = behind(); members.length > 0 && !signal.aborted; members = behind()) {
       let current: Member | undefined;
       try {
-        const readable = await Promise.all(
-          members.map((member) => eventsFor(this.#options.codec, member, recorded, categories)),
-        );
+        const readable = await eventsFor(this.#options.codec, members, recorded);
         const took: Took[] = [];
         const takeAll = async (tx: Sql): Promise<readonly ParkedStream[]> => {
           for (const [i, { events, poisoned }] of readable.entries()) {
@@ -337,7 +336,8 @@ const take = async (
   const to = reachedBy(batch);
   if (member.position !== null && member.position >= to.position) return;
   const recorded = batch.kind === 'events' ? batch.events : [];
-  const { events, poisoned: unreadable } = await eventsFor(options.codec, member, recorded, categoriesOf(recorded));
+  const [readable] = await eventsFor(options.codec, [member], recorded);
+  const { events, poisoned: unreadable } = readable as Readable;
   try {
     const done = await session.transaction(async (tx) => {
       const failing = await ofLivingStreams(await applyCarefully(member.consumer, events, tx), options.store);

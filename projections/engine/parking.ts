@@ -2,8 +2,15 @@
 // leaves the stream out, while all other streams continue (architecture §7).
 
 import type { LogConsumer } from '../../application/ports/consumers.ts';
-import { type EventCodec, type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
-import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
+import { DataKeysUnavailable } from '../../application/ports/dataKeys.ts';
+import {
+  type Decoded,
+  type EventCodec,
+  type EventLog,
+  readDecoded,
+  UnreadableEvent,
+} from '../../application/ports/eventCodec.ts';
+import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';
@@ -38,11 +45,12 @@ export class LeftOut {
   }
 }
 
-/** `name` is that of the live consumer, whose skips also apply to its copies. */
-export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
+/** `name` is that of the live consumer, whose skips also apply to its copies. `until`: leave out later skips. Default: none. */
+export const readSkips = async (log: EventLog, name: string, into: LeftOut, until?: Position): Promise<void> => {
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
+      if (until !== undefined && logged.position > until) return;
       if (isOf(logged, LOG_CONSUMER)) into.skip(logged.event.data.stream, logged.event.data.revision);
     }
 };
@@ -68,20 +76,29 @@ export interface Readable {
   readonly poisoned: readonly Poison[];
 }
 
-/** Decodes a batch without the events that are left out. */
-export const decodeAll = async (
+/** Decodes lists of events of one batch: each event once, however many of the lists contain it. */
+export const decodeLists = async (
   codec: EventCodec,
-  recorded: readonly RecordedEvent[],
-  leftOut: LeftOut,
-): Promise<Readable> => {
+  lists: readonly (readonly RecordedEvent[])[],
+): Promise<readonly (readonly Decoded[])[]> => {
+  if (lists.length === 1) return [await codec.decode(lists[0] as readonly RecordedEvent[])];
+  const all = [...new Set(lists.flat())];
+  const decoded = await codec.decode(all);
+  const found = new Map(all.map((one, n) => [one, decoded[n] as Decoded]));
+  return lists.map((list) => list.map((one) => found.get(one) as Decoded));
+};
+
+/** Returns the decoded events of a batch without those that are left out. */
+export const readableOf = (decoded: readonly Decoded[], leftOut: LeftOut): Readable => {
   const takesAll = leftOut.isEmpty;
   const events: LoggedEvent[] = [];
   const poisoned = new Map<string, Poison>();
-  for (const one of await codec.decode(takesAll ? recorded : recorded.filter((event) => !leftOut.has(event)))) {
-    const { stream } = one instanceof UnreadableEvent ? one.recorded : one;
-    if (poisoned.size > 0 && poisoned.has(stream)) continue;
+  for (const one of decoded) {
+    const recorded = one instanceof UnreadableEvent ? one.recorded : one;
+    if (!takesAll && leftOut.has(recorded)) continue;
+    if (poisoned.size > 0 && poisoned.has(recorded.stream)) continue;
     if (one instanceof UnreadableEvent)
-      poisoned.set(stream, { recorded: one.recorded, ...tenantOf(one.recorded), error: one.reason });
+      poisoned.set(recorded.stream, { recorded: one.recorded, ...tenantOf(one.recorded), error: one.reason });
     else events.push(takesAll ? one : afterSkipped(one, leftOut));
   }
   return { events, poisoned: [...poisoned.values()] };
@@ -263,8 +280,9 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
 };
 
-/** Returns whether a retry may succeed: connection, conflict, disk, memory, lock, shutdown and I/O errors. */
-export const isTransient = (error: unknown): boolean => /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
+/** Returns whether a retry may succeed: connection, conflict, disk, memory, lock, shutdown and I/O errors, and missing data keys. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof DataKeysUnavailable || /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
 
 /** Returns whether an event may be at fault: data and constraint errors, and exceptions of the code. Excludes schema and server errors. */
 const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');

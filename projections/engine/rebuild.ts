@@ -1,19 +1,22 @@
-// Builds a fresh copy of a read model beside the live one and swaps it in when it has caught up. A killed rebuild is resumed by the next
-// run. Reactions never run here (architecture §6).
+// Builds fresh copies of read models beside the live ones and swaps them in when they have caught up. A killed rebuild is resumed by the
+// next run. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
+import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
-import { moveCheckpoints, type Reached } from './checkpoints.ts';
+import { type Checkpoint, moveCheckpoints, type Reached } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
-import { type Replay, replay } from './replay.ts';
+import { endLongReads } from './publishedViews.ts';
+import { type Copy, type Replay, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
 import { ensureLive, ensureNext, swap } from './schemaVersions.ts';
 
 export interface RebuildReport {
   readonly projection: string;
+  /** Number of events that may have changed its rows. */
   readonly events: number;
   readonly seconds: number;
 }
@@ -28,63 +31,98 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /** Pause that lets readers queued behind the swap proceed. */
 const LET_PASS_MS = 300;
 
+/** A copy beside the live one while it is built. */
+interface Building extends Copy {
+  readonly checkpoint: Checkpoint;
+  events: number;
+}
+
+/**
+ * Rebuilds the projections in one pass over the log, so that each event is read and decoded once. Returns a report for each. Throws
+ * RebuildRunning before it changes anything.
+ */
 export const rebuild = async (
-  projection: Projection,
+  projections: readonly Projection[],
   log: EventLog,
   openSession: OpenLeaderSession,
   signal?: AbortSignal,
   onTaken?: Replay['onTaken'],
-): Promise<RebuildReport> => {
-  const { store, codec } = log;
+): Promise<readonly RebuildReport[]> => {
   const started = performance.now();
   const session = await openSession('rebuild');
   try {
-    if (!(await session.tryLead(`rebuild ${projection.name}`)))
-      throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
+    for (const { name } of projections)
+      if (!(await session.tryLead(`rebuild ${name}`)))
+        throw new RebuildRunning(`${name} is being rebuilt by another process`);
     await holdRetention(session);
-    const copy = await session.transaction((tx) => ensureNext(tx, projection, store));
-    const leftOut = await readLeftOut(session, log, projection.name, copy.name);
-    let { position } = copy;
-    let reached: Reached | null = position === null ? null : { position, eventId: copy.eventId };
-    const writer = projection.writer(nextSchema(projection.name));
-    let events = 0;
-    const catchUp = async () => {
-      signal?.throwIfAborted();
-      const done = await replay({
-        store,
-        codec,
-        session,
-        projection,
-        writer,
-        leftOut,
-        after: position,
-        until: null,
-        onBatch: async (tx, to, from, poisoned) => {
-          await park(tx, await Promise.all(poisoned.map((poison) => parkedStream(copy.name, poison, store))));
-          reached = { position: to, eventId: await store.eventIdAt(to) };
-          await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], reached);
-        },
-        ...(signal && { signal }),
-        ...(onTaken && { onTaken: (to, count) => onTaken(to, events + count) }),
-      });
-      position = done.position;
-      events += done.events;
-    };
-    for (let isLive = false; !isLive; ) {
-      await catchUp();
-      isLive = await session
-        .transaction((tx) => swap(tx, projection, store, reached))
-        .catch(async (error: { code?: string }) => {
-          if (error.code !== LOCK_NOT_AVAILABLE) throw error;
-          await pause(LET_PASS_MS, signal);
-          return false;
-        });
+    const building: Building[] = [];
+    for (const projection of projections) {
+      const checkpoint = await session.transaction((tx) => ensureNext(tx, projection, log.store));
+      const leftOut = await readLeftOut(session, log, projection.name, checkpoint.name);
+      const writer = projection.writer(nextSchema(projection.name));
+      building.push({ projection, writer, leftOut, checkpoint, events: 0 });
     }
-    return { projection: projection.name, events, seconds: (performance.now() - started) / 1000 };
+    // Copies of a killed rebuild stand where it ended, the others at the start.
+    for (const copies of Map.groupBy(building, ({ checkpoint }) => checkpoint.position).values())
+      await build(copies, { ...log, session, ...(signal && { signal }), ...(onTaken && { onTaken }) });
+    const seconds = (performance.now() - started) / 1000;
+    return building.map(({ projection: { name }, events }) => ({ projection: name, events, seconds }));
   } finally {
     await session.close();
   }
 };
+
+/** Catches up copies that stand at one position, and makes them the live ones. */
+const build = async (
+  copies: readonly Building[],
+  { store, codec, session, signal, onTaken }: EventLog & Pick<Replay, 'session' | 'signal' | 'onTaken'>,
+): Promise<void> => {
+  const { position: begin, eventId } = (copies[0] as Building).checkpoint;
+  let reached: Reached | null = begin === null ? null : { position: begin, eventId };
+  let total = 0;
+  let waiting = copies;
+  const onBatch: Replay['onBatch'] = async (tx, to, from, taken) => {
+    for (const [n, copy] of waiting.entries()) {
+      const { events, poisoned } = taken[n] as Taken;
+      const parked = poisoned.map((poison) => parkedStream(copy.checkpoint.name, poison, store));
+      await park(tx, await Promise.all(parked));
+      copy.events += events;
+    }
+    reached = { position: to, eventId: await store.eventIdAt(to) };
+    const standings = waiting.map(({ checkpoint }) => ({ ...checkpoint, position: from }));
+    await moveCheckpoints(tx, 'rebuild', standings, reached);
+  };
+  while (waiting.length > 0) {
+    signal?.throwIfAborted();
+    const done = await replay({
+      ...{ store, codec, session, copies: waiting, after: reached?.position ?? null, until: null, onBatch },
+      ...(signal && { signal }),
+      ...(onTaken && { onTaken: (to: Position, count: number) => onTaken(to, total + count) }),
+    });
+    total += done.events;
+    const results = new Map<Building, SwapResult>();
+    for (const copy of waiting) results.set(copy, await goLive(session, copy, store, reached));
+    waiting = waiting.filter((copy) => results.get(copy) !== 'live');
+    if ([...results.values()].includes('locked')) await pause(LET_PASS_MS, signal);
+  }
+};
+
+/** `behind`: the copy must catch up first. `locked`: a long transaction reads the live one. */
+type SwapResult = 'live' | 'behind' | 'locked';
+
+const goLive = (
+  session: LeaderSession,
+  { projection }: Building,
+  store: EventStore,
+  reached: Reached | null,
+): Promise<SwapResult> =>
+  session
+    .transaction(async (tx): Promise<SwapResult> => ((await swap(tx, projection, store, reached)) ? 'live' : 'behind'))
+    .catch(async (error: { code?: string }): Promise<SwapResult> => {
+      if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+      await endLongReads(session, projection);
+      return 'locked';
+    });
 
 /**
  * Ensures that every read model has tables of this version before the projector leads. Missing ones are created empty and caught up live.
@@ -93,8 +131,10 @@ export const rebuild = async (
 export const prepareLiveCopies =
   (projections: readonly Projection[], log: EventLog, openSession: OpenLeaderSession) =>
   async (session: LeaderSession): Promise<void> => {
+    const outdated: Projection[] = [];
     for (const projection of projections) {
       const condition = await session.transaction((tx) => ensureLive(tx, projection, log.store.storeId));
-      if (condition === 'outdated') await rebuild(projection, log, openSession);
+      if (condition === 'outdated') outdated.push(projection);
     }
+    if (outdated.length > 0) await rebuild(outdated, log, openSession);
   };

@@ -10,12 +10,12 @@ import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams
 import {
   applyCarefully,
   ConsumerFailed,
-  decodeAll,
   faultText,
   LeftOut,
   ofLivingStreams,
   type Poison,
   parkedStream,
+  readableOf,
   readSkips,
 } from './parking.ts';
 
@@ -64,7 +64,7 @@ const takeUp = async (
     if (member.position === null || event.position > member.position) break;
     recorded.push(event);
   }
-  const { events, poisoned: unreadable } = await decodeAll(codec, recorded, skipped);
+  const { events, poisoned: unreadable } = readableOf(await codec.decode(recorded), skipped);
   return session.transaction(async (tx) => {
     const held = await tx.query(
       'SELECT FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',

@@ -200,7 +200,7 @@ const compareWithReplay = async (
     const onTaken = (to: Position, events: number) => replayed(events, to);
     if (until !== null)
       await replay({
-        ...{ store, codec, session: copy, projection, writer, leftOut, after: null, until, onTaken },
+        ...{ store, codec, session: copy, copies: [{ projection, writer, leftOut }], after: null, until, onTaken },
         ...(signal && { signal }),
       });
     const compared = reporting('compare');

@@ -10,6 +10,7 @@ import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.t
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
+import { funnel } from './funnel.ts';
 import { PAYMENT_COLUMNS, paymentState } from './row.ts';
 
 /** Returns the event's own date, in account time. */
@@ -39,7 +40,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 12,
+  version: 13,
   aggregate: PAYMENT,
   table: 'payments',
   columns: [
@@ -62,5 +63,5 @@ export const paymentsProjection = aggregateTable({
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
   status: { of: (state) => (exists(state) ? transactionStatus(state) : null), at: happenedAt },
-  derived: [statusCounts, dayCounts, timeToPay],
+  derived: [statusCounts, dayCounts, timeToPay, funnel],
 });

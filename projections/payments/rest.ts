@@ -55,7 +55,8 @@ type RestOfCharge = readonly [
   cancelRequestedAt: Timestamp | null,
   resends: number,
   failure: ChargeFailure | null,
-  connectionId?: ConnectionId,
+  connectionId?: ConnectionId | null,
+  erasedAt?: Timestamp,
 ];
 
 const restOfCharge = (charge: ChargeState): RestOfCharge | null => {
@@ -82,6 +83,7 @@ const restOfCharge = (charge: ChargeState): RestOfCharge | null => {
     resends,
     'failure' in charge ? charge.failure : null,
   ];
+  if (charge.erasedAt !== undefined) return [...rest, connectionId, charge.erasedAt] as unknown as RestOfCharge;
   return connectionId === null ? rest : ([...rest, connectionId] as unknown as RestOfCharge);
 };
 
@@ -107,6 +109,7 @@ const chargeOf = (rest: RestOfCharge | null, row: PaymentRow): ChargeState => {
     resends,
     failure,
     connectionId = null,
+    erasedAt,
   ] = rest;
   const terms: Terms = {
     paymentId: row.id,
@@ -145,6 +148,7 @@ const chargeOf = (rest: RestOfCharge | null, row: PaymentRow): ChargeState => {
     cancelRequestedAt,
     resends,
     ...(failure && { failure }),
+    ...(erasedAt && { erasedAt }),
   } as ChargeState;
 };
 

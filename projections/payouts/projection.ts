@@ -18,7 +18,7 @@ const isOpen = (state: PayoutState): boolean =>
 
 const requested = aggregateTable({
   name: 'payouts',
-  version: 3,
+  version: 4,
   aggregate: PAYOUT,
   table: 'requested',
   columns: [
@@ -44,7 +44,7 @@ const requested = aggregateTable({
 });
 
 const movesRefund = reading(PAYMENT_GROUPS, {
-  reads: ['refund'],
+  reads: ['refund', 'erasure'],
   ignores: ['demand', 'methods', 'money', 'held', 'returns', 'dispute'],
 });
 const IDLE: ReadonlySet<string> = new Set(movesRefund.unread);
@@ -56,7 +56,8 @@ const PIX_OUTS = (schema: string) => `
       destination text COLLATE "C", fee bigint NOT NULL, end_to_end_id text COLLATE "C", failure_reason text COLLATE "C",
       paid_at timestamptz);
     CREATE INDEX ON ${schema}.pix_outs (account_id, mode, created_at DESC, id);
-    CREATE INDEX ON ${schema}.pix_outs (account_id, mode, status, created_at DESC, id);`;
+    CREATE INDEX ON ${schema}.pix_outs (account_id, mode, status, created_at DESC, id);
+    CREATE INDEX ON ${schema}.pix_outs (payment_id);`;
 
 export const payoutsProjection: Projection<'payouts'> = {
   ...requested,
@@ -84,15 +85,20 @@ type Ended = Extract<PaymentEvent, { type: 'TransactionRefundCompleted' | 'Trans
 const writePixOuts = async (schema: string, events: readonly LoggedEvent[], tx: Sql): Promise<void> => {
   const begun: [OfPayment, Reserved['data']][] = [];
   const ended: Ended[] = [];
+  const erased: string[] = [];
   for (const logged of events) {
     if (!isOf(logged, PAYMENT)) continue;
     const { event } = logged;
     if (!movesRefund(event)) continue;
-    if (event.type !== 'TransactionRefundReserved') ended.push(event);
+    if (event.type === 'PaymentPersonalDataErased') erased.push(logged.subject);
+    else if (event.type !== 'TransactionRefundReserved') ended.push(event);
     else if (event.data.strategy === 'cashout') begun.push([logged, event.data]);
   }
   if (begun.length > 0) await insert(schema, begun, tx);
   if (ended.length > 0) await end(schema, ended, tx);
+  // An erased payment takes no more refunds, so its erasure comes after them.
+  if (erased.length > 0)
+    await tx.query(`UPDATE ${schema}.pix_outs SET destination = NULL WHERE payment_id = ANY($1::text[])`, [erased]);
 };
 
 const insert = (schema: string, rows: readonly (readonly [OfPayment, Reserved['data']])[], tx: Sql) =>

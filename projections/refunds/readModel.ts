@@ -7,6 +7,7 @@ import type { RefundState } from '../../domain/refund/refund.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { readModel } from '../engine/readModel.ts';
 import { paymentOf, selectPayment } from '../payments/row.ts';
+import { refundsForAnalysts } from './analysts.ts';
 import { refundsProjection } from './projection.ts';
 
 /** The payment's row, and the statuses of its refunds by id; null if no refund was started. */
@@ -48,4 +49,8 @@ export const refundViews = (db: Sql): RefundViews => ({
   },
 });
 
-export const refunds = readModel({ projection: refundsProjection, views: (db) => ({ refunds: refundViews(db) }) });
+export const refunds = readModel({
+  projection: refundsProjection,
+  analysts: refundsForAnalysts,
+  views: (db) => ({ refunds: refundViews(db) }),
+});

@@ -60,7 +60,19 @@ type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: 
 const isCounted = reading(PAYMENT.groups, {
   reads: ['creation', 'settlement', 'outcome', 'verdict'],
   nothing: ['TransactionRefundReleased'],
-  ignores: ['cancellation', 'end', 'resend', 'routing', 'methods', 'release', 'held', 'returns', 'reservation', 'case'],
+  ignores: [
+    'cancellation',
+    'end',
+    'resend',
+    'routing',
+    'methods',
+    'release',
+    'held',
+    'returns',
+    'reservation',
+    'case',
+    'erasure',
+  ],
 });
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {

@@ -23,7 +23,7 @@ type Change = AggregateChange<PaymentState, PaymentEvent>;
 
 const pays = reading(PAYMENT.groups, {
   reads: ['settlement'],
-  ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+  ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute', 'erasure'],
 });
 
 /** Returns the seconds to add, by row. */

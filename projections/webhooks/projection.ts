@@ -158,7 +158,7 @@ export const isOfTenant = (row: string, accountId: string, mode: string): string
 // Columns of fixed length come first, because they would be padded between texts.
 export const webhookDeliveriesProjection = aggregateTable({
   name: NAME,
-  version: 7,
+  version: 8,
   aggregate: WEBHOOK_DELIVERY,
   table: 'deliveries',
   hashes: [{ name: 'combination_hash', of: combinationOf('') }],
@@ -192,6 +192,8 @@ export const webhookDeliveriesProjection = aggregateTable({
     { columns: 'combination_hash, scheduled_at' },
     { columns: 'account_id, mode, next_attempt_at', where: 'next_attempt_at IS NOT NULL' },
     { columns: 'account_id, mode, scheduled_at, id', where: "status = 'FAILED'" },
+    // For erasures, which remove responses of endpoints. Few deliveries fail, and fewer stay failed.
+    { columns: 'of_stream', where: 'last_failure IS NOT NULL' },
     // Indexed by day, of which the index stores each value once: 7 bytes per row (projections/webhooks/expiry.ts).
     { columns: 'recorded_on', where: "status <> 'PENDING'" },
   ],

@@ -1,7 +1,9 @@
 import { readModel } from '../engine/readModel.ts';
+import { deliveriesForAnalysts } from './analysts.ts';
 import { deadLetterReads } from './deadLetters.ts';
 import { expiredDeliveries } from './expiry.ts';
 import { deliveryViews } from './lists.ts';
+import { personalDeliveries } from './personal.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './projection.ts';
 import { deliveryReads, endpointReads, endpointViews } from './queries.ts';
 
@@ -13,10 +15,12 @@ export const webhookEndpoints = readModel({
 
 export const webhookDeliveries = readModel({
   projection: webhookDeliveriesProjection,
+  analysts: deliveriesForAnalysts,
   views: (db) => ({ deliveries: deliveryViews(db) }),
   operatorsReads: (db) => ({ deadLetters: deadLetterReads(db) }),
   reads: ({ reads, derived, store }) => ({
     deliveries: deliveryReads(reads),
+    personalDeliveries: personalDeliveries(reads),
     expired: expiredDeliveries(derived, store),
   }),
 });

@@ -58,12 +58,12 @@ const hostOf = (n: number): string => `127.1.${Math.floor(n / 250)}.${(n % 250) 
 
 /** Appends payments that are created and wait. Returns the events that settle them. */
 const openPayments = async (
-  { store }: GatewayUnderTest,
+  { log }: GatewayUnderTest,
   accountId: AccountId,
   count: number,
 ): Promise<EventsToEncode<PaymentEvent>[]> => {
   const settlements: EventsToEncode<PaymentEvent>[] = [];
-  await appendAll(store, () => {
+  await appendAll(log, () => {
     if (settlements.length === count) return null;
     const paid = paidPayment(settlements.length, accountId);
     const created = paid.events.slice(0, -1);
@@ -110,17 +110,17 @@ const openShops = async (
 };
 
 /** Appends so many settlements of each account, of all accounts in turn. */
-const settle = async ({ store }: GatewayUnderTest, shops: readonly Shop[], perShop: number): Promise<void> => {
+const settle = async ({ log }: GatewayUnderTest, shops: readonly Shop[], perShop: number): Promise<void> => {
   const taken = shops.map(({ settlements }) => settlements.splice(0, perShop));
   const inTurn = Array.from({ length: perShop }, (_, n) => taken.map((own) => own[n]!)).flat();
-  await appendAll(store, () => inTurn.pop() ?? null);
+  await appendAll(log, () => inTurn.pop() ?? null);
 };
 
 /** Appends an event of an account that has no endpoint, to which nothing reacts. */
-const appendIgnored = async ({ store }: GatewayUnderTest): Promise<void> => {
+const appendIgnored = async ({ log }: GatewayUnderTest): Promise<void> => {
   const paid = paidPayment(0);
   let isLeft = true;
-  await appendAll(store, () => {
+  await appendAll(log, () => {
     if (!isLeft) return null;
     isLeft = false;
     return { ...paid, events: paid.events.slice(0, 1) };

@@ -1,7 +1,8 @@
 // The gateway as it is run: a process of its own with its embedded database, and a look into that database from outside.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
@@ -11,6 +12,7 @@ import { connectionConfig } from '../../infrastructure/postgres/session.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { runWordsIn } from '../support/cli.ts';
+import { type ProgramCodec, programCodec } from '../support/programLog.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 import type { EventStoreDbUnderTest } from './logUnderTest.ts';
@@ -25,6 +27,7 @@ export class GatewayUnderTest {
   readonly sql: pg.Client;
   readonly store: EventStore;
   readonly #program: Program;
+  readonly #codec: ProgramCodec;
 
   private constructor(parts: {
     port: number;
@@ -33,6 +36,7 @@ export class GatewayUnderTest {
     sql: pg.Client;
     store: EventStore;
     program: Program;
+    codec: ProgramCodec;
   }) {
     this.port = parts.port;
     this.apiKey = parts.apiKey;
@@ -40,6 +44,7 @@ export class GatewayUnderTest {
     this.sql = parts.sql;
     this.store = parts.store;
     this.#program = parts.program;
+    this.#codec = parts.codec;
   }
 
   /** `eventStoreDb`: holds the log; default: the embedded database. */
@@ -56,7 +61,12 @@ export class GatewayUnderTest {
       eventStoreDb === null
         ? await openPostgresEventStore({ connectionString, poolSize: 1 })
         : await openEventStoreDb({ connectionString: eventStoreDb.url });
-    return new GatewayUnderTest({ port, apiKey, connectionString, sql, store, program });
+    const codec = await programCodec(connectionString, dataDir, eventStoreDb === null);
+    return new GatewayUnderTest({ port, apiKey, connectionString, sql, store, program, codec });
+  }
+
+  get log(): EventLog {
+    return { store: this.store, codec: this.#codec.codec };
   }
 
   /** `body` undefined: GET, otherwise POST. `apiKey`: default that of the demo account. */
@@ -155,11 +165,7 @@ export class GatewayUnderTest {
   /** Rejects unless the read models equal a replay of the log. Returns how many rows were compared. */
   async verified(): Promise<number> {
     const openSession = leaderSessions(connectionConfig(this.connectionString, 'quita bench'));
-    const { rows, differences } = await verify(
-      PROJECTIONS,
-      { store: this.store, codec: new JsonEventCodec() },
-      openSession,
-    );
+    const { rows, differences } = await verify(PROJECTIONS, this.log, openSession);
     if (differences.length > 0)
       throw new Error(`verify found ${differences.length} differences: ${JSON.stringify(differences[0])}`);
     return rows;
@@ -167,6 +173,7 @@ export class GatewayUnderTest {
 
   async stop(): Promise<void> {
     await this.store.close();
+    await this.#codec.close();
     this.sql.on('error', () => undefined);
     await this.sql.end();
     await this.#program.stop();

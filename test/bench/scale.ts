@@ -10,7 +10,7 @@ const CONNECTIONS = 32;
 
 const withLog = async (events: number): Promise<{ gateway: GatewayUnderTest; events: number }> => {
   const gateway = await GatewayUnderTest.start();
-  await seed(gateway.store, events, false);
+  await seed(gateway.log, events, false);
   const head = await gateway.head();
   await gateway.caughtUpAt(head);
   await gateway.sql.query('VACUUM ANALYZE');

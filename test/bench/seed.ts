@@ -3,9 +3,8 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
-import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
-import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
+import type { EventLog, EventsToEncode } from '../../application/ports/eventCodec.ts';
+import { EMPTY_STREAM } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
@@ -31,7 +30,6 @@ import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { recordAttempt, WEBHOOK_DELIVERY, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
 type NewStream = EventsToEncode;
-const codec = new JsonEventCodec();
 const newStream = <Event extends Fact<string, unknown>>(
   { serde }: { readonly serde: Serde<Event> },
   stream: StreamName,
@@ -137,10 +135,14 @@ const finishedDelivery = (endpointId: EndpointId, paymentId: PaymentId): NewStre
 const WRITERS = 512;
 
 /** Appends all that `next` gives until it gives null. */
-export const appendAll = async (store: EventStore, next: () => NewStream | null): Promise<void> => {
+export const appendAll = async ({ store, codec }: EventLog, next: () => NewStream | null): Promise<void> => {
   const write = async (): Promise<void> => {
     for (let one = next(); one !== null; one = next()) {
-      const { ok } = await store.append(one.stream, one.after, await codec.encode(one));
+      const { ok } = await store.append(
+        one.stream,
+        one.after,
+        await codec.encode({ ...one, isCreation: one.after === EMPTY_STREAM }),
+      );
       if (!ok) throw new Error(`${one.stream} is not at ${one.after}`);
     }
   };
@@ -148,12 +150,12 @@ export const appendAll = async (store: EventStore, next: () => NewStream | null)
 };
 
 /** Appends payments, and a delivery for each when `deliveries`, until there are at least so many events. Returns how many. */
-export const seed = async (store: EventStore, atLeast: number, deliveries: boolean): Promise<number> => {
+export const seed = async (log: EventLog, atLeast: number, deliveries: boolean): Promise<number> => {
   const endpointId = rawId() as EndpointId;
   let events = 0;
   let n = 0;
   let paid = paidPayment(n);
-  await appendAll(store, () => {
+  await appendAll(log, () => {
     if (events >= atLeast) return null;
     const isDelivery = deliveries && n % 2 === 1;
     if (!isDelivery) paid = paidPayment(n);

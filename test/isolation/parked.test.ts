@@ -193,7 +193,7 @@ describe('a poisoned payment', function suite() {
   it('is parked in a copy built beside too, and stays parked when the copy is swapped in', async () => {
     await poisoned();
     const { storage } = gateway;
-    for (const projection of PROJECTIONS) await rebuild(projection, storage, storage.openSession);
+    await rebuild(PROJECTIONS, storage, storage.openSession);
     expect(await parkedFor()).to.deep.equal(CONSUMERS);
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
     const next = await api.charge({}, { key: sick.testKey });
@@ -201,7 +201,7 @@ describe('a poisoned payment', function suite() {
     const { json } = await run<{ differences: unknown[] }>('projections', 'verify', '--json');
     expect(json.differences).to.deep.equal([]);
     await skipAll();
-    for (const projection of PROJECTIONS) await rebuild(projection, storage, storage.openSession);
+    await rebuild(PROJECTIONS, storage, storage.openSession);
     expect(await parkedFor(), 'a copy leaves out what was skipped').to.deep.equal([]);
     expect((await run('projections', 'verify')).out).to.match(/: 0 differences\n$/);
   });

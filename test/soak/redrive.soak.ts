@@ -18,6 +18,7 @@ import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { appendAll, paidPayment } from '../bench/seed.ts';
 import { quantile } from '../bench/statistics.ts';
+import { programCodec } from '../support/programLog.ts';
 import { CountingReceiver } from '../world/countingReceiver.ts';
 import { KillableGateway } from '../world/killableGateway.ts';
 import { Receiver } from '../world/receiver.ts';
@@ -112,21 +113,25 @@ describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
       [WEBHOOK_ENDPOINT.stream(endpointId)],
     );
     const account = rows[0]?.account as AccountId;
-    const store = await openPostgresEventStore({ connectionString: await attachToEmbeddedPostgres(gateway.dataDir) });
+    const connectionString = await attachToEmbeddedPostgres(gateway.dataDir);
+    const store = await openPostgresEventStore({ connectionString });
+    const { codec, close } = await programCodec(connectionString, gateway.dataDir);
+    const log = { store, codec };
     const payments: PaymentId[] = [];
-    await appendAll(store, () => {
+    await appendAll(log, () => {
       if (payments.length * MESSAGES.length >= LETTERS) return null;
       const payment = paidPayment(payments.length, account);
       payments.push(readStreamName(payment.stream).id as PaymentId);
       return payment;
     });
     let n = 0;
-    await appendAll(store, () => {
+    await appendAll(log, () => {
       if (n >= LETTERS) return null;
       const payment = payments[Math.floor(n / MESSAGES.length)] as PaymentId;
       return deadLetter(account, endpointId, payment, n++);
     });
     await store.close();
+    await close();
     while ((await totalOf('FAILED')) < LETTERS) await pause(500);
   };
 

@@ -141,6 +141,8 @@ const connectionSettings = {
   allowPrivate: fc.boolean(),
 };
 
+const erasure = fc.record({ by: anyText, reason: anyText, despiteRetention: fc.boolean(), at: anyTime });
+
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
 /** One entry per event type. The compiler requires an entry for every new type. */
 export const ANY_DATA: DataOf = {
@@ -354,6 +356,8 @@ export const ANY_DATA: DataOf = {
   PayoutPaid: fc.record({ ...payoutMoved, endToEndId: optional }),
   PayoutFailed: fc.record({ ...payoutMoved, reason: anyText }),
   PayoutConfirmedLate: fc.record({ ...payoutMoved, endToEndId: optional }),
+  PayoutPersonalDataErased: erasure,
+  PaymentPersonalDataErased: erasure,
   RefundRequested: fc.record({
     refundId: rawId<RefundId>(),
     paymentId: rawId<PaymentId>(),
@@ -372,6 +376,7 @@ export const ANY_DATA: DataOf = {
   RefundCompleted: fc.record({ endToEndId: optional, at: anyTime }),
   RefundConfirmedLate: fc.record({ endToEndId: optional, at: anyTime }),
   RefundFailed: fc.record({ reason: anyText, at: anyTime }),
+  RefundPersonalDataErased: fc.record({ at: anyTime }),
   WebhookDeliveryAttemptFailed: fc.record({
     number: count,
     target: anyText,
@@ -385,6 +390,7 @@ export const ANY_DATA: DataOf = {
   }),
   WebhookDeliverySucceeded: fc.record({ number: count, at: anyTime, statusCode: count, durationMs: count, delivery }),
   WebhookDeliveryDeadLettered: fc.record({ at: anyTime }),
+  WebhookDeliveryPersonalDataErased: fc.record({ at: anyTime }),
   WebhookDeliveryCancelled: fc.record({ reason: anyText, at: anyTime, delivery }),
   WebhookDeliveryRetryRequested: fc.record({ target: anyText, isProbe: fc.boolean(), at: anyTime, delivery }),
   WebhookEndpointRegistered: fc.record({

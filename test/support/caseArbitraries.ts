@@ -29,6 +29,7 @@ export const CASE_DATA = {
     openedAt: anyTime,
     at: anyTime,
   }),
+  MedCasePersonalDataErased: fc.record({ at: anyTime }),
   MedCaseEvidenceRequested: fc.record({ at: anyTime }),
   MedCaseDeadlineNeared: fc.record({ at: anyTime }),
   MedCaseEvidenceConfirmed: fc.record({ ...evidenceFile, sha256: anyText, grantedAt: anyTime, at: anyTime }),

@@ -3,7 +3,6 @@
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
-import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
@@ -16,6 +15,7 @@ import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres
 import { systemRandomness, systemStopwatch } from '../../infrastructure/system/system.ts';
 import { FakeProvider } from '../world/fakeProvider.ts';
 import { migratedDatabase } from '../world/postgres.ts';
+import { testCodec } from './dataKeys.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 import type { AnyEvent } from './serde.ts';
 
@@ -50,7 +50,7 @@ export interface Core {
 
 /** Reads the stored bytes and bypasses all caches. */
 const stored = async (recorded: RecordedEvent): Promise<AnyEvent> => {
-  const [decoded] = await new JsonEventCodec().decode([recorded]);
+  const [decoded] = await testCodec().decode([recorded]);
   if (decoded === undefined || decoded instanceof UnreadableEvent) throw decoded?.reason ?? new Error('nothing');
   return decoded.event as AnyEvent;
 };
@@ -67,7 +67,7 @@ const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
 export const openCore = async (): Promise<Core> => {
   const database = await migratedDatabase();
   const store = await openPostgresEventStore({ connectionString: database.connectionString });
-  const codec = new JsonEventCodec();
+  const codec = testCodec();
   const spies: Spies = { beforeAppend: null, afterAppend: null, onRead: null };
   const spied: EventStore = {
     storeId: store.storeId,
@@ -114,8 +114,8 @@ export const openCore = async (): Promise<Core> => {
     clock,
     provider: new FakeProvider(),
     account: await accounts.get(accountId),
-    anotherProcess: () => new CommandHandler({ store, codec: new JsonEventCodec(), ...system }),
-    newProcess: () => new CommandHandler({ store: spied, codec: new JsonEventCodec(), ...system }),
+    anotherProcess: () => new CommandHandler({ store, codec: testCodec(), ...system }),
+    newProcess: () => new CommandHandler({ store: spied, codec: testCodec(), ...system }),
     eventsOf: async (stream) => {
       const events: AnyEvent[] = [];
       for await (const recorded of store.readStream(stream)) events.push(await stored(recorded));

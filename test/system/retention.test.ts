@@ -14,7 +14,7 @@ import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { webhookDeliveriesProjection } from '../../projections/webhooks/projection.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import type { TestGateway } from '../world/gateway.ts';
+import { type TestGateway, testKeyring } from '../world/gateway.ts';
 import { eventTypes, openReady, rawIdOf } from '../world/http.ts';
 import { Merchant } from '../world/merchant.ts';
 import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
@@ -79,7 +79,12 @@ for (const { name, open } of STORES)
     };
     /** As the command line does it: a process of its own, which has none of what was written in its memory. */
     const beside = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
-      const storage = await openStorage(database.connectionString, server?.connectionString ?? null, () => undefined);
+      const storage = await openStorage(
+        database.connectionString,
+        server?.connectionString ?? null,
+        testKeyring(),
+        () => undefined,
+      );
       return work(storage).finally(() => storage.close());
     };
     const differences = () =>
@@ -132,7 +137,7 @@ for (const { name, open } of STORES)
         : [() => undefined];
       for (const scavenge of scavenges) {
         scavenge();
-        await beside((storage) => rebuild(webhookDeliveriesProjection, storage, storage.openSession));
+        await beside((storage) => rebuild([webhookDeliveriesProjection], storage, storage.openSession));
         expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
         expect(await differences()).to.deep.equal([]);
         expect((await shop.deliveries()).total).to.equal(0);

@@ -40,6 +40,10 @@ export class EvidenceDesk {
   static async open(gateway: TestGateway): Promise<EvidenceDesk> {
     return EvidenceDesk.#openFor(gateway, await Merchant.open(gateway));
   }
+  /** Returns the desk of a case that is open. */
+  static ofCase(gateway: TestGateway, merchant: EvidenceDesk['merchant'], caseId: string): EvidenceDesk {
+    return new EvidenceDesk(gateway, merchant, caseId);
+  }
   /** Opens another case of the same merchant. */
   another(): Promise<EvidenceDesk> {
     return EvidenceDesk.#openFor(this.#gateway, this.merchant);

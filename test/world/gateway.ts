@@ -117,6 +117,8 @@ interface TestGatewayOptions {
   webhookSender?: GatewayOptions['webhookSender'];
   /** Default: deliveries are never removed. */
   webhookRetentionDays?: number;
+  retentionYears?: number;
+  eraseAfterRetention?: boolean;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
   /** The bank that pays live payouts; none by default. */
@@ -200,7 +202,12 @@ export class TestGateway {
     const database = options.database ?? (await databaseFor(options));
     const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const opened = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
+    const opened = await openStorage(
+      database.connectionString,
+      options.eventStoreUrl ?? null,
+      testKeyring(options.secretsKeys),
+      () => undefined,
+    );
     const storage = { ...opened, ...(options.codec && { codec: options.codec }) };
     const faults: unknown[] = [];
     const folder = options.evidence?.folder ?? evidenceFolder();
@@ -350,6 +357,10 @@ export const untilServed = async <T extends { readonly status: number }>(ask: ()
 
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
+/** The keyring of test gateways. Default: one fixed key. */
+export const testKeyring = (keys: TestGatewayOptions['secretsKeys'] = [Buffer.alloc(32, 7)]): SecretsKeyring =>
+  new SecretsKeyring(keys);
+
 const gatewayOn = (
   storage: Storage,
   baseUrl: string,
@@ -358,10 +369,12 @@ const gatewayOn = (
 ): Promise<Gateway> =>
   openGateway({
     storage,
-    keyring: new SecretsKeyring(options.secretsKeys ?? [Buffer.alloc(32, 7)]),
+    keyring: testKeyring(options.secretsKeys),
     publicUrl: options.publicUrl ?? baseUrl,
     webhookAllowPrivate: options.webhookAllowPrivate ?? true,
     webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
+    retentionYears: options.retentionYears ?? 5,
+    eraseAfterRetention: options.eraseAfterRetention ?? false,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
@@ -391,7 +404,7 @@ const gatewayOn = (
 /** Creates the read models and the queues, which takes half of the time of a first start. */
 const firstStart = async (connectionString: string): Promise<void> => {
   await migrate(connectionString);
-  const storage = await openStorage(connectionString, null, () => undefined);
+  const storage = await openStorage(connectionString, null, testKeyring(), () => undefined);
   const gateway = await gatewayOn(storage, 'http://127.0.0.1', {}, []);
   await untilReadModelsExist(storage.reads, PROJECTIONS);
   await gateway.stop(2_000);

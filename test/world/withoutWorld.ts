@@ -6,7 +6,11 @@ import { type AddressResolver, hostsFile, hostsFirst } from '../../infrastructur
 /** For tests that start owed work themselves, so that the gateway doesn't start it first. */
 export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
 
-export const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
+export const NO_MAIL: MailSender = {
+  send: async () => undefined,
+  forget: async () => undefined,
+  close: () => undefined,
+};
 
 const noNames: AddressResolver = {
   resolve: async (name) => {

@@ -109,7 +109,7 @@ const settleHeldRoute = route('POST', '/ops/v1/held/{id}/settle', {
     }),
   }),
   responses: REVIEWED,
-  errors: ['held_already_settled'],
+  errors: ['held_already_settled', 'payment_erased'],
   handle: async (context) => {
     const { params, body, services } = context;
     const settlement = heldSettlementOf(body);

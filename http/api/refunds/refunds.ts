@@ -28,6 +28,7 @@ export const refundPaymentRoute = route('POST', '/v1/payments/{id}/refund', {
   },
   errors: [
     'idempotency_key_reused',
+    'payment_erased',
     'transaction_not_refundable',
     'charge_disputed',
     'refund_limit_reached',

@@ -18,7 +18,7 @@ const deadLetterSchema = s.exactly({
   id: s.id(WEBHOOK_DELIVERY.idPrefix),
   accountId: s.id(ACCOUNT.idPrefix),
   mode: s.mode,
-  paymentId: s.id(PAYMENT.idPrefix),
+  paymentId: s.described('null if the message is not about a payment.', s.orNull(s.id(PAYMENT.idPrefix))),
   eventType: s.string(),
   endpointId: s.described(
     'The endpoint of the delivery; null for the `webhookUrl` of a payment.',

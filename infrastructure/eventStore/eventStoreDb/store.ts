@@ -6,6 +6,7 @@ import type { DeletesDeliveries } from '../../../application/ports/deliveryReten
 import {
   type EventStore,
   EventStoreUnavailable,
+  InvalidAppend,
   type ReadOptions,
   type RecordedEvent,
   type SubscribeOptions,
@@ -205,7 +206,9 @@ const startStore = ({
       refuseWhenClosed();
       const refusal = refusalOf(known.state);
       if (refusal !== null) throw refusal;
-      const result = await appender.append(checkAppend(stream, expected, events));
+      const checked = checkAppend(stream, expected, events);
+      if (checked.dataKey !== undefined) throw new InvalidAppend('EventStoreDB stores no data keys');
+      const result = await appender.append(checked);
       const last = events.at(-1);
       if (result.ok && result.position !== null && isOwn(stream) && last !== undefined)
         memory.saw(result.position, last.id.toLowerCase());

@@ -15,7 +15,7 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
-import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
+import { byteaArray, int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
 import { cutSession, isAsked, processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
@@ -353,7 +353,7 @@ const ANSWER_MS_MAX = 5_500;
 
 const CALL = {
   name: 'append',
-  text: 'SELECT * FROM event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  text: 'SELECT * FROM event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
   rowMode: 'array',
 } as const;
 
@@ -379,8 +379,11 @@ export const callAppend = async (client: pg.Client, members: readonly CheckedApp
   }));
 };
 
-/** Returns the parameters of event_store.append: per member its stream, expected revision and size; per event its member and offset. */
-const parameters = (members: readonly CheckedAppend[]): Buffer[] => {
+/**
+ * Returns the parameters of event_store.append: per member its stream, expected revision and size; per event its member and offset; per new
+ * data key its member.
+ */
+const parameters = (members: readonly CheckedAppend[]): (Buffer | null)[] => {
   const events = members.flatMap((member) => member.events);
   const sum = (bytesOf: (member: CheckedAppend) => number) => members.reduce((bytes, one) => bytes + bytesOf(one), 0);
   return [
@@ -399,6 +402,22 @@ const parameters = (members: readonly CheckedAppend[]): Buffer[] => {
       events.map((event) => event.metadata),
       sum((member) => member.metadataBytes),
     ),
+    ...keyParameters(members),
+  ];
+};
+
+const NO_KEYS = [null, null, null, null] as const;
+
+const keyParameters = (members: readonly CheckedAppend[]): readonly (Buffer | null)[] => {
+  const keys = members.flatMap(({ dataKey }, index) =>
+    dataKey === undefined ? [] : [{ ...dataKey, member: index + 1 }],
+  );
+  if (keys.length === 0) return NO_KEYS;
+  return [
+    int8Array(keys.map(({ member }) => member)),
+    textArray(keys.map(({ owner }) => owner)),
+    textArray(keys.map(({ keyId }) => keyId)),
+    byteaArray(keys.map(({ sealed }) => sealed)),
   ];
 };
 

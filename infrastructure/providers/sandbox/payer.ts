@@ -6,7 +6,6 @@ import type { ProviderNotifications } from '../../../application/ports/providerN
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 import type { Tenant } from '../../../domain/kernel/ids.ts';
-import { amountText } from '../../../domain/pix/brCode.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { isCancelled } from './books.ts';
 import { lockForPaying } from './cancel.ts';
@@ -20,7 +19,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       if (!force && (await isCancelled(tx, tenant.accountId, txid, incoming.method))) return 'cancelled';
       if (!(await book(tx, tenant, txid, incoming))) return 'duplicate';
       const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId };
-      return (await notifications.store(notification, callbackOf(txid, incoming), tx)) ? 'booked' : 'duplicate';
+      return (await notifications.store(notification, tx)) ? 'booked' : 'duplicate';
     });
     notifications.wake(tenant, 'payment');
     return result;
@@ -30,7 +29,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       const number = await note(tx, tenant, txid, fact);
       if (number === null) return false;
       const reference = `${txid}:${number}`;
-      return notifications.store({ tenant, kind: 'fact', reference, paymentId }, JSON.stringify({ txid, ...fact }), tx);
+      return notifications.store({ tenant, kind: 'fact', reference, paymentId }, tx);
     });
     notifications.wake(tenant, 'fact');
     return isNew;
@@ -40,22 +39,17 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     const isNew = await db.transaction(async (tx) => {
       if (!(await bookCase(tx, tenant, paymentId, txid, ordinal, opened))) return false;
       const reference = caseReference(opened.providerCaseId, 1);
-      return notifications.store(
-        { tenant, kind: 'case', reference, paymentId },
-        JSON.stringify({ txid, ...opened }),
-        tx,
-      );
+      return notifications.store({ tenant, kind: 'case', reference, paymentId }, tx);
     });
     notifications.wake(tenant, 'case');
     return isNew;
   },
-  rule: async (tenant, paymentId, txid, providerCaseId, ruling, expected) => {
+  rule: async (tenant, paymentId, providerCaseId, ruling, expected) => {
     const report = await db.transaction(async (tx) => {
       const number = await bookRuling(tx, tenant, providerCaseId, ruling, expected);
       if (number === null) return null;
       const reference = caseReference(providerCaseId, number);
-      const raw = JSON.stringify({ txid, providerCaseId, ...ruling });
-      await notifications.store({ tenant, kind: 'case', reference, paymentId }, raw, tx);
+      await notifications.store({ tenant, kind: 'case', reference, paymentId }, tx);
       return number;
     });
     notifications.wake(tenant, 'case');
@@ -100,7 +94,3 @@ const note = async (
   );
   return rows[0]?.number ?? null;
 };
-
-/** Returns a provider's callback (pix.md): amounts are decimal strings, and the payer is an extension. */
-const callbackOf = (txid: string, { providerPaymentId: endToEndId, amount, paidAt }: IncomingPayment): string =>
-  JSON.stringify({ pix: [{ endToEndId, txid, valor: amountText(amount), horario: paidAt }] });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
@@ -14,6 +13,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
+import { openedText, testCodec } from '../../support/dataKeys.ts';
 import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID, terms } from '../../support/samples.ts';
 import { type AnyEvent, SERDE } from '../../support/serde.ts';
 
@@ -44,10 +44,10 @@ const recordedAs = (event: NewEvent, stream: StreamName = STREAM, revision = 0):
 
 describe('what the event codec writes', () => {
   const idsOf = async (commandId: string, ...events: PaymentEvent[]) =>
-    (await new JsonEventCodec().encode(appendOf(commandId, ...events))).map(({ id }) => id);
+    (await testCodec().encode(appendOf(commandId, ...events))).map(({ id }) => id);
 
   it('is the stored form with its circumstances', async () => {
-    expect(await new JsonEventCodec().encode(appendOf('command-1', expired()))).to.deep.equal([
+    expect(await testCodec().encode(appendOf('command-1', expired()))).to.deep.equal([
       {
         id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8',
         type: 'ChargeExpired',
@@ -73,9 +73,13 @@ describe('what the event codec leaves out', () => {
     metadata: EventMetadata,
   ) => {
     const append = { serde, stream, after: -1, events: [event], commandId: 'command', metadata };
-    const [encoded] = await new JsonEventCodec().encode(append);
-    const { data, metadata: text } = encoded as NewEvent;
-    return { data: JSON.parse(data) as unknown, metadata: JSON.parse(text) as unknown };
+    const [encoded] = await testCodec().encode(append);
+    const { type, data: text, metadata: around } = encoded as NewEvent;
+    const data = JSON.parse(text) as { readonly sealed?: string };
+    const sealed = data.sealed && {
+      sealed: JSON.parse(openedText(metadata.correlationId, `${stream}\n${type}`, data.sealed)) as unknown,
+    };
+    return { data: { ...data, ...sealed }, metadata: JSON.parse(around) as unknown };
   };
   const request: EventMetadata = {
     ...why,
@@ -91,11 +95,11 @@ describe('what the event codec leaves out', () => {
   it('of a charge: its ids, the mode and what is null; of its metadata: the stream’s subject and the request twice', async () => {
     const event = creation();
     const { paymentId: _, accountId: __, mode: ___, connectionId, ...terms } = event.data;
-    const { customerId, expectedPayerTaxId, webhookUrl, ...said } = terms;
-    const { phone, ...customer } = event.data.customer;
+    const { customerId, expectedPayerTaxId, webhookUrl, customer: whole, metadata, ...said } = terms;
+    const { phone, ...customer } = whole;
     expect([connectionId, customerId, expectedPayerTaxId, webhookUrl, phone]).to.deep.equal(Array(5).fill(null));
     expect(await stored(PAYMENT, STREAM, event, request)).to.deep.equal({
-      data: { ...said, customer },
+      data: { ...said, sealed: { customer, metadata } },
       metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'key:1', $causationId: 'req_1' },
     });
   });
@@ -105,8 +109,9 @@ describe('what the event codec leaves out', () => {
     const filled = { connectionId, customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
     const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
     const elsewhere = { ...request, account: 'other' as AccountId, mode: 'live', requestId: 'req_2' } as const;
+    const { customer, customerId, metadata, expectedPayerTaxId, webhookUrl, ...open } = event.data;
     expect(await stored(PAYMENT, PAYMENT.stream('another' as PaymentId), event, elsewhere)).to.deep.equal({
-      data: event.data,
+      data: { ...open, sealed: { customer, customerId, metadata, expectedPayerTaxId, webhookUrl } },
       metadata: {
         account: 'other',
         mode: 'live',
@@ -155,7 +160,7 @@ describe('what the event codec reads', () => {
       fc.assert(
         fc.asyncProperty(anyEventOf(SERDE[category].types), async (event: AnyEvent) => {
           const stream = `${category}-${'0'.repeat(26)}` as StreamName;
-          const codec = new JsonEventCodec();
+          const codec = testCodec();
           const append = {
             serde: SERDE[category],
             stream,
@@ -167,13 +172,13 @@ describe('what the event codec reads', () => {
           const [encoded] = await codec.encode(append);
           const recorded = recordedAs(encoded as NewEvent, stream);
           const here = await codec.decode([recorded]);
-          const elsewhere = await new JsonEventCodec().decode([recorded]);
+          const elsewhere = await testCodec().decode([recorded]);
           expect(JSON.stringify(here)).to.equal(JSON.stringify(elsewhere));
         }),
       ));
 
   it('is decoded once where it was encoded, however many read it', async () => {
-    const codec = new JsonEventCodec();
+    const codec = testCodec();
     const [encoded] = await codec.encode(appendOf('command-1', issued()));
     const recorded = recordedAs(encoded as NewEvent);
     const [first] = await codec.decode([recorded]);
@@ -183,17 +188,17 @@ describe('what the event codec reads', () => {
   });
 
   it('is not parsed again where it was encoded', async () => {
-    const codec = new JsonEventCodec();
+    const codec = testCodec();
     const [encoded] = await codec.encode(appendOf('command-1', issued()));
     const withoutText = { ...recordedAs(encoded as NewEvent), data: '' };
     const [known] = await codec.decode([withoutText]);
     expect(known instanceof UnreadableEvent ? known.reason.message : known?.event).to.deep.equal(issued());
-    const [elsewhere] = await new JsonEventCodec().decode([withoutText]);
+    const [elsewhere] = await testCodec().decode([withoutText]);
     expect(elsewhere).to.be.instanceOf(UnreadableEvent);
   });
 
   it('says which events of a batch can’t be read and why, without quoting them, and gives the others', async () => {
-    const codec = new JsonEventCodec();
+    const codec = testCodec();
     const [good] = await codec.encode(appendOf('command-1', issued()));
     const bad = (change: Partial<RecordedEvent>) => ({ ...recordedAs(good as NewEvent), id: randomUUID(), ...change });
     const decoded = await codec.decode([

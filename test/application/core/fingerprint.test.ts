@@ -1,4 +1,5 @@
 // Equal requests are equal texts (rule K2). The text is part of what was stored: it may never change under a version.
+import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalText, fingerprintOf } from '../../../application/core/derivedIds.ts';
@@ -78,10 +79,17 @@ describe('canonicalText', () => {
 });
 
 describe('fingerprintOf', () => {
-  it('is the SHA-256 of the text, in base64url', () => {
-    expect(fingerprintOf(1, { b: 2, a: '€' })).to.equal('s9I6minr3rv3vXXuz3W3YJ8H7Istvl6wRCNuas8JjKk');
+  const account = { idSeed: Buffer.alloc(32, 7).toString('base64') };
+  const other = { idSeed: Buffer.alloc(32, 8).toString('base64') };
+  it('is an HMAC of the text under the account’s seed, in base64url', () => {
+    expect(fingerprintOf(account, 1, { b: 2, a: '€' })).to.equal(
+      createHmac('sha256', Buffer.alloc(32, 7)).update('fingerprint\n1\n{"a":"€","b":2}').digest('base64url'),
+    );
+  });
+  it('is another under another seed, so that a dump doesn’t reveal a tax id to a guess (L2)', () => {
+    expect(fingerprintOf(other, 1, { a: 1 })).not.to.equal(fingerprintOf(account, 1, { a: 1 }));
   });
   it('is another under another version of the rule', () => {
-    expect(fingerprintOf(2, { a: 1 })).not.to.equal(fingerprintOf(1, { a: 1 }));
+    expect(fingerprintOf(account, 2, { a: 1 })).not.to.equal(fingerprintOf(account, 1, { a: 1 }));
   });
 });

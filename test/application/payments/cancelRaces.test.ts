@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { Canceller, cancelPayment } from '../../../application/payments/cancellation.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
@@ -27,6 +26,7 @@ import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { why } from '../../support/core.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import {
   ACCOUNT_ID,
   CREATED_AT,
@@ -123,7 +123,7 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const newProcess = () => {
     const commands = new CommandHandler({
       store,
-      codec: new JsonEventCodec(),
+      codec: testCodec(),
       randomness: systemRandomness,
       stopwatch: systemStopwatch,
     });

@@ -24,7 +24,7 @@ const hoursAgo = (hours: number): Timestamp => addMillis(NOON, -hours * HOUR_MS)
 class Surroundings {
   now = NOON;
   readonly provider = new FakeProvider();
-  readonly stored: { readonly notification: ProviderNotification; readonly raw: unknown }[] = [];
+  readonly stored: ProviderNotification[] = [];
   rests: readonly DisputesRest[] = [];
   readonly disputes: (readonly [string, readonly DisputesRest[]])[] = [];
   readonly unmatched: (readonly [string, ...string[]])[] = [];
@@ -40,7 +40,7 @@ class Surroundings {
   run(tenant = TENANT): Promise<void> {
     const isStored = (of: Tenant, reference: string) =>
       this.stored.some(
-        ({ notification: one }) =>
+        (one) =>
           reconcile.subjectOf({ ...one.tenant }) === reconcile.subjectOf({ ...of }) && one.reference === reference,
       );
     return compareWithProvider({
@@ -51,9 +51,9 @@ class Surroundings {
       },
       notifications: {
         unreported: async (of, references) => new Set(references.filter((reference) => !isStored(of, reference))),
-        store: async (notification, raw) => {
+        store: async (notification) => {
           if (isStored(notification.tenant, notification.reference)) return false;
-          this.stored.push({ notification, raw: JSON.parse(raw) });
+          this.stored.push(notification);
           return true;
         },
       },
@@ -94,7 +94,7 @@ class Surroundings {
     return booked;
   }
   get references(): readonly string[] {
-    return this.stored.map(({ notification }) => notification.reference);
+    return this.stored.map(({ reference }) => reference);
   }
   /** The periods asked for since the last look. */
   asked(): readonly string[] {
@@ -118,14 +118,17 @@ describe('reconciliation with the provider', () => {
   const untilOf = (tenant = TENANT) => all.until.get(reconcile.subjectOf({ ...tenant })) ?? null;
 
   it('looks back 24 hours at first, bounds included, and tells what it finds as the provider said it', async () => {
-    const [first, last] = [all.book('first', hoursAgo(24)), all.book('last', NOON)];
+    for (const [name, at] of [
+      ['first', hoursAgo(24)],
+      ['last', NOON],
+    ] as const)
+      all.book(name, at);
     all.book('earlier', addMillis(hoursAgo(24), -1));
     await all.run();
-    const told = (name: string, found: IncomingPayment) => ({
-      notification: { tenant: TENANT, kind: 'payment', reference: `E-${name}`, paymentId: `payment-${name}` },
-      raw: { foundBy: 'reconciliation', txid: txidOf(name), incoming: found },
+    const told = (name: string) => ({
+      ...{ tenant: TENANT, kind: 'payment', reference: `E-${name}`, paymentId: `payment-${name}` },
     });
-    expect(all.stored).to.deep.equal([told('first', first), told('last', last)]);
+    expect(all.stored).to.deep.equal([told('first'), told('last')]);
     expect([all.asked(), untilOf(), all.unmatched]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
   });
   it('twice: asks nothing within five minutes of account time, and again an hour back afterwards', async () => {
@@ -271,7 +274,7 @@ describe('reconciliation with the provider', () => {
       await all.run();
       expect([all.unmatched, all.references, untilOf(OTHER)]).to.deep.equal([[['acct/test', 'E-one']], [], null]);
       await all.run(OTHER);
-      expect(all.stored.map(({ notification }) => notification.tenant)).to.deep.equal([OTHER]);
+      expect(all.stored.map(({ tenant }) => tenant)).to.deep.equal([OTHER]);
     });
   });
 
@@ -283,6 +286,6 @@ describe('reconciliation with the provider', () => {
     all.hasLive = true;
     await all.run(LIVE);
     expect([all.references, untilOf(LIVE), untilOf()]).to.deep.equal([['E-one'], NOON, null]);
-    expect(all.stored[0]?.notification.tenant).to.deep.equal(LIVE);
+    expect(all.stored[0]?.tenant).to.deep.equal(LIVE);
   });
 });

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
 import {
   alertOfLatePayouts,
@@ -18,13 +17,11 @@ import type { PayoutFunds, Reservation } from '../../../application/ports/payout
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
-
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
-
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
-
 import { why } from '../../support/core.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
 import { FakeRail, railsOf } from '../../world/fakeRail.ts';
@@ -73,7 +70,7 @@ describe('payouts of a process that dies', () => {
       },
     };
     newProcess = () => {
-      const codec = new JsonEventCodec();
+      const codec = testCodec();
       const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
       return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }, DECLARED_SETTINGS) };
     };

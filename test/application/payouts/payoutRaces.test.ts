@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { cancelPayout, reviewPayout } from '../../../application/payouts/changePayout.ts';
 import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
 import { PayoutExecutor } from '../../../application/payouts/payoutExecution.ts';
@@ -24,6 +23,7 @@ import { payoutPostings } from '../../../domain/payout/postings.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { SOMEONE } from '../../domain/payout/samples.ts';
 import { why } from '../../support/core.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
 import { FakeRail, railsOf } from '../../world/fakeRail.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
@@ -81,7 +81,7 @@ const openWorld = async (step: Step, awaitsApproval: boolean): Promise<World> =>
   const newProcess = () => {
     const commands = new CommandHandler({
       store,
-      codec: new JsonEventCodec(),
+      codec: testCodec(),
       randomness: systemRandomness,
       stopwatch: systemStopwatch,
     });

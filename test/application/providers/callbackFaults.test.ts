@@ -1,15 +1,17 @@
 // Callbacks while the institution does not answer, a process is killed, two handle one at once, or a body is poison.
 
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns, type TakeReturns } from '../../../application/providers/handleCallback.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
+import { sealBody } from '../../../infrastructure/providers/callbackBodies.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { CallbackDesk, type Connected, type LiveCharge, newEndToEndId } from '../../world/callbackDesk.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
-import { newKey } from '../../world/gateway.ts';
+import { newKey, testKeyring } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { pollUntil } from '../../world/pollUntil.ts';
 import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
@@ -35,9 +37,13 @@ describe('callbacks while things go wrong', () => {
   /** Stores a callback whose job is lost, as if the process had been killed. Returns its id. */
   const lost = async (body: object): Promise<string> => {
     const { operations } = desk.gateway.storage;
+    const bytes = Buffer.from(JSON.stringify(body));
+    const callback = { connection_id: desk.first.id, body_hash: createHash('sha256').update(bytes).digest() };
+    const sealed = sealBody(testKeyring(), callback, bytes);
     const { rows } = await operations.query<{ id: number }>(
-      `INSERT INTO operations.provider_callbacks (connection_id, body_hash, raw) VALUES ($1, sha256($2), $2) RETURNING id`,
-      [desk.first.id, Buffer.from(JSON.stringify(body))],
+      `INSERT INTO operations.provider_callbacks (connection_id, body_hash, raw, key_id, sealed)
+       VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+      [callback.connection_id, callback.body_hash, sealed.raw, sealed.key_id, sealed.sealed],
     );
     return String(rows[0]?.id);
   };

@@ -50,6 +50,16 @@ const refusedRefund =
     return desk.ask<unknown>(await pay(desk), body);
   };
 
+const erase = async (gateway: TestGateway, payment: string, more: object = {}): Promise<Reply<unknown>> => {
+  const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+  const body = { payment, reason: 'request 17', ...more };
+  return gateway.call('POST', '/ops/v1/privacy/erase', { key: null, headers, body });
+};
+const erasureOf =
+  (make: (desk: RefundDesk) => Promise<string>): Provoke =>
+  async (gateway) =>
+    erase(gateway, await make(await RefundDesk.open(gateway)));
+
 /** A dispute case of an account of its own, and what is asked of it. */
 const onCase =
   (ask: (gateway: TestGateway, key: { readonly key: string }, id: string) => Promise<Reply<unknown>>): Provoke =>
@@ -303,6 +313,17 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       const settle = () => gateway.call('POST', `/ops/v1/held/${id}/settle`, { key: null, headers, body });
       expect((await settle()).status).to.equal(200);
       return settle();
+    },
+  ],
+  payment_not_final: [409, erasureOf((desk) => desk.merchant.charge().then(({ id }) => id))],
+  retention_not_passed: [409, erasureOf((desk) => desk.paid(1_000))],
+  payment_erased: [
+    409,
+    async (gateway) => {
+      const desk = await RefundDesk.open(gateway);
+      const id = await desk.paid(1_000);
+      expect((await erase(gateway, id, { despiteRetention: true })).status).to.equal(200);
+      return desk.ask<unknown>(id, {});
     },
   ],
   case_under_review: [

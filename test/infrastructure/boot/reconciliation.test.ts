@@ -193,7 +193,7 @@ describe('reconciliation', function suite() {
     const reference = newReference();
     const notifications = providerNotifications(test.storage.operations, test.gateway.jobs, NOTIFIED_WORK);
     const tenant = { accountId: shop.tenant.accountId, mode: 'test' } as const;
-    await notifications.store({ tenant, kind: 'payment', reference, paymentId: one.id }, '{}');
+    await notifications.store({ tenant, kind: 'payment', reference, paymentId: one.id });
     expect(await test.gateway.services.whenIdle(tenant.accountId, 30_000)).to.equal(true);
     expect(await notified()).to.have.length(1);
     expect((await notified())[0]).to.include({ outcome: 'not_confirmed' });

@@ -87,8 +87,8 @@ describe('the watchdog', () => {
       [account, endToEndId, body.pix.txid, toMinor(1234)],
     );
     await operations.query(
-      `INSERT INTO operations.provider_notifications (account_id, mode, reference, payment_id, raw, received_at)
-       VALUES ($1, 'test', $2, $3, '{}', now() - interval '10 minutes')`,
+      `INSERT INTO operations.provider_notifications (account_id, mode, reference, payment_id, received_at)
+       VALUES ($1, 'test', $2, $3, now() - interval '10 minutes')`,
       [account, endToEndId, raw],
     );
     const paid = settled(body.id);

@@ -20,6 +20,8 @@ const DEFAULTS: Config = {
   logLevel: 'info',
   rateLimitPerMinute: 600,
   webhookRetentionDays: 90,
+  retentionYears: 5,
+  eraseAfterRetention: false,
   webhookAllowPrivate: true,
   trustProxy: false,
   clientCertificateHeader: null,
@@ -33,6 +35,7 @@ const DEFAULTS: Config = {
   apiKey: null,
   secretsKey: null,
   secretsKeyFallbacks: [],
+  audit: { isPublic: false, witnesses: [], anchors: [], inWebhooks: false },
 };
 const S3 = { bucket: 'files', prefix: '', region: null, endpoint: null };
 const SECRETS_KEY = KEY.toString('base64');
@@ -77,6 +80,9 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   ),
   [{ RATE_LIMIT_PER_MINUTE: '0' }, { rateLimitPerMinute: 0 }],
   [{ RATE_LIMIT_PER_MINUTE: '1000000000' }, { rateLimitPerMinute: 1_000_000_000 }],
+  [{ RETENTION_YEARS: '0' }, { retentionYears: 0 }],
+  [{ RETENTION_YEARS: '100' }, { retentionYears: 100 }],
+  [{ ERASE_AFTER_RETENTION: 'true' }, { eraseAfterRetention: true }],
   [{ WEBHOOK_RETENTION_DAYS: '1' }, { webhookRetentionDays: 1 }],
   [{ WEBHOOK_RETENTION_DAYS: '36500' }, { webhookRetentionDays: 36_500 }],
   [{ EVIDENCE_STORAGE: 's3://files' }, { evidenceStorage: S3 }],
@@ -120,6 +126,8 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   OPS_PORT: ['0', '65536', '-1', 'x', '3000'],
   RATE_LIMIT_PER_MINUTE: ['-1', '1.5', '1000000001', 'none', '1e3'],
   ALLOW_PLAIN_CONNECTIONS: ['yes', '1', 'TRUE', '0'],
+  RETENTION_YEARS: ['-1', '101', '1.5', 'forever'],
+  ERASE_AFTER_RETENTION: ['yes', '1'],
   WEBHOOK_RETENTION_DAYS: ['0', '-1', '36501', '1.5', 'forever'],
   EVIDENCE_STORAGE: [
     'files',

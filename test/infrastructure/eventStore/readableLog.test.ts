@@ -1,12 +1,12 @@
 // A log is read to its end or refused at the start (rule S4): on both stores.
 
 import { expect } from 'chai';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, NewEvent } from '../../../application/ports/eventStore.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { outcomeOf } from '../../../infrastructure/cli/explain.ts';
 import { assertReadable } from '../../../infrastructure/eventStore/readableLog.ts';
 import { why } from '../../support/core.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { createPostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, PAYMENT_ID } from '../../support/samples.ts';
 import { PATIENT, startWorld } from './eventStoreDb/support.ts';
@@ -29,7 +29,7 @@ const STORES: Readonly<Record<string, () => Promise<Opened>>> = {
 for (const [name, open] of Object.entries(STORES))
   describe(`a log on ${name}`, () => {
     let opened: Opened;
-    const codec = new JsonEventCodec();
+    const codec = testCodec();
     const stream = PAYMENT.stream(PAYMENT_ID);
     beforeEach(async () => {
       opened = await open();
@@ -50,7 +50,7 @@ for (const [name, open] of Object.entries(STORES))
       expect((await opened.store.append(stream, after, stored)).ok).to.equal(true);
     };
     const refusal = () =>
-      assertReadable({ store: opened.store, codec: new JsonEventCodec() }).then(
+      assertReadable({ store: opened.store, codec: testCodec() }).then(
         () => null,
         (error: Error) => outcomeOf(error, {}),
       );

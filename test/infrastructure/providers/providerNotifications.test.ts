@@ -30,7 +30,7 @@ describe('provider notifications', () => {
   const rows = async () =>
     (
       await pool.query<Record<string, string | null>>(
-        'SELECT account_id, mode, kind, reference, payment_id, raw, outcome FROM operations.provider_notifications',
+        'SELECT account_id, mode, kind, reference, payment_id, outcome FROM operations.provider_notifications',
       )
     ).rows;
   const ROW = {
@@ -39,14 +39,13 @@ describe('provider notifications', () => {
     kind: 'payment',
     reference: 'E1',
     payment_id: 'p1',
-    raw: 'raw',
     outcome: null,
   };
 
   it('are stored with their job, once', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
-    expect(await notifications.store(PIX, 'raw')).to.equal(true);
-    expect(await notifications.store(PIX, 'raw')).to.equal(false);
+    expect(await notifications.store(PIX)).to.equal(true);
+    expect(await notifications.store(PIX)).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
     expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: PIX.tenant, payload: payloadOf('E1') }]);
     expect(await notifications.find(keyOf('E1'))).to.deep.equal(PIX);
@@ -55,8 +54,8 @@ describe('provider notifications', () => {
 
   it('bind their reference to the first payment: again with other content changes nothing', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
-    await notifications.store(PIX, 'raw');
-    expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId }, 'other')).to.equal(false);
+    await notifications.store(PIX);
+    expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId })).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
     expect(jobs.enqueued).to.have.length(1);
   });
@@ -64,15 +63,15 @@ describe('provider notifications', () => {
   it('of an acquirer’s facts are stored as such', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const fact = { ...PIX, kind: 'fact' as const, reference: 'card-1:refused' };
-    expect(await notifications.store(fact, 'raw')).to.equal(true);
-    expect(await notifications.store({ ...fact, kind: 'payment' }, 'raw')).to.equal(false);
+    expect(await notifications.store(fact)).to.equal(true);
+    expect(await notifications.store({ ...fact, kind: 'payment' })).to.equal(false);
     expect(await notifications.find(keyOf('card-1:refused'))).to.deep.equal(fact);
   });
 
   it('of an acquirer whose ids have a slash are found and handled like others', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const payment = { ...PIX, reference: 'pay/7/a' };
-    await notifications.store(payment, 'raw');
+    await notifications.store(payment);
     expect(jobs.enqueued[0]?.payload).to.deep.equal(payloadOf('pay/7/a'));
     expect(await notifications.find(keyOf('pay/7/a'))).to.deep.equal(payment);
     await notifications.markHandled(keyOf('pay/7/a'), 'settled');
@@ -81,29 +80,29 @@ describe('provider notifications', () => {
 
   it('are of one account and mode each, and stored once when they come at once', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX, 'raw')));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX)));
     expect(answers.filter((isNew) => isNew)).to.have.length(1);
-    expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, mode: 'live' } }, 'raw')).to.equal(true);
-    expect(
-      await notifications.store({ ...PIX, tenant: { ...PIX.tenant, accountId: account('other') } }, 'raw'),
-    ).to.equal(true);
+    expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, mode: 'live' } })).to.equal(true);
+    expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, accountId: account('other') } })).to.equal(
+      true,
+    );
   });
 
   it('are not stored when the transaction they came in is rolled back, nor when their job can’t be enqueued', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const outer = pool.transaction(async (tx) => {
-      expect(await notifications.store(PIX, 'raw', tx)).to.equal(true);
+      expect(await notifications.store(PIX, tx)).to.equal(true);
       throw new Error('no');
     });
     expect(await outer.catch((error: Error) => error.message)).to.equal('no');
     jobs.enqueue = () => Promise.reject(new Error('no queue'));
-    expect(await notifications.store(PIX, 'raw').catch((error: Error) => error.message)).to.equal('no queue');
+    expect(await notifications.store(PIX).catch((error: Error) => error.message)).to.equal('no queue');
     expect(await rows()).to.deep.equal([]);
   });
 
   it('are found while nobody has handled them for long enough, oldest first, in pages, and not afterwards', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
-    for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference }, 'raw');
+    for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference });
     await pool.query(
       "UPDATE operations.provider_notifications SET received_at = now() - (CASE reference WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
     );

@@ -43,7 +43,7 @@ describe('reconciliation in Postgres', () => {
   it('knows which references nobody told of, of any kind, of one account and mode each', async () => {
     const notifications = providerNotifications(pool, new RecordingJobs(), NOTIFIED_WORK);
     const told = (tenant: Tenant, reference: string, kind: 'payment' | 'fact' = 'payment') =>
-      notifications.store({ tenant, kind, reference, paymentId: 'p' as PaymentId }, 'raw');
+      notifications.store({ tenant, kind, reference, paymentId: 'p' as PaymentId });
     await told(TENANT, 'E1');
     await told(TENANT, 'pay/"7",{a}', 'fact');
     await told(LIVE, 'E2');
@@ -58,7 +58,7 @@ describe('reconciliation in Postgres', () => {
     const jobs = new RecordingJobs();
     const { store, unreported, markHandled, find } = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const told = (reference: string, paymentId = 'p') =>
-      store({ tenant: TENANT, kind: 'payment', reference, paymentId: paymentId as PaymentId }, 'raw');
+      store({ tenant: TENANT, kind: 'payment', reference, paymentId: paymentId as PaymentId });
     for (const reference of ['unknown', 'settled', 'waiting']) expect(await told(reference)).to.equal(true);
     const [unknown, settled] = ['unknown', 'settled'].map((reference) => ({ tenant: TENANT, reference })) as [Key, Key];
     await markHandled(unknown, 'not_confirmed');

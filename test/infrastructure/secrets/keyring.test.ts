@@ -1,4 +1,5 @@
 // Secrets keys with ids, and a key of its own for each purpose (rule S6).
+import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
 import { SecretsKeyring, UnknownSecretsKey } from '../../../infrastructure/secrets/keyring.ts';
 import { unseal } from '../../../infrastructure/secrets/seal.ts';
@@ -41,6 +42,6 @@ describe('a keyring of secrets keys', () => {
   });
   it('never seals with the secrets key itself', () => {
     const { sealed } = new SecretsKeyring([OLD]).seal('webhook secrets', 'place', 'text');
-    expect(() => unseal(OLD, 'place', sealed)).to.throw(Error, /unable to authenticate/);
+    expect(() => unseal(createSecretKey(OLD), 'place', sealed)).to.throw(Error, /unable to authenticate/);
   });
 });

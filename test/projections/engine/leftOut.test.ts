@@ -1,15 +1,16 @@
 // What a consumer does not take: parked streams from an event on, and single events that an operator had skipped (architecture §6).
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
-import { decodeAll, LeftOut } from '../../../projections/engine/parking.ts';
+import { LeftOut, readableOf } from '../../../projections/engine/parking.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { ACCOUNT_ID, created, expired, issued, PAYMENT_ID, settled } from '../../support/samples.ts';
 
 const STREAM = PAYMENT.stream(PAYMENT_ID);
-const codec = new JsonEventCodec();
+const codec = testCodec();
 
 const recorded = async (...events: readonly PaymentEvent[]): Promise<readonly RecordedEvent[]> => {
   const metadata = { account: ACCOUNT_ID, mode: 'test', actor: 'operator:test', requestId: null } as const;
@@ -35,7 +36,7 @@ const taken = async (prepare: (leftOut: LeftOut) => void) => {
   const leftOut = new LeftOut();
   prepare(leftOut);
   const batch = await recorded(created(), issued(), settled(), expired());
-  const { events, poisoned } = await decodeAll(codec, batch, leftOut);
+  const { events, poisoned } = readableOf(await codec.decode(batch), leftOut);
   expect(poisoned).to.deep.equal([]);
   return events.map(({ revision, previousRevision }) => [revision, previousRevision]);
 };

@@ -61,8 +61,9 @@ describe('rebuilding a read model', () => {
     await followLive().caughtUp();
     const [before, marks] = [await rows(), await checkpoints()];
     for (const projection of PROJECTIONS) {
-      const report = await rebuild(projection, scene, scene.openSession);
-      expect({ ...report, seconds: 0 }).to.deep.equal({ projection: projection.name, events: 90, seconds: 0 });
+      const [report] = await rebuild([projection], scene, scene.openSession);
+      const events = projection === walletProjection ? 30 : 90;
+      expect({ ...report, seconds: 0 }).to.deep.equal({ projection: projection.name, events, seconds: 0 });
     }
     expect(await rows()).to.deep.equal(before);
     expect(await checkpoints()).to.deep.equal(marks);
@@ -79,14 +80,14 @@ describe('rebuilding a read model', () => {
     await scene.log.sql.query(
       "UPDATE rm_wallet.balances SET amount = amount + 1; DELETE FROM rm_payments.payments; INSERT INTO rm_wallet.held_tranches VALUES ('x', 'x', 'test', 'BRL', 1, now())",
     );
-    for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
+    await rebuild(PROJECTIONS, scene, scene.openSession);
     expect(await rows()).to.deep.equal(before);
   });
 
   it('rebuilds of an empty log', async () => {
     await createLive(paymentsProjection);
-    const report = await rebuild(paymentsProjection, scene, scene.openSession);
-    expect(report.events).to.equal(0);
+    const [report] = await rebuild([paymentsProjection], scene, scene.openSession);
+    expect(report?.events).to.equal(0);
     expect(await checkpoints()).to.deep.equal([
       { name: 'payments', version: paymentsProjection.version, position: null },
     ]);
@@ -112,8 +113,7 @@ describe('rebuilding a read model', () => {
       }
     })();
     try {
-      for (let round = 0; round < 6; round++)
-        for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
+      for (let round = 0; round < 6; round++) await rebuild(PROJECTIONS, scene, scene.openSession);
     } finally {
       isOver = true;
       await Promise.all([writing, reading]);
@@ -127,7 +127,7 @@ describe('rebuilding a read model', () => {
     const after = await rows();
     expect(after['payments.payments']).to.have.length(total);
     await live.stop();
-    for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
+    await rebuild(PROJECTIONS, scene, scene.openSession);
     expect(await rows()).to.deep.equal(after);
   });
 
@@ -138,7 +138,7 @@ describe('rebuilding a read model', () => {
     await reader.query('BEGIN');
     await reader.query('SELECT FROM rm_payments.payments');
     let isDone = false;
-    const rebuilding = rebuild(paymentsProjection, scene, scene.openSession).then(() => {
+    const rebuilding = rebuild([paymentsProjection], scene, scene.openSession).then(() => {
       isDone = true;
     });
     await scene.backends.until(
@@ -165,7 +165,8 @@ describe('rebuilding a read model', () => {
     await scene.appendPayment();
     await scene.log.sql.query(
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
-       SELECT n + 3, 0, now(), gen_random_uuid(), 'payment-' || lpad(n::text, 26, '0'), e.type, e.data, e.metadata
+       SELECT n + 3, 0, now(), gen_random_uuid(), 'payment-' || lpad(n::text, 26, '0'), e.type,
+         jsonb_set(e.data::jsonb, '{sealed}', '""')::text, e.metadata -- no other stream's text can be opened
        FROM generate_series(1, 9000) n, event_store.events e WHERE e.position = 1`,
     );
     const log = { store: await scene.log.connect(), codec: scene.codec };
@@ -175,7 +176,7 @@ describe('rebuilding a read model', () => {
     const stopping = interceptingCommits(scene.openSession, () => {
       if (++commits === 2) stopAfterFirst.abort();
     });
-    const stopped = await rebuild(paymentsProjection, log, stopping, stopAfterFirst.signal).catch(
+    const stopped = await rebuild([paymentsProjection], log, stopping, stopAfterFirst.signal).catch(
       (error: Error) => error,
     );
     expect((stopped as Error).message).to.equal('the replay was stopped');
@@ -186,12 +187,12 @@ describe('rebuilding a read model', () => {
     const dying = interceptingCommits(scene.openSession, async () => {
       if (++commits === 3) await scene.backends.cut('quita rebuild');
     });
-    const died = await rebuild(paymentsProjection, log, dying).catch((error: Error) => error);
+    const died = await rebuild([paymentsProjection], log, dying).catch((error: Error) => error);
     expect((died as Error).message).to.match(/terminat|not queryable|ECONNRESET|EPIPE/i);
     expect(await scene.checkpoint('payments/next')).to.equal('0000000000000008000');
 
-    const report = await rebuild(paymentsProjection, log, scene.openSession);
-    expect(report.events).to.equal(1_003);
+    const [report] = await rebuild([paymentsProjection], log, scene.openSession);
+    expect(report?.events).to.equal(1_003);
     const { rows } = await scene.log.sql.query(
       'SELECT revision, count(*) FROM rm_payments.payments GROUP BY 1 ORDER BY 1',
     );
@@ -207,14 +208,14 @@ describe('rebuilding a read model', () => {
     await createLive(paymentsProjection);
     const gate = new Gate();
     const slow = interceptingCommits(scene.openSession, () => gate.pass());
-    const first = rebuild(paymentsProjection, scene, slow);
+    const first = rebuild([paymentsProjection], scene, slow);
     await gate.reached;
-    const second = await rebuild(paymentsProjection, scene, scene.openSession).catch((error: Error) => error);
+    const second = await rebuild([paymentsProjection], scene, scene.openSession).catch((error: Error) => error);
     expect(second).to.be.instanceOf(RebuildRunning);
     await createLive(walletProjection);
-    expect((await rebuild(walletProjection, scene, scene.openSession)).events).to.equal(6); // another one may
+    expect((await rebuild([walletProjection], scene, scene.openSession))[0]?.events).to.equal(2); // another one may
     gate.open();
-    expect((await first).events).to.equal(6);
+    expect((await first)[0]?.events).to.equal(6);
   });
 
   it('happens by itself at the next start when the version is another one', async () => {

@@ -115,20 +115,20 @@ describe('consumers of a log that is restored', () => {
     await session.transaction((tx) => ensureLive(tx, paymentsProjection, scene.store.storeId));
     await session.close();
     await scene.appendPayments(2);
-    await rebuild(paymentsProjection, scene, scene.openSession);
+    await rebuild([paymentsProjection], scene, scene.openSession);
     expect(await scene.eventId('payments')).to.equal(await scene.store.eventIdAt(at(2 * PAYMENT_EVENTS)));
     for (const payments of [0, 1]) {
       await scene.log.restore(at(PAYMENT_EVENTS));
       await appendElsewhere(payments);
       const { differenceCount } = await verify([paymentsProjection], scene, scene.openSession);
       expect(differenceCount).to.be.above(0);
-      await rebuild(paymentsProjection, scene, scene.openSession);
+      await rebuild([paymentsProjection], scene, scene.openSession);
       const { differences } = await verify([paymentsProjection], scene, scene.openSession);
       expect(differences).to.deep.equal([]);
       const { rows } = await scene.log.sql.query(`SELECT FROM ${liveSchema('payments')}.payments`);
       expect(rows).to.have.length(1 + payments);
       if (payments === 0) await scene.appendPayments(1);
-      if (payments === 0) await rebuild(paymentsProjection, scene, scene.openSession);
+      if (payments === 0) await rebuild([paymentsProjection], scene, scene.openSession);
     }
   });
 });

@@ -1,7 +1,6 @@
 // A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
@@ -18,6 +17,7 @@ import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts'
 import { Subscriptions, type SubscriptionsOptions } from '../../../projections/engine/subscriptions.ts';
 import { appendUntilAnswered } from '../../conformance/eventStore/harness.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
 
@@ -29,7 +29,7 @@ const TAKEN = `CREATE TABLE taken (consumer text, position text COLLATE "C", PRI
 export class Scene {
   readonly log: PostgresEventLog;
   readonly store: EventStore;
-  readonly codec = new JsonEventCodec();
+  readonly codec = testCodec();
   readonly backends: Backends;
   readonly openSession: OpenLeaderSession;
 

@@ -72,7 +72,7 @@ describe('verify', function suite() {
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
-    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage, gateway.storage.openSession);
+    await rebuild(PROJECTIONS, gateway.storage, gateway.storage.openSession);
     expect((await check()).differences).to.deep.equal([]);
     return differences;
   };
@@ -189,7 +189,7 @@ describe('verify', function suite() {
     );
     await gate.reached;
     let isSwapped = false;
-    const rebuilding = rebuild(paymentsProjection, gateway.storage, gateway.storage.openSession).then(() => {
+    const rebuilding = rebuild([paymentsProjection], gateway.storage, gateway.storage.openSession).then(() => {
       isSwapped = true;
     });
     const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass";
@@ -313,7 +313,7 @@ describe('verify, of read models of which one has taken nothing', () => {
       const projections = [paymentsProjection, walletProjection];
       await scene.appendPayment();
       await prepareLiveCopies(projections, scene, scene.openSession)(session);
-      await rebuild(paymentsProjection, scene, scene.openSession);
+      await rebuild([paymentsProjection], scene, scene.openSession);
       const report = await verify(projections, scene, scene.openSession);
       expect([report.position, report.differences]).to.deep.equal([null, []]);
       expect((await verify([paymentsProjection], scene, scene.openSession)).position).to.equal(

@@ -4,7 +4,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import {
   type DeliveryId,
   type EndpointId,
@@ -33,6 +32,7 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { expiredDeliveries } from '../../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { testCodec } from '../../support/dataKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, CREATED_AT, PAYMENT_ID } from '../../support/samples.ts';
@@ -92,7 +92,7 @@ describe('deliveries that ended long ago', () => {
   let log: PostgresEventLog;
   let store: Awaited<ReturnType<typeof openPostgresEventStore>>;
   let db: PgPool;
-  const codec = new JsonEventCodec();
+  const codec = testCodec();
   const openSession = (role: string) => leaderSessions(connectionConfig(log.connectionString, 'test'))(role);
   before(async () => {
     log = await createPostgresEventLog();
@@ -171,7 +171,7 @@ describe('deliveries that ended long ago', () => {
       SELECT max(position) + 1, 0, now(), gen_random_uuid(), 'payment-' || gen_random_uuid(), 'x', '{}', '{}' FROM event_store.events`,
     );
     await reopen(); // one that remembers nothing of it
-    await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+    await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
     return deliveries.map(({ id, events, hasEnded }) => ({ id, hasEnded, lastDay: day(events.at(-1)?.day ?? 0) }));
   };
   const rowsOf = async () => {
@@ -210,7 +210,7 @@ describe('deliveries that ended long ago', () => {
         expect(await streamsLeft()).to.deep.equal(left.toSorted());
         expect(await differences()).to.deep.equal([]);
         const live = await rowsOf();
-        await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+        await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
         expect(await rowsOf()).to.deep.equal(live);
         expect(await expired().deleteSome(day(cutoff), 100)).to.equal(0);
       }),
@@ -294,7 +294,7 @@ describe('deliveries that ended long ago', () => {
   it('a rebuild that was killed half-way does not go on with rows of what is gone', async () => {
     await written([taken(0), taken(8)]);
     const killed = new AbortController();
-    const stopped = rebuild(webhookDeliveriesProjection, { store, codec }, openSession, killed.signal, () =>
+    const stopped = rebuild([webhookDeliveriesProjection], { store, codec }, openSession, killed.signal, () =>
       killed.abort(),
     );
     expect(
@@ -308,7 +308,7 @@ describe('deliveries that ended long ago', () => {
     expect(await expired().deleteSome(day(5), 9)).to.equal(1);
     expect(await besides()).to.deep.equal([]);
     const live = await rowsOf();
-    await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+    await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
     expect(await rowsOf()).to.deep.equal(live);
   });
 

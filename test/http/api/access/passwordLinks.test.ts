@@ -25,6 +25,7 @@ class Mailbox implements MailSender {
     this.mails.push(mail);
     for (const tell of this.#heard.splice(0)) tell();
   }
+  async forget(): Promise<void> {}
   close(): void {}
 
   /** Waits for the next mail to the address and takes it. */

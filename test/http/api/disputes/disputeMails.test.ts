@@ -14,6 +14,9 @@ class Mailbox implements MailSender {
   async send(mail: Mail): Promise<void> {
     this.mails.set(mail.id, mail);
   }
+  async forget(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.mails.delete(id);
+  }
   close(): void {}
   /** Those that name the case, in order of their first sending. */
   about(caseId: string): readonly Mail[] {

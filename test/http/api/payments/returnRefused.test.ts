@@ -59,10 +59,7 @@ describe('a provider that refuses to send money back', () => {
       reference: providerPaymentId,
       paymentId: id,
     };
-    await providerNotifications(gateway.storage.operations, gateway.gateway.jobs, NOTIFIED_WORK).store(
-      notification,
-      '{}',
-    );
+    await providerNotifications(gateway.storage.operations, gateway.gateway.jobs, NOTIFIED_WORK).store(notification);
     gateway.gateway.jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
     return { id, providerPaymentId };
   };

@@ -4,9 +4,13 @@ import { request } from 'node:http';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { openLog } from '../../../../infrastructure/log/log.ts';
+import { openBody } from '../../../../infrastructure/providers/callbackBodies.ts';
 import { CallbackDesk, type Connected, newEndToEndId } from '../../../world/callbackDesk.ts';
+import { testKeyring } from '../../../world/gateway.ts';
 import { expectError, rawCall } from '../../../world/http.ts';
 import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
+
+type StoredRow = Parameters<typeof openBody>[1] & { readonly times: number };
 
 const BYTES_MAX = 256 * 1_024;
 const HEADER = { name: 'X-Client-Verify', value: 'SUCCESS' };
@@ -38,9 +42,10 @@ describe('callbacks of institutions over HTTP', () => {
     await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
   });
   const stored = async () => {
-    const text = 'SELECT raw, times FROM operations.provider_callbacks ORDER BY id';
-    const { rows } = await desk.gateway.storage.operations.query<{ raw: Buffer; times: number }>(text);
-    return rows.map(({ raw, times }) => [raw.toString('latin1'), times] as const);
+    const text =
+      'SELECT connection_id, body_hash, raw, key_id, sealed, times FROM operations.provider_callbacks ORDER BY id';
+    const { rows } = await desk.gateway.storage.operations.query<StoredRow>(text);
+    return rows.map((row) => [openBody(testKeyring(), row).toString('latin1'), row.times] as const);
   };
   const pathOf = (id: string, secret: string): string => `/providers/${id}/${secret}`;
   const post = (path: string, raw = '{}') => desk.gateway.call('POST', path, { raw, key: null });

@@ -41,6 +41,14 @@ describe('callbacks that wait for an operator', () => {
     return (await desk.ids()).at(-1) ?? '';
   };
 
+  /** Bytes of bodies and their keys. */
+  const bodyBytes = async (): Promise<number> => {
+    const { rows } = await desk.gateway.storage.operations.query<{ bytes: number }>(
+      'SELECT coalesce(sum(length(raw) + coalesce(length(sealed), 0)), 0)::int AS bytes FROM operations.provider_callbacks',
+    );
+    return rows[0]?.bytes ?? 0;
+  };
+
   it('are listed by connection and outcome, and resolved once, with a reason', async () => {
     const id = await kept();
     await kept('{}');
@@ -114,8 +122,13 @@ describe('callbacks that wait for an operator', () => {
     await desk.age(89 * DAY_MS);
     await providerCallbacks.forget(90 * DAY_MS);
     expect((await desk.ids()).length).to.equal(3);
+    expect(await bodyBytes()).to.be.greaterThan(0);
     await desk.age(2 * DAY_MS);
     await providerCallbacks.forget(90 * DAY_MS);
     expect(await desk.ids()).to.deep.equal([waiting]);
+    expect(await bodyBytes()).to.equal(0);
+    expect(await kept()).to.equal(waiting); // the same body again is sealed with a new key, and handled
+    expect(await bodyBytes()).to.be.greaterThan(0);
+    expect((await list()).data.map(({ times, outcome }) => [times, outcome])).to.deep.equal([[2, 'notUnderstood']]);
   });
 });

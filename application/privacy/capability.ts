@@ -1,0 +1,35 @@
+// Personal data: what is held about a person, its erasure, and its retention (rules L1–L3).
+import { BY_ROW, capability, each, job } from '../core/capability.ts';
+import { type EraseNeeds, eraseData } from './eraseData.ts';
+import { completeErasure, completeErasureOf, type ErasureNeeds, erasure } from './erasureWork.ts';
+import { findPerson } from './findPerson.ts';
+import { eraseAfterRetention, type RetentionNeeds } from './retention.ts';
+
+interface PrivacyNeeds extends ErasureNeeds, RetentionNeeds {}
+
+export const privacy = capability({
+  name: 'privacy',
+  parts: (needs: PrivacyNeeds) => needs,
+  processes: [erasure],
+  jobs: [
+    job(completeErasure, {
+      handler: (needs: PrivacyNeeds) => each(completeErasureOf(needs)),
+      places: { places: 8, perTarget: 8 },
+      idle: 'awaited',
+      // The key is destroyed last; no table shows payment and key together.
+      owed: BY_ROW,
+    }),
+  ],
+  upkeep: [
+    {
+      onlyLeader: true,
+      failure: 'personal data whose retention has passed could not be erased',
+      pattern: '20 * * * * *',
+      run: (needs) => eraseAfterRetention(needs),
+    },
+  ],
+  operators: (needs: EraseNeeds) => ({
+    findPersonalData: findPerson(needs),
+    erasePersonalData: eraseData(needs),
+  }),
+});

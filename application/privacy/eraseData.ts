@@ -1,0 +1,96 @@
+// Erases the personal data of payments and payouts (rules L2, L3). The payment's own event comes first, and everything else follows from it
+// by a job, so that an interrupted erasure is resumed.
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type ErasureReply, erasePayment } from '../../domain/payment/erase.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import { erasePayout } from '../../domain/payout/erase.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
+import { concerns } from './heldData.ts';
+
+export interface EraseNeeds extends FindNeeds {
+  readonly accounts: Accounts;
+}
+
+interface ErasureOrder {
+  readonly reason: string;
+  readonly despiteRetention: boolean;
+}
+
+/** The outcome for one payment or payout. `refused`: why its data stays. */
+export interface Erased {
+  readonly owner: OwnerId;
+  readonly outcome: ErasureReply | 'refused';
+  readonly refused: Rejection | null;
+}
+
+const ownerOf = (held: Held): OwnerId => (held.kind === 'payment' ? { payment: held.id } : { payout: held.id });
+
+/** Records the erasure of one payment or payout. Rejects as `erasePayment` and `erasePayout` do. */
+export const eraseOne =
+  ({ commands, accounts, retentionYears }: Omit<EraseNeeds, 'personalPayments' | 'personalPayouts'>) =>
+  async (
+    owner: OwnerId,
+    { accountId, mode }: { readonly accountId: AccountId; readonly mode: Mode },
+    order: ErasureOrder,
+    by: Changer,
+  ): Promise<ErasureReply | Rejection> => {
+    const wish = { ...order, by: by.actor, retentionYears };
+    const at = await accounts.now(accountId, mode);
+    const id = 'payment' in owner ? owner.payment : owner.payout;
+    const metadata = { ...metadataForChange(by, accountId, id), mode };
+    const done =
+      'payment' in owner
+        ? await commands.execute(PAYMENT, PAYMENT.stream(owner.payment), erasePayment(wish, at), metadata)
+        : await commands.execute(PAYOUT, PAYOUT.stream(owner.payout), erasePayout(wish, at), metadata);
+    return isRejection(done) ? done : done.reply;
+  };
+
+const REASON_MAX = 500;
+
+/** Returns why the reason can't be stored, or null. It stays for ever, so it must not name the person. */
+const reasonProblem = (reason: string, subject: Subject, held: readonly Held[]): string | null => {
+  if (reason === '' || reason.length > REASON_MAX) return `must have 1 to ${REASON_MAX} characters`;
+  const text = { reason };
+  const named = 'document' in subject || 'email' in subject ? concerns(text, subject) : false;
+  const repeats = held.some(({ data }) =>
+    textsIn(data).some((value) => value.length >= 4 && reason.toLowerCase().includes(value.toLowerCase())),
+  );
+  return named || repeats ? 'must not contain personal data, because it is never erased' : null;
+};
+
+const textsIn = (data: unknown): readonly string[] => {
+  if (typeof data === 'string') return [data];
+  return typeof data === 'object' && data !== null ? Object.values(data).flatMap(textsIn) : [];
+};
+
+/**
+ * Erases the data of everything found for the subject, up to FOUND_MAX payments and payouts. Those of a person are erased or refused one by
+ * one. Rejects with `invalid_request` for an unusable reason, with `not_found` if nothing is held, and for a single payment or payout as
+ * `eraseOne` does.
+ */
+export const eraseData =
+  (needs: EraseNeeds) =>
+  async (
+    subject: Subject,
+    order: ErasureOrder,
+    by: Changer,
+  ): Promise<{ readonly erased: readonly Erased[]; readonly hasMore: boolean } | Rejection> => {
+    const { held, hasMore } = await findPerson(needs)(subject);
+    const problem = reasonProblem(order.reason, subject, held);
+    if (problem !== null) return reject('invalid_request', `reason ${problem}.`, { param: 'reason' });
+    if (held.length === 0) return reject('not_found', 'Nothing is held about this subject.');
+    const erased: Erased[] = [];
+    for (const one of held) {
+      const owner = ownerOf(one);
+      const done = await eraseOne(needs)(owner, one, order, by);
+      if (isRejection(done) && isOwner(subject)) return done;
+      erased.push(
+        isRejection(done) ? { owner, outcome: 'refused', refused: done } : { owner, outcome: done, refused: null },
+      );
+    }
+    return { erased, hasMore };
+  };

@@ -1,0 +1,200 @@
+// Completes an erasure after the payment's or payout's own event: blanks the other streams and the operational records, deletes evidence,
+// and destroys the key. Every step is idempotent, and a killed job runs again (rule L2).
+import Type from 'typebox';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { eraseCase } from '../../domain/dispute/medCase.ts';
+import type { Aggregate } from '../../domain/kernel/aggregate.ts';
+import type { Decision, Fact } from '../../domain/kernel/decider.ts';
+import type { EvidenceId, PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { erasePaymentAgain } from '../../domain/payment/erase.ts';
+import { exists } from '../../domain/payment/payment.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import { eraseRefund, REFUND } from '../../domain/refund/refund.ts';
+import { eraseDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { jobKind, payloadOf, text } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { caseMailIdOf } from '../core/derivedIds.ts';
+import { enqueue, processManager, reacting } from '../core/reactions.ts';
+import { metadataForProcess } from '../core/useCase.ts';
+import type { DataKeys } from '../ports/dataKeys.ts';
+import type { EvidenceGrants } from '../ports/evidenceGrants.ts';
+import type { EvidenceStorage } from '../ports/evidenceStorage.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import type { MailSender } from '../ports/mail.ts';
+import type { ErasedOwner, PersonalDeliveries, PersonalRecords } from '../ports/personalData.ts';
+import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
+import type { SqlPool } from '../ports/sql.ts';
+import { casesOf, refundsOf } from './findPerson.ts';
+
+/** `owner`: the id of the payment or payout, which is also the owner of its data key. */
+export const completeErasure = jobKind({
+  name: 'completeErasure',
+  payload: payloadOf({
+    kind: Type.Unsafe<'payment' | 'payout'>(Type.String({ enum: ['payment', 'payout'] })),
+    owner: text,
+  }),
+  subjectOf: ({ owner }) => owner,
+});
+
+export const erasure = processManager({
+  name: 'erasure',
+  movesMoney: false,
+  reactions: {
+    payment: reacting(PAYMENT.groups, {
+      reads: {
+        PaymentPersonalDataErased: ({ subject }) => [enqueue(completeErasure, { kind: 'payment', owner: subject })],
+      },
+      ignores: ['demand', 'methods', 'money', 'held', 'returns', 'refund', 'dispute'],
+    }),
+    payout: reacting(PAYOUT.groups, {
+      reads: {
+        PayoutPersonalDataErased: ({ subject }) => [enqueue(completeErasure, { kind: 'payout', owner: subject })],
+      },
+      ignores: ['request', 'review', 'underWay', 'end'],
+    }),
+  },
+});
+
+export interface ErasureNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly dataKeys: Pick<DataKeys, 'destroy'>;
+  readonly personalRecords: PersonalRecords;
+  readonly personalDeliveries: PersonalDeliveries;
+  readonly evidence: Pick<EvidenceStorage, 'remove'>;
+  readonly grants: Pick<EvidenceGrants, 'ofCases'>;
+  readonly mail: Pick<MailSender, 'forget'>;
+  readonly caughtUp: CaughtUp;
+  /** The database of the data keys and operational records. */
+  readonly erasing: SqlPool;
+}
+
+/** Longest wait until responses of webhook endpoints can be found, in milliseconds. The job is retried after that. */
+const FOUND_MS = 10_000;
+
+/** Returns the job's work. Throws ReadModelsBehind, and errors of the stores: the job is retried. */
+export const completeErasureOf = (needs: ErasureNeeds) => {
+  const work = new ErasureWork(needs);
+  return ({ kind, owner }: PayloadOf<typeof completeErasure>): Promise<void> =>
+    kind === 'payment' ? work.ofPayment(owner as PaymentId) : work.ofPayout(owner as PayoutId);
+};
+
+interface Blanked<State, Event extends Fact<string, unknown>> {
+  readonly aggregate: Aggregate<State, Event>;
+  readonly stream: StreamName;
+  readonly erasure: Event['type'];
+  readonly decide: (at: Timestamp) => Decision<State, Event, 'erased'>;
+}
+
+class ErasureWork {
+  readonly #needs: ErasureNeeds;
+
+  constructor(needs: ErasureNeeds) {
+    this.#needs = needs;
+  }
+
+  async ofPayment(paymentId: PaymentId): Promise<void> {
+    const owner = await this.#ownerOf(paymentId);
+    if (owner === null) return;
+    await this.#blankPayment(owner, paymentId);
+    await this.#destroy(owner, paymentId);
+    // Events that were recorded meanwhile were sealed with the key. Later ones are stored without personal data.
+    await this.#blankPayment((await this.#ownerOf(paymentId)) ?? owner, paymentId);
+  }
+
+  async ofPayout(payoutId: PayoutId): Promise<void> {
+    const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
+    if (state.status === 'absent' || state.erasedAt === undefined) return;
+    const { accountId, mode } = state.terms;
+    const owner = { accountId, mode, paymentId: null, payoutId, txid: null, refundIds: [], caseIds: [] };
+    await this.#blankDeliveries(owner, PAYOUT.stream(payoutId), payoutId);
+    await this.#destroy(owner, payoutId);
+    await this.#blankDeliveries(owner, PAYOUT.stream(payoutId), payoutId);
+  }
+
+  /** Returns null if the payment was not erased. */
+  async #ownerOf(paymentId: PaymentId): Promise<ErasedOwner | null> {
+    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
+    if (!exists(state) || state.charge.erasedAt === undefined) return null;
+    const { accountId, mode, txid } = state.charge.terms;
+    const [refundIds, caseIds] = [refundsOf(state), casesOf(state)];
+    return { accountId, mode, paymentId, payoutId: null, txid, refundIds, caseIds };
+  }
+
+  async #blankPayment(owner: ErasedOwner, id: PaymentId): Promise<void> {
+    const { refundIds, caseIds } = owner;
+    await this.#blank(owner, id, {
+      aggregate: PAYMENT,
+      stream: PAYMENT.stream(id),
+      erasure: 'PaymentPersonalDataErased',
+      decide: (at) => erasePaymentAgain('process:erasure', at),
+    });
+    for (const refundId of refundIds)
+      await this.#blank(owner, id, {
+        aggregate: REFUND,
+        stream: REFUND.stream(refundId),
+        erasure: 'RefundPersonalDataErased',
+        decide: eraseRefund,
+      });
+    for (const caseId of caseIds)
+      await this.#blank(owner, id, {
+        aggregate: MED_CASE,
+        stream: MED_CASE.stream(caseId),
+        erasure: 'MedCasePersonalDataErased',
+        decide: eraseCase,
+      });
+    await this.#blankDeliveries(owner, PAYMENT.stream(id), id);
+  }
+
+  /** Blanks the stream's state, unless that was done after its last event with personal data. */
+  async #blank<State, Event extends Fact<string, unknown>>(
+    tenant: Tenant,
+    correlationId: string,
+    { aggregate, stream, erasure, decide }: Blanked<State, Event>,
+  ): Promise<void> {
+    const { commands, accounts } = this.#needs;
+    let [personal, erased] = [-1, -1];
+    for await (const { event, revision } of commands.loadSteps(aggregate, stream)) {
+      if (event.type === erasure) erased = revision;
+      else if (aggregate.serde.table[event.type as Event['type']].personal.length > 0) personal = revision;
+    }
+    if (personal <= erased) return;
+    const at = await accounts.now(tenant.accountId, tenant.mode);
+    const metadata = metadataForProcess('erasure', tenant, correlationId, correlationId);
+    await commands.record(aggregate, stream, decide(at), metadata);
+  }
+
+  async #blankDeliveries(tenant: Tenant, of: StreamName, correlationId: string): Promise<void> {
+    const { caughtUp, personalDeliveries } = this.#needs;
+    if (!(await caughtUp('webhookDeliveries', FOUND_MS)).isCaughtUp)
+      throw new ReadModelsBehind('responses of webhook endpoints could not be found');
+    for (const id of await personalDeliveries.withResponse([of]))
+      await this.#blank(tenant, correlationId, {
+        aggregate: WEBHOOK_DELIVERY,
+        stream: WEBHOOK_DELIVERY.stream(id),
+        erasure: 'WebhookDeliveryPersonalDataErased',
+        decide: eraseDelivery,
+      });
+  }
+
+  /** Files first: while the records exist, a killed job finds them again. */
+  async #destroy(owner: ErasedOwner, keyOwner: string): Promise<void> {
+    const { evidence, grants, mail, erasing, personalRecords, dataKeys } = this.#needs;
+    const { accountId, mode, caseIds } = owner;
+    const ids: EvidenceId[] = [...(await grants.ofCases(caseIds))];
+    for (const caseId of caseIds) {
+      const { state, revision } = await this.#needs.commands.load(MED_CASE, MED_CASE.stream(caseId));
+      if (state.status !== 'absent') ids.push(...state.evidence.map(({ evidenceId }) => evidenceId));
+      await mail.forget(Array.from({ length: revision + 1 }, (_, n) => caseMailIdOf(caseId, n)));
+    }
+    for (const evidenceId of new Set(ids)) await evidence.remove({ accountId, mode, evidenceId });
+    await erasing.transaction(async (tx) => {
+      await personalRecords.erase(owner, tx);
+      await dataKeys.destroy([keyOwner], tx);
+    });
+  }
+}

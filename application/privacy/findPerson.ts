@@ -1,0 +1,149 @@
+// Finds what is held about a person, and reports it for an access request (rule L1).
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { keptUntil } from '../../domain/kernel/erasure.ts';
+import type { AccountId, MedCaseId, Mode, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { Minor } from '../../domain/kernel/money.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { erasedCharge, erasedTransaction } from '../../domain/payment/erasure.ts';
+import { endOf, unfinishedBecause } from '../../domain/payment/finality.ts';
+import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import { endOfPayout } from '../../domain/payout/erase.ts';
+import { type Payout, type PayoutId, payout as payoutDecider } from '../../domain/payout/payout.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Person, PersonalPayments, PersonalPayouts } from '../ports/personalData.ts';
+import { concerns, type HeldData, heldData } from './heldData.ts';
+
+/** A payment or payout, named as the operator names it. */
+export type OwnerId = { readonly payment: PaymentId } | { readonly payout: PayoutId };
+/** What an operator asks about: a person, or one payment or payout. */
+export type Subject = Person | OwnerId;
+
+export interface HeldPayment {
+  readonly kind: 'payment';
+  readonly id: PaymentId;
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+  readonly createdAt: Timestamp;
+  readonly amount: Minor;
+  readonly currency: string;
+  /** Time until which the law requires the data; null while the payment has not ended. */
+  readonly keptUntil: Timestamp | null;
+  readonly erasedAt: Timestamp | null;
+  readonly data: HeldData;
+  readonly disputes: readonly { readonly id: MedCaseId; readonly data: HeldData }[];
+}
+export interface HeldPayout extends Omit<HeldPayment, 'kind' | 'id' | 'disputes'> {
+  readonly kind: 'payout';
+  readonly id: PayoutId;
+}
+export type Held = HeldPayment | HeldPayout;
+
+export interface FindNeeds {
+  readonly commands: CommandHandler;
+  readonly personalPayments: PersonalPayments;
+  readonly personalPayouts: PersonalPayouts;
+  readonly retentionYears: number;
+}
+
+/** The largest number of payments and payouts that one call finds. */
+export const FOUND_MAX = 1_000;
+
+const AT = '2000-01-01T00:00:00.000Z' as Timestamp;
+
+const dataOfPayment = ({ charge, transaction }: ExistingPayment): HeldData => {
+  const { erasedAt: _, ...erased } = erasedCharge(charge, AT) as typeof charge;
+  return heldData(
+    { charge, transaction },
+    {
+      charge: { ...erased, ...('erasedAt' in charge && { erasedAt: charge.erasedAt }) },
+      transaction: erasedTransaction(transaction),
+    },
+  );
+};
+
+/** Returns the ids of the payment's dispute cases, oldest first. */
+export const casesOf = ({ transaction }: Pick<ExistingPayment, 'transaction'>): readonly MedCaseId[] =>
+  transaction.status === 'settled' && transaction.dispute !== null
+    ? [...transaction.dispute.earlier, transaction.dispute.caseId]
+    : [];
+
+/** Returns the ids of the payment's refunds, and of Pix-outs in place of refused returns. Both have streams of refunds. */
+export const refundsOf = ({ transaction }: Pick<ExistingPayment, 'transaction'>): readonly RefundId[] => [
+  ...(transaction.status === 'settled' ? transaction.refunds.map(({ refundId }) => refundId) : []),
+  ...transaction.incomingPayments.flatMap(({ payouts = [] }) => payouts.map(({ payoutId }) => payoutId)),
+];
+
+const heldOfPayment = async (
+  { commands, retentionYears }: FindNeeds,
+  payment: ExistingPayment,
+): Promise<HeldPayment> => {
+  const { paymentId: id, accountId, mode, createdAt, amount, currency } = payment.charge.terms;
+  const disputes = await Promise.all(
+    casesOf(payment).map(async (caseId) => {
+      const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
+      const erased = MED_CASE.decider.evolve(state, { type: 'MedCasePersonalDataErased', data: { at: AT } });
+      return { id: caseId, data: heldData(state, erased) };
+    }),
+  );
+  return {
+    ...{ kind: 'payment', id, accountId, mode, createdAt, amount, currency },
+    keptUntil: unfinishedBecause(payment) === null ? keptUntil(endOf(payment), retentionYears) : null,
+    erasedAt: payment.charge.erasedAt ?? null,
+    data: dataOfPayment(payment),
+    disputes,
+  };
+};
+
+const dataOfPayout = (state: Payout): HeldData => {
+  const erasure = { by: '', reason: '', despiteRetention: false, at: state.erasedAt ?? AT };
+  const { erasedAt: _, ...erased } = payoutDecider.evolve(state, {
+    type: 'PayoutPersonalDataErased',
+    data: erasure,
+  }) as Payout;
+  const { erasedAt: __, ...before } = state;
+  return heldData(before, erased);
+};
+
+const heldOfPayout = ({ retentionYears }: FindNeeds, payout: Payout): HeldPayout => {
+  const { payoutId: id, accountId, mode, amount, currency } = payout.terms;
+  const end = endOfPayout(payout);
+  return {
+    ...{ kind: 'payout', id, accountId, mode, createdAt: payout.requestedAt, amount, currency },
+    keptUntil: end && keptUntil(end, retentionYears),
+    erasedAt: payout.erasedAt ?? null,
+    data: dataOfPayout(payout),
+  };
+};
+
+async function* ofOwner({ commands }: FindNeeds, owner: OwnerId): AsyncGenerator<ExistingPayment | Payout, void> {
+  if ('payment' in owner) {
+    const { state } = await commands.load(PAYMENT, PAYMENT.stream(owner.payment));
+    if (exists(state)) yield state;
+    return;
+  }
+  const { state } = await commands.load(PAYOUT, PAYOUT.stream(owner.payout));
+  if (state.status !== 'absent') yield state;
+}
+
+async function* ofPerson(needs: FindNeeds, person: Person): AsyncGenerator<ExistingPayment | Payout, void> {
+  for await (const page of needs.personalPayments.mentioning(person))
+    yield* page.filter((payment) => concerns(dataOfPayment(payment), person));
+  for await (const page of needs.personalPayouts.mentioning(person))
+    yield* page.filter((payout) => concerns(dataOfPayout(payout), person));
+}
+
+export const isOwner = (subject: Subject): subject is OwnerId => 'payment' in subject || 'payout' in subject;
+
+/** Returns up to FOUND_MAX payments and payouts that hold data of the subject, and whether there are more. */
+export const findPerson =
+  (needs: FindNeeds) =>
+  async (subject: Subject): Promise<{ readonly held: readonly Held[]; readonly hasMore: boolean }> => {
+    const held: Held[] = [];
+    for await (const one of isOwner(subject) ? ofOwner(needs, subject) : ofPerson(needs, subject)) {
+      if (held.length === FOUND_MAX) return { held, hasMore: true };
+      held.push('terms' in one ? heldOfPayout(needs, one) : await heldOfPayment(needs, one));
+    }
+    return { held, hasMore: false };
+  };

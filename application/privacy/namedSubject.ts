@@ -1,0 +1,41 @@
+// Reads the subject of a search as an operator names it, in a request or on the command line.
+import { isEmailAddress } from '../../domain/kernel/email.ts';
+import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { PAYOUT } from '../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import { taxIdOf } from '../../domain/pix/taxId.ts';
+import type { Subject } from './findPerson.ts';
+
+export const SUBJECT_NAMES = ['document', 'email', 'payment', 'payout'] as const;
+export type NamedSubject = { readonly [Name in (typeof SUBJECT_NAMES)[number]]?: string | undefined };
+
+const invalid = (param: string, must: string): Rejection => reject('invalid_request', `${param} ${must}`, { param });
+
+/** Rejects with `invalid_request` unless exactly one is named, and it is valid. */
+export const subjectNamed = (named: NamedSubject): Subject | Rejection => {
+  const given = SUBJECT_NAMES.filter((name) => named[name] !== undefined);
+  const [name] = given;
+  if (name === undefined || given.length > 1)
+    return reject('invalid_request', 'Name exactly one of document, email, payment and payout.');
+  const text = named[name] as string;
+  switch (name) {
+    case 'document': {
+      const document = taxIdOf(text);
+      return document === null ? invalid(name, 'must be a valid CPF or CNPJ.') : { document };
+    }
+    case 'email':
+      return isEmailAddress(text) ? { email: text.toLowerCase() } : invalid(name, 'must be an email address.');
+    case 'payment': {
+      const payment = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
+      return payment === null ? invalid(name, 'must be a ch_ or tx_ id.') : { payment };
+    }
+    case 'payout': {
+      const payout = parseId<PayoutId>(text, PAYOUT.idPrefix);
+      return payout === null ? invalid(name, 'must be a po_ id.') : { payout };
+    }
+    default:
+      return name satisfies never;
+  }
+};

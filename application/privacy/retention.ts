@@ -1,0 +1,66 @@
+// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows the order of creation of each tenant's items.
+// An item that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether it is erased.
+
+import { keptUntil } from '../../domain/kernel/erasure.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { addMillis, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import type { PayoutId } from '../../domain/payout/payout.ts';
+import type { Deferred, RetainedKind, RetentionProgress } from '../ports/retention.ts';
+import type { Clock } from '../ports/system.ts';
+import { type EraseNeeds, eraseOne } from './eraseData.ts';
+import type { OwnerId } from './findPerson.ts';
+
+export interface RetentionNeeds extends EraseNeeds {
+  readonly clock: Clock;
+  readonly retentionProgress: RetentionProgress;
+  readonly erasesAfterRetention: boolean;
+  /** Whether the clock can be trusted. A clock that is far ahead would erase data too early. */
+  readonly mayWork: () => boolean;
+}
+
+/** Items looked at in one run. At one run per minute, at most 720,000 a day are erased. */
+const PER_RUN = 500;
+/** Pause before an item that can't be erased is looked at again. */
+const AGAIN_MS = 30 * DAY_MS;
+const BY = { actor: 'process:retention', requestId: null };
+const ORDER = { reason: 'retention passed', despiteRetention: false };
+
+const ownerOf = ({ kind, id }: Deferred): OwnerId =>
+  kind === 'payment' ? { payment: id as PaymentId } : { payout: id as PayoutId };
+
+export const eraseAfterRetention = async (needs: RetentionNeeds): Promise<void> => {
+  if (!needs.erasesAfterRetention || !needs.mayWork()) return;
+  const now = fromMillis(needs.clock.now());
+  let left = PER_RUN;
+  for (const item of await needs.retentionProgress.due(now, PER_RUN)) {
+    await eraseOld(needs, item, now);
+    left--;
+  }
+  for (const kind of ['payment', 'payout'] as const) left = await eraseNext(needs, kind, now, left);
+};
+
+/** Looks at up to `left` items of a kind. Returns how many are left. */
+const eraseNext = async (needs: RetentionNeeds, kind: RetainedKind, now: Timestamp, left: number): Promise<number> => {
+  const { retentionProgress: progress, personalPayments, personalPayouts, retentionYears } = needs;
+  const reads = kind === 'payment' ? personalPayments : personalPayouts;
+  const before = keptUntil(now, -retentionYears);
+  let rest = left;
+  for (const tenant of await reads.tenants()) {
+    if (rest <= 0) return 0;
+    const after = await progress.lookedAt(kind, tenant);
+    const places = await reads.createdBefore(tenant, before, after as never, rest);
+    for (const { id } of places) await eraseOld(needs, { kind, id, ...tenant }, now);
+    const last = places.at(-1);
+    if (last !== undefined) await progress.setLookedAt(kind, tenant, last);
+    rest -= places.length;
+  }
+  return rest;
+};
+
+const eraseOld = async (needs: RetentionNeeds, item: Deferred, now: Timestamp): Promise<void> => {
+  const done = await eraseOne(needs)(ownerOf(item), item, ORDER, BY);
+  if (isRejection(done) && done.code !== 'not_found')
+    await needs.retentionProgress.defer(item, addMillis(now, AGAIN_MS));
+  else await needs.retentionProgress.forget(item);
+};

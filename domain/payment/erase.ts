@@ -1,0 +1,46 @@
+// Decides on erasures of a payment's personal data (rules L2, L3).
+import type { Decision } from '../kernel/decider.ts';
+import { type Erasure, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
+import { isRejection, reject } from '../kernel/rejection.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import { endOf, unfinishedBecause } from './finality.ts';
+import { exists, type PaymentEvent, type PaymentState } from './payment.ts';
+
+/** `erasedBefore`: nothing was left to erase. */
+export type ErasureReply = 'erased' | 'erasedBefore';
+
+/**
+ * Erases the payment's personal data. Checks in order: it exists (`not_found`), is erased already (no-op), has ended
+ * (`payment_not_final`), and its retention has passed or is overridden (`retention_not_passed`).
+ */
+export const erasePayment =
+  (wish: ErasureWish, at: Timestamp): Decision<PaymentState, PaymentEvent, ErasureReply> =>
+  (state) => {
+    if (!exists(state)) return reject('not_found', 'There is no such payment.');
+    if (state.charge.erasedAt !== undefined) return { events: [], reply: 'erasedBefore' };
+    const because = unfinishedBecause(state);
+    if (because !== null)
+      return reject('payment_not_final', `The payment’s data can’t be erased yet, because ${because}.`);
+    const erasure = erasureOf(wish, endOf(state), at);
+    if (isRejection(erasure)) return erasure;
+    return { events: [{ type: 'PaymentPersonalDataErased', data: erasure }], reply: 'erased' };
+  };
+
+/** Erases data that was recorded after the erasure, before the key was destroyed. No-op if the payment was not erased. */
+export const erasePaymentAgain =
+  (by: string, at: Timestamp): Decision<PaymentState, PaymentEvent, 'erased'> =>
+  (state) => ({
+    events:
+      exists(state) && state.charge.erasedAt !== undefined
+        ? [{ type: 'PaymentPersonalDataErased', data: again(by, at) }]
+        : [],
+    reply: 'erased',
+  });
+
+/** Returns the erasure of data that was recorded after an erasure. */
+export const again = (by: string, at: Timestamp): Erasure => ({
+  by,
+  reason: 'recorded after the erasure',
+  despiteRetention: false,
+  at,
+});

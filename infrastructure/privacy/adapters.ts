@@ -1,0 +1,28 @@
+// Adapters for erasures of personal data.
+import type { DataKeys } from '../../application/ports/dataKeys.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import { capabilityAdapters } from '../capabilityAdapters.ts';
+import type { Config } from '../config/config.ts';
+import { personalRecords } from './personalRecords.ts';
+import { retentionProgress } from './retentionProgress.ts';
+
+interface World {
+  readonly storage: { readonly operations: SqlPool; readonly dataKeys: DataKeys };
+  readonly retentionYears: number;
+  readonly eraseAfterRetention: boolean;
+}
+
+export const privacy = capabilityAdapters({
+  adapters: ({ storage: { operations, dataKeys }, retentionYears, eraseAfterRetention }: World) => ({
+    personalRecords,
+    dataKeys,
+    retentionProgress: retentionProgress(operations),
+    erasing: operations,
+    retentionYears,
+    erasesAfterRetention: eraseAfterRetention,
+  }),
+  operatorsAdapters: ({ config }: { readonly config: Pick<Config, 'retentionYears'> }) => ({
+    retentionYears: config.retentionYears,
+  }),
+  terminal: () => import('./terminal.ts'),
+});

@@ -1,0 +1,227 @@
+// What is held of a payer is found, reported and erased everywhere, and everything else goes on (rules L1–L3).
+import { expect } from 'chai';
+import { ROUTES } from '../../../../http/api/routes.ts';
+import type { Principal } from '../../../../http/kernel/callers.ts';
+import type { Route } from '../../../../http/kernel/route.ts';
+import { verify } from '../../../../projections/engine/verify.ts';
+import { PROJECTIONS } from '../../../../projections/registry.ts';
+import { type CallOptions, newKey, type TestGateway } from '../../../world/gateway.ts';
+import { openReady, rawIdOf } from '../../../world/http.ts';
+import type { Body } from '../../../world/merchant.ts';
+import { PERSON, PersonDesk, TRACES } from '../../../world/personDesk.ts';
+import type { Owned } from '../../examples/exampleParts.ts';
+import { exampleOf } from '../../examples/routeExamples.ts';
+
+const KEPT = 'The data must be kept until';
+const ORDER = { reason: 'request 17 of the data protection officer' };
+
+describe('erasure of personal data (L1–L3)', () => {
+  let gateway: TestGateway;
+  let desk: PersonDesk;
+  let owners: readonly string[];
+
+  before(async function () {
+    this.timeout(180_000);
+    gateway = await openReady();
+    desk = await PersonDesk.open(gateway);
+    await desk.payInFull();
+    await desk.payOtherwise();
+    await desk.payOut();
+    // The money of cards is released.
+    await desk.merchant.advance(40 * 86_400);
+    await desk.merchant.flushed();
+    owners = [...desk.payments, rawIdOf(desk.payoutId)];
+  });
+  after(async () => {
+    await desk.close();
+    await gateway.close();
+  });
+
+  const verified = async () => {
+    const { storage } = gateway;
+    return (await verify(PROJECTIONS, storage, storage.openSession)).differences;
+  };
+
+  it('finds all payments and payouts of a person by document and by email address', async () => {
+    const { status, body, text } = await desk.operate<{ data: readonly { id: string }[] }>('find', {
+      document: '390.533.447-05',
+    });
+    expect(status, text).to.equal(200);
+    expect(body.data.map(({ id }) => rawIdOf(id))).to.have.members(owners);
+    const byEmail = await desk.operate<{ data: readonly { id: string }[] }>('find', {
+      email: PERSON.email.toUpperCase(),
+    });
+    expect(byEmail.body.data.map(({ id }) => rawIdOf(id))).to.have.members(desk.payments);
+    const other = await desk.operate<{ data: readonly unknown[] }>('find', { document: '12345678909' });
+    expect(other.body.data).to.deep.equal([]);
+  });
+
+  it('refuses what the law requires, one by one', async () => {
+    const { body } = await desk.operate<{ data: readonly { outcome: string; because: string }[] }>('erase', {
+      document: PERSON.document,
+      ...ORDER,
+    });
+    expect(body.data.map(({ outcome, because }) => [outcome, because.slice(0, KEPT.length)])).to.deep.equal(
+      owners.map(() => ['refused', KEPT]),
+    );
+  });
+
+  it('erases everything', async () => {
+    const before = await gateway.get('/v1/wallets', desk.merchant);
+    const { status, body, text } = await desk.operate<{ data: readonly { outcome: string }[] }>('erase', {
+      document: PERSON.document,
+      despiteRetention: true,
+      ...ORDER,
+    });
+    expect(status, text).to.equal(200);
+    expect(body.data.map(({ outcome }) => outcome)).to.deep.equal(owners.map(() => 'erased'));
+    await desk.untilErased(owners);
+    await gateway.untilProjected();
+    const found = await desk.operate<{ data: readonly unknown[] }>('find', { document: PERSON.document });
+    expect(found.body.data).to.deep.equal([]);
+    expect((await gateway.get('/v1/wallets', desk.merchant)).body).to.deep.equal(before.body);
+    expect(await verified()).to.deep.equal([]);
+  });
+
+  it('leaves no trace of the person in any table', async () => {
+    expect(await desk.tracesInDatabase()).to.deep.equal([]);
+  });
+
+  it('every GET route answers as usual, without a trace of the person (L4)', async () => {
+    const owned = ownedBy(desk, (await desk.merchant.deliveries()).data[0]?.id as string);
+    const [owner, operator] = await Promise.all([
+      gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: desk.merchant.tenant })),
+      gateway.logIn('OPERATOR'),
+    ]);
+    const credentials: { readonly [P in Principal]: CallOptions } = {
+      apiKey: desk.merchant,
+      testKey: desk.merchant,
+      session: { key: null, headers: owner },
+      anySession: { key: null, headers: owner },
+      operator: { key: null, headers: operator },
+      ...{ public: { key: null }, monitor: { key: null }, provider: { key: null } },
+    };
+    const [asked, failed]: [string[], string[]] = [[], []];
+    for (const route of ROUTES.filter(({ method, responses }) => method === 'GET' && responses[204] === undefined)) {
+      const path = pathOf(route, owned);
+      if (path === null) continue;
+      const { status, text } = await gateway.call('GET', path, credentials[route.principal]);
+      asked.push(route.operationId);
+      // Files, and pages of payments that ended, are gone for everybody.
+      if (status >= 500) failed.push(`${path}: ${status} ${text}`);
+      for (const trace of TRACES)
+        if (text.toLowerCase().includes(trace.toLowerCase())) failed.push(`${path}: ${trace}`);
+    }
+    expect(failed).to.deep.equal([]);
+    expect(asked).to.include.members(NAMED);
+    expect(gateway.faults).to.deep.equal([]);
+  });
+
+  it('shows erased fields as null, and money and times as before', async () => {
+    const { body: charge } = await desk.get(`/v1/charges/${desk.chargeId}`);
+    expect(charge['customer']).to.deep.equal({ name: null, document: null, email: null, phone: null });
+    expect([charge['amount'], charge['status'], charge['amount_refunded']]).to.deep.equal([10_000, 'paid', 1_000]);
+    const { body: payout } = await desk.get(`/v1/payouts/${desk.payoutId}`);
+    expect([payout['destination'], payout['description'], payout['amount']]).to.deep.equal(['erased', null, 500]);
+    const files = await desk.get<{ data: readonly { file_name: string }[] }>(`/v1/med/cases/${desk.caseId}/evidence`);
+    expect(files.body.data.map(({ file_name }) => file_name)).to.deep.equal(['erased']);
+    expect((await gateway.get(desk.evidenceLink, { key: null })).status).to.equal(404);
+  });
+
+  it('replays an idempotency key with 201, and refuses another body (K2, L4)', async () => {
+    const again = await desk.charge();
+    expect([again.status, again.headers.get('idempotent-replayed')]).to.deep.equal([201, 'true']);
+    expect((again.body as Body)['customer']).to.deep.equal({ name: null, document: null, email: null, phone: null });
+    const other = await desk.charge(10_001);
+    expect([other.status, (other.body as { error: { code: string } }).error.code]).to.deep.equal([
+      409,
+      'idempotency_key_reused',
+    ]);
+  });
+
+  it('resends and retries webhooks with what is left', async () => {
+    const { data } = await desk.merchant.deliveries('?limit=100');
+    expect(data.length).to.be.greaterThan(10);
+    const id = data[0]?.id as string;
+    expect((await gateway.post(`/v1/webhooks/deliveries/${id}/retry`, {}, desk.merchant)).status).to.equal(200);
+    const before = desk.receiver.got.length;
+    await desk.post(`/v1/payments/${rawIdOf(desk.chargeId)}/resend-webhook`, {});
+    await desk.merchant.flushed();
+    const sent = desk.receiver.got.slice(before);
+    expect(sent.length).to.be.greaterThan(0);
+    for (const { rawBody } of sent)
+      for (const trace of TRACES) expect(rawBody.toLowerCase()).to.not.include(trace.toLowerCase());
+    expect(await desk.tracesInDatabase()).to.deep.equal([]);
+  });
+
+  it('refuses refunds and is erased once', async () => {
+    const refund = { amount: 1, idempotencyKey: newKey() };
+    const reply = await gateway.post(`/v1/payments/${rawIdOf(desk.chargeId)}/refund`, refund, desk.merchant);
+    expect([reply.status, (reply.body as { error: { code: string } }).error.code]).to.deep.equal([
+      409,
+      'payment_erased',
+    ]);
+    const again = await desk.operate<{ data: readonly { outcome: string }[] }>('erase', {
+      payment: desk.chargeId,
+      ...ORDER,
+    });
+    expect(again.body.data).to.deep.equal([
+      { id: `tx_${rawIdOf(desk.chargeId)}`, outcome: 'erased_before', because: null },
+    ]);
+  });
+
+  it('a dispute that the bank opens later is taken, and what it says of the payer is not kept', async () => {
+    const id = desk.idsByMethod.get('CREDIT_CARD') as string;
+    const payer = { name: PERSON.name, document: PERSON.document };
+    await desk.post(`/v1/sandbox/payments/${id}/chargeback`, { payer, reason: PERSON.complaint });
+    await desk.merchant.flushed();
+    await gateway.untilProjected();
+    expect((await desk.paymentOf(id))['status']).to.equal('CHARGEBACK');
+    expect(await verified()).to.deep.equal([]);
+    expect((await desk.tracesInDatabase()).filter((one) => !one.startsWith('sandbox_bank.'))).to.deep.equal([]);
+  });
+
+  it('rebuilt read models are the same', async () => {
+    const { platform } = gateway.gateway.services;
+    const before = await desk.get(`/v1/charges/${desk.chargeId}`);
+    await platform.rebuild('all', new AbortController().signal, () => undefined);
+    expect(await verified()).to.deep.equal([]);
+    expect((await desk.get(`/v1/charges/${desk.chargeId}`)).body).to.deep.equal(before.body);
+  });
+});
+
+/** Routes about one payment, payout, case or delivery. */
+const NAMED = [
+  ...['getCharge', 'getPayment', 'listRefunds', 'getReceipt', 'getProviderStatus', 'getMedCase', 'getInfraction'],
+  ...['getPayout', 'getPayoutReceipt', 'getWebhookDelivery', 'listWebhookDeliveries', 'listRequestLogs', 'listCharges'],
+  ...['showCheckout', 'getCheckoutReceipt', 'getCheckoutBoleto', 'getPublicBoleto', 'showCardPage', 'getCheckoutQr'],
+  ...['getCheckoutCryptoQr', 'showPayout', 'showStream', 'showLedger', 'showEvidence'],
+];
+
+/** What the person's payments are called in the examples of routes. Anything else throws. */
+const ownedBy = (desk: PersonDesk, deliveryId: string): Owned => {
+  const of = (method: string): string => desk.idsByMethod.get(method) as string;
+  const known: { readonly [name: string]: unknown } = {
+    ...{ chargeId: desk.chargeId, paidId: desk.chargeId, caseId: desk.caseId, evidenceCaseId: desk.caseId },
+    ...{ evidenceId: desk.evidenceId, evidenceLink: desk.evidenceLink, payoutId: desk.payoutId },
+    ...{ waitingPayoutId: desk.payoutId, boletoId: of('BOLETO'), boletoPath: desk.boletoPath, cryptoId: of('CRYPTO') },
+    ...{ cardIds: { authorize: of('CREDIT_CARD') }, deliveryId },
+  };
+  return new Proxy({} as Owned, {
+    get: (_, name) => {
+      if (!(String(name) in known)) throw new NotOwned(String(name));
+      return known[String(name)];
+    },
+  });
+};
+class NotOwned extends Error {}
+
+/** Returns the path of the route's example, or null if it names something else than the person's payments. */
+const pathOf = (route: Route, owned: Owned): string | null => {
+  try {
+    return exampleOf(route).path?.(owned) ?? route.path;
+  } catch (error) {
+    if (error instanceof NotOwned) return null;
+    throw error;
+  }
+};

@@ -1,0 +1,208 @@
+// Data keys in PostgreSQL (ADR 0017): one for each owner, found by all processes, destroyed for all of them.
+import { expect } from 'chai';
+import { type DataKey, DataKeysUnavailable, type FoundKey } from '../../../application/ports/dataKeys.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { PostgresDataKeys } from '../../../infrastructure/secrets/dataKeys.ts';
+import { SecretsKeyring, UnknownSecretsKey } from '../../../infrastructure/secrets/keyring.ts';
+import { countSealed, resealSecrets } from '../../../infrastructure/secrets/resealing.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+
+const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer];
+const KEYRING = new SecretsKeyring([OLD]);
+
+const opened = (key: FoundKey | undefined): DataKey => {
+  if (key === undefined || key === 'destroyed') throw new Error(`no key: ${key}`);
+  return key;
+};
+const failureOf = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => Promise.reject(new Error('it succeeded')),
+    (error: Error) => error,
+  );
+
+describe('data keys', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+  });
+  after(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  let owners = 0;
+  const newOwner = (): string => `owner${++owners}`;
+  /** The keys of another process. */
+  const keysWith = (keyring: SecretsKeyring | null = KEYRING) => new PostgresDataKeys(pool, keyring, true);
+  const rowOf = async (owner: string) =>
+    (
+      await pool.query<{ isGone: boolean }>(
+        'SELECT sealed IS NULL AND key_id IS NULL AND destroyed_at IS NOT NULL AS "isGone" FROM privacy.data_keys WHERE owner = $1',
+        [owner],
+      )
+    ).rows;
+
+  it('are found by every process', async () => {
+    const owner = newOwner();
+    const sealed = opened(await keysWith().findOrCreate(owner, true)).seal('here', 'Maria');
+    const found = (await keysWith().find([owner, 'unknown'])) as Map<string, FoundKey>;
+    expect([...found.keys()]).to.deep.equal([owner]);
+    expect(opened(found.get(owner)).open('here', sealed)).to.equal('Maria');
+    expect(() => opened(found.get(owner)).open('there', sealed)).to.throw(Error, /unable to authenticate/);
+  });
+
+  it('are the same for all who create one at once, in one process or several', async () => {
+    const owner = newOwner();
+    const processes = [keysWith(), keysWith(), keysWith()];
+    const made = await Promise.all(
+      processes.flatMap((keys) => [keys.findOrCreate(owner, true), keys.findOrCreate(owner, false)]),
+    );
+    const [first] = made;
+    const sealed = opened(first).seal('here', 'Maria');
+    for (const key of made) expect(opened(key).open('here', sealed)).to.equal('Maria');
+  });
+
+  it('are not the same for two owners', async () => {
+    const keys = keysWith();
+    const [one, other] = await Promise.all([keys.findOrCreate(newOwner(), true), keys.findOrCreate(newOwner(), true)]);
+    expect(() => opened(other).open('', opened(one).seal('', 'Maria'))).to.throw(Error, /unable to authenticate/);
+  });
+
+  it('are read with one query for all who ask in one turn', async () => {
+    const all = [newOwner(), newOwner(), newOwner()];
+    for (const owner of all) await keysWith().findOrCreate(owner, true);
+    let queries = 0;
+    const counting = {
+      query: ((...args: Parameters<PgPool['query']>) => {
+        queries++;
+        return pool.query(...args);
+      }) as PgPool['query'],
+    };
+    const keys = new PostgresDataKeys(counting, KEYRING, true);
+    await Promise.all([...all.map((owner) => keys.find([owner])), keys.find(all)]);
+    expect(queries).to.equal(1);
+    expect(all.map((owner) => keys.recall(owner) !== undefined)).to.deep.equal([true, true, true]);
+  });
+
+  it('are not stored by a process that creates one for an append', async () => {
+    const [keys, owner] = [keysWith(), newOwner()];
+    const made = keys.createWithAppend(owner);
+    expect(await rowOf(owner)).to.deep.equal([]);
+    expect(keys.recall(owner)).to.equal(undefined);
+    keys.remember(made!);
+    expect(keys.recall(owner)).to.equal(made!.key);
+    expect(new PostgresDataKeys(pool, KEYRING, false).createWithAppend(owner)).to.equal(null);
+  });
+
+  it('leave a tombstone when they are destroyed, once, also for an owner that had none', async () => {
+    const [owner, other, third] = [newOwner(), newOwner(), newOwner()];
+    const keys = keysWith();
+    for (const one of [owner, third]) await keys.findOrCreate(one, true);
+    expect(await pool.transaction((tx) => keys.destroy([owner, other, owner], tx))).to.equal(2);
+    expect(await pool.transaction((tx) => keys.destroy([owner, other], tx))).to.equal(0);
+    expect([await rowOf(owner), await rowOf(other), await rowOf(third)]).to.deep.equal([
+      [{ isGone: true }],
+      [{ isGone: true }],
+      [{ isGone: false }],
+    ]);
+    const elsewhere = keysWith();
+    expect(await elsewhere.findOrCreate(owner, true)).to.equal('destroyed');
+    expect(await elsewhere.findOrCreate(other, false)).to.equal('destroyed');
+    expect((await keysWith().find([owner])).get(owner)).to.equal('destroyed');
+  });
+
+  it('are not destroyed by a transaction that is rolled back', async () => {
+    const owner = newOwner();
+    const keys = keysWith();
+    await keys.findOrCreate(owner, true);
+    const failure = pool.transaction(async (tx) => {
+      await keys.destroy([owner], tx);
+      throw new Error('rolled back');
+    });
+    expect((await failureOf(failure)).message).to.equal('rolled back');
+    opened((await keysWith().find([owner])).get(owner));
+  });
+
+  it('are forgotten by all processes when some are destroyed', async () => {
+    const owner = newOwner();
+    const listeners = [1, 2].map(() => new NotificationListener(connectionConfig(database.connectionString, 'test')));
+    for (const listener of listeners) await listener.open();
+    try {
+      const processes = [keysWith(), keysWith()] as const;
+      for (const [i, keys] of processes.entries()) await keys.listen(listeners[i]!);
+      await processes[0].findOrCreate(owner, true);
+      await processes[1].find([owner]);
+      const told = processes.map((keys) => new Promise<void>((resolve) => keys.onDestroyed(resolve)));
+      await pool.transaction((tx) => processes[0].destroy([owner], tx));
+      await Promise.all(told);
+      expect(processes.map((keys) => keys.recall(owner))).to.deep.equal([undefined, undefined]);
+    } finally {
+      for (const listener of listeners) await listener.close();
+    }
+  });
+
+  it('are read again if some were destroyed while they were read', async () => {
+    const owner = newOwner();
+    await keysWith().findOrCreate(owner, true);
+    let between: (() => Promise<void>) | null = async () => {
+      await pool.transaction((tx) => keys.destroy([owner], tx));
+      keys.forgetAll();
+    };
+    const slow: Pick<PgPool, 'query'> = {
+      query: (async (...args: Parameters<PgPool['query']>) => {
+        const result = await pool.query(...args);
+        const work = between;
+        between = null;
+        await work?.();
+        return result;
+      }) as PgPool['query'],
+    };
+    const keys = new PostgresDataKeys(slow, KEYRING, true);
+    expect((await keys.find([owner])).get(owner)).to.equal('destroyed');
+    expect(keys.recall(owner)).to.equal('destroyed');
+  });
+
+  it('are unavailable, never destroyed, when they can’t be read', async () => {
+    const owner = newOwner();
+    await keysWith().findOrCreate(owner, true);
+    const down = { query: () => Promise.reject(new Error('the database is away')) };
+    const faults = [
+      await failureOf(new PostgresDataKeys(down, KEYRING, true).find([owner])),
+      await failureOf(new PostgresDataKeys(down, KEYRING, true).findOrCreate(owner, true)),
+      await failureOf(keysWith(new SecretsKeyring([NEW])).find([owner])),
+      await failureOf(keysWith(null).find([owner])),
+    ];
+    for (const fault of faults) expect(fault).to.be.instanceOf(DataKeysUnavailable);
+    expect(faults[0]?.message).to.equal("the data keys can't be read: the database is away");
+    expect(faults[2]?.cause).to.be.instanceOf(UnknownSecretsKey);
+    expect(faults[3]?.message).to.include('set SECRETS_KEY');
+  });
+
+  it('can’t be given to another owner', async () => {
+    const [owner, thief] = [newOwner(), newOwner()];
+    for (const one of [owner, thief]) await keysWith().findOrCreate(one, true);
+    await pool.query(
+      'UPDATE privacy.data_keys SET sealed = (SELECT sealed FROM privacy.data_keys WHERE owner = $1) WHERE owner = $2',
+      [owner, thief],
+    );
+    expect(await failureOf(keysWith().find([thief]))).to.be.instanceOf(DataKeysUnavailable);
+  });
+
+  it('are resealed with a new secrets key, in batches, and stay the same', async () => {
+    await pool.query('DELETE FROM privacy.data_keys');
+    const keys = keysWith();
+    const all = Array.from({ length: 1_201 }, newOwner);
+    const made = await Promise.all(all.map((owner) => keys.findOrCreate(owner, true)));
+    await pool.transaction((tx) => keys.destroy(all.slice(0, 1), tx));
+    const both = new SecretsKeyring([NEW, OLD]);
+    expect(await resealSecrets(pool, both)).to.equal(1_200);
+    expect(await resealSecrets(pool, both)).to.equal(0);
+    expect(await countSealed(pool)).to.deep.equal(new Map([[both.sealingId, 1_200]]));
+    const found = await keysWith(new SecretsKeyring([NEW])).find(all);
+    expect(found.get(all[0]!)).to.equal('destroyed');
+    for (const [i, owner] of all.entries())
+      if (i > 0) expect(opened(found.get(owner)).open('', opened(made[i]).seal('', owner))).to.equal(owner);
+  });
+});

@@ -1,0 +1,99 @@
+// Laws of erasure (rule L2): a reader gets the same whether it knew the personal data before, or finds only what is left of it.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { AGGREGATES } from '../../domain/aggregates.ts';
+import { type Decider, fold } from '../../domain/kernel/decider.ts';
+import type { Serde } from '../../domain/kernel/serde.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { endOf, unfinishedBecause } from '../../domain/payment/finality.ts';
+import { assertExists, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+import { anyEventOf } from '../support/arbitraries.ts';
+import { histories, run } from '../support/paymentHistories.ts';
+import { at } from '../support/samples.ts';
+import type { AnyEvent } from '../support/serde.ts';
+
+const SURROUNDINGS = { subject: 's', account: 'a', mode: 'test', correlationId: 'c' };
+
+/** The event as it is read once its key is destroyed. */
+const afterErasure = (serde: Serde<AnyEvent>, event: AnyEvent): AnyEvent => {
+  const form = serde.encode(event);
+  const stored = JSON.parse(JSON.stringify(serde.storedData(form, SURROUNDINGS)));
+  const { rest, personal } = serde.takePersonal(form.type, stored);
+  const data = JSON.parse(JSON.stringify(rest));
+  if (personal !== null) serde.putPersonal(form.type, data, null);
+  return serde.decode({ ...form, data }, SURROUNDINGS);
+};
+
+const ERASURE = { by: 'operator:ana', reason: 'request 17', despiteRetention: true, at: at('20:00:00') };
+
+describe('laws of erasure: decided payments', () => {
+  const serde = PAYMENT.serde as unknown as Serde<AnyEvent>;
+  const erasure: PaymentEvent = { type: 'PaymentPersonalDataErased', data: ERASURE };
+
+  it('history and erasure give the same state as what is left of them, and the end stays the same', () => {
+    let ended = 0;
+    fc.assert(
+      fc.property(histories, ([isLocked, steps]) => {
+        const events = run(isLocked, steps).told.map(({ event }) => event);
+        const state = fold(payment, [...events, erasure]);
+        const left = events.map((event) => afterErasure(serde, event) as PaymentEvent);
+        expect(fold(payment, [...left, erasure])).to.deep.equal(state);
+        const before = assertExists(fold(payment, events));
+        const after = assertExists(state);
+        expect(unfinishedBecause(after)).to.equal(unfinishedBecause(before));
+        expect(endOf(after)).to.equal(endOf(before));
+        if (unfinishedBecause(before) === null) ended++;
+      }),
+      { numRuns: 500 },
+    );
+    expect(ended).to.be.greaterThan(0);
+  });
+});
+
+const sealed = AGGREGATES.filter(({ isSealed }) => isSealed);
+
+for (const { category, ...aggregate } of sealed) {
+  const serde = aggregate.serde as unknown as Serde<AnyEvent>;
+  const decider = aggregate.decider as Decider<unknown, AnyEvent>;
+  const erasures = serde.types.filter((type) => type.endsWith('PersonalDataErased'));
+
+  describe(`laws of erasure: ${category}`, () => {
+    it('has one event of erasure', () => {
+      expect(erasures).to.have.length(1);
+    });
+    it('history and erasure give the same state as what is left of the history and the erasure', () => {
+      const history = fc.array(anyEventOf(serde.types), { maxLength: 12 });
+      fc.assert(
+        fc.property(history, anyEventOf(erasures), history, (before, erasure, after) => {
+          const all = [...before, erasure, ...after] as AnyEvent[];
+          const left = [
+            ...before.map((event) => afterErasure(serde, event as AnyEvent)),
+            erasure,
+            ...after,
+          ] as AnyEvent[];
+          expect(fold(decider, left)).to.deep.equal(fold(decider, all));
+        }),
+        { numRuns: 300 },
+      );
+    });
+    it('a second erasure changes nothing', () => {
+      const history = fc.array(anyEventOf(serde.types), { maxLength: 12 });
+      fc.assert(
+        fc.property(history, anyEventOf(erasures), (events, erasure) => {
+          const once = fold(decider, [...events, erasure] as AnyEvent[]);
+          expect(decider.evolve(once, erasure as AnyEvent)).to.deep.equal(once);
+        }),
+      );
+    });
+    it('keeps the postings of every event', () => {
+      const postings = 'postings' in aggregate ? aggregate.postings : null;
+      if (postings === null) return;
+      const entryOf = postings.entryOf as (event: AnyEvent) => unknown;
+      fc.assert(
+        fc.property(anyEventOf(serde.types), (event) => {
+          expect(entryOf(afterErasure(serde, event as AnyEvent))).to.deep.equal(entryOf(event as AnyEvent));
+        }),
+      );
+    });
+  });
+}

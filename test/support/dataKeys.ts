@@ -1,0 +1,49 @@
+// Data keys in memory, and a codec that seals with them.
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import type { DataKeys, FoundKey } from '../../application/ports/dataKeys.ts';
+import { dataKey } from '../../infrastructure/secrets/dataKeys.ts';
+
+export class MemoryDataKeys implements DataKeys {
+  readonly #keys = new Map<string, FoundKey>();
+  readonly #listeners = new Set<() => void>();
+
+  recall(owner: string): FoundKey | undefined {
+    return this.#keys.get(owner);
+  }
+  async find(owners: readonly string[]): Promise<ReadonlyMap<string, FoundKey>> {
+    return new Map(owners.flatMap((owner) => (this.#keys.has(owner) ? [[owner, this.#keys.get(owner)!]] : [])));
+  }
+  async findOrCreate(owner: string): Promise<FoundKey> {
+    const key = this.#keys.get(owner) ?? dataKey(createSecretKey(randomBytes(32)));
+    this.#keys.set(owner, key);
+    return key;
+  }
+  createWithAppend(): null {
+    return null;
+  }
+  remember(): void {}
+  async destroy(owners: readonly string[]): Promise<number> {
+    const left = owners.filter((owner) => this.#keys.get(owner) !== 'destroyed');
+    for (const owner of left) this.#keys.set(owner, 'destroyed');
+    for (const listener of this.#listeners) listener();
+    return left.length;
+  }
+  onDestroyed(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
+
+/** Keys of all codecs of the test process, so that each reads the events of the others. */
+const KEYS = new MemoryDataKeys();
+
+export const testCodec = (aggregates?: ConstructorParameters<typeof JsonEventCodec>[1]): JsonEventCodec =>
+  new JsonEventCodec(KEYS, aggregates);
+
+/** Opens a text that such a codec sealed. */
+export const openedText = (owner: string, context: string, sealed: string): string => {
+  const key = KEYS.recall(owner);
+  if (key === undefined || key === 'destroyed') throw new Error(`${owner} has no key`);
+  return key.open(context, sealed);
+};

@@ -1,0 +1,215 @@
+// A payer whose data is in every place that holds such data: charges, refunds, a dispute with evidence, webhooks that fail, a payout.
+import { expect } from 'chai';
+import { EvidenceDesk } from './evidenceDesk.ts';
+import { newKey, type Reply, type TestGateway, type TestTenant } from './gateway.ts';
+import { rawIdOf } from './http.ts';
+import type { Body } from './merchant.ts';
+import { Merchant } from './merchant.ts';
+import { pollUntil } from './pollUntil.ts';
+import { Receiver } from './receiver.ts';
+
+/** Texts that occur nowhere else. */
+export const PERSON = {
+  name: 'Zuleica Quaresma Xavante',
+  document: '39053344705',
+  email: 'zuleica.xavante@exemplo-pessoal.com.br',
+  phone: '+5511973571113',
+  order: 'pedido-zx-770177',
+  complaint: 'Zuleica não recebeu o violão azul',
+  appeal: 'O violão azul foi entregue a Zuleica',
+  file: 'nota-zuleica.png',
+} as const;
+/** Texts that must not be found after an erasure, in any case of letters. */
+export const TRACES: readonly string[] = [
+  'Zuleica',
+  PERSON.document,
+  '390.533.447-05',
+  PERSON.email,
+  PERSON.phone.slice(1),
+  PERSON.order,
+  'violão azul',
+];
+
+const pathOf = (url: string): string => {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+};
+
+export class PersonDesk {
+  readonly gateway: TestGateway;
+  readonly merchant: Merchant & { readonly tenant: TestTenant };
+  readonly receiver: Receiver;
+  /** Raw ids: a Pix charge with refund and dispute, payments by other methods, an expired charge. */
+  readonly payments: string[] = [];
+  readonly chargeKey = newKey();
+  chargeId = '';
+  caseId = '';
+  payoutId = '';
+  evidenceId = '';
+  /** Path and query of the link to the file, before the erasure. */
+  evidenceLink = '';
+  /** The same of the boleto. */
+  boletoPath = '';
+  /** By method. */
+  readonly idsByMethod = new Map<string, string>();
+
+  private constructor(gateway: TestGateway, merchant: PersonDesk['merchant'], receiver: Receiver) {
+    this.gateway = gateway;
+    this.merchant = merchant;
+    this.receiver = receiver;
+  }
+
+  /** Opens an account whose webhook endpoint rejects every message and quotes it. */
+  static async open(gateway: TestGateway): Promise<PersonDesk> {
+    const receiver = await Receiver.open((hit, res) => {
+      res.statusCode = 500;
+      res.end(hit.rawBody.slice(0, 900));
+    });
+    const desk = new PersonDesk(gateway, await Merchant.open(gateway), receiver);
+    await desk.merchant.register(receiver.url);
+    return desk;
+  }
+
+  async post<T = Body>(path: string, body?: unknown, status = 200): Promise<T> {
+    const reply = await this.gateway.post<T>(path, body, { ...this.merchant, idempotencyKey: newKey() });
+    expect(reply.status, reply.text).to.equal(status);
+    return reply.body;
+  }
+
+  chargeBody(amount = 10_000): Body {
+    const { name, document, email, phone, order } = PERSON;
+    const customer = { name, document, email, phone };
+    return { amount, payment_method: 'pix', customer, metadata: { order_id: order }, expected_payer_tax_id: document };
+  }
+  charge(amount = 10_000): Promise<Reply> {
+    return this.gateway.charge(this.chargeBody(amount), { ...this.merchant, idempotencyKey: this.chargeKey });
+  }
+
+  /** Pays, refunds a part to the person's Pix key, and ends a dispute in the merchant's favour. */
+  async payInFull(): Promise<void> {
+    const { status, body, text } = (await this.charge()) as Reply<Body>;
+    expect(status, text).to.equal(201);
+    this.chargeId = body['id'] as string;
+    const id = rawIdOf(this.chargeId);
+    this.payments.push(id);
+    const payer = { name: PERSON.name, document: PERSON.document };
+    await this.post(`/v1/sandbox/charges/${this.chargeId}/pay`, { payer });
+    const refund = { amount: 1_000, idempotencyKey: newKey(), destinationKey: PERSON.email, reason: PERSON.complaint };
+    await this.post(`/v1/payments/${id}/refund`, refund, 201);
+    await this.#untilRefunded(id);
+    const dispute = { reason: PERSON.complaint, payer, method: 'scam' };
+    this.caseId = (await this.post<{ id: string }>(`/v1/sandbox/charges/${this.chargeId}/med`, dispute, 201)).id;
+    const evidence = await EvidenceDesk.ofCase(this.gateway, this.merchant, this.caseId).add({
+      file_name: PERSON.file,
+    });
+    this.evidenceId = evidence.id;
+    this.evidenceLink = pathOf(evidence.view_url);
+    await this.post(`/v1/med/cases/${this.caseId}/appeal`, { reason: PERSON.appeal });
+    await this.post(`/v1/sandbox/med/cases/${this.caseId}/decide`, { result: 'disagreed', returned: true });
+    await this.#until(async () => (await this.statusOf(this.chargeId)) === 'paid');
+  }
+
+  async #until(look: () => Promise<boolean>): Promise<void> {
+    const seen = await pollUntil(this.gateway.gateway.projected, 30_000, async () => ((await look()) ? true : null));
+    expect(seen, 'in time').to.equal(true);
+  }
+
+  async #untilRefunded(id: string): Promise<void> {
+    await this.#until(async () => {
+      const { body } = await this.gateway.get<{ data: readonly { status: string }[] }>(
+        `/v1/payments/${id}/refunds`,
+        this.merchant,
+      );
+      return body.data.every(({ status }) => status === 'REFUNDED');
+    });
+  }
+
+  async statusOf(id: string): Promise<unknown> {
+    return (await this.gateway.get<Body>(`/v1/charges/${id}`, this.merchant)).body['status'];
+  }
+
+  /** Pays by methods that have instruments of their own. */
+  async payOtherwise(): Promise<void> {
+    for (const [method, currency] of [
+      ['BOLETO', 'BRL'],
+      ['MBWAY', 'EUR'],
+      ['CREDIT_CARD', 'BRL'],
+      ['MULTIBANCO', 'EUR'],
+      ['CRYPTO', 'USDT'],
+    ] as const) {
+      const { name, document, email, phone, order } = PERSON;
+      const made = await this.post<{ id: string }>(
+        '/v1/payments',
+        {
+          ...{ amount: 10_000, currency, paymentMethods: [method], idempotencyKey: newKey() },
+          ...{ customerName: name, customerDocument: document, customerEmail: email, customerId: order },
+          metadata: { order_id: order, phone },
+        },
+        201,
+      );
+      this.payments.push(made.id);
+      this.idsByMethod.set(method, made.id);
+      await this.#until(async () => (await this.paymentOf(made.id))['status'] !== 'PENDING');
+      if (method === 'BOLETO') this.boletoPath = pathOf((await this.paymentOf(made.id))['boletoPdfUrl'] as string);
+      await this.post(`/v1/sandbox/payments/${made.id}/authorize`, {});
+    }
+  }
+
+  async paymentOf(id: string): Promise<Body> {
+    return (await this.gateway.get<Body>(`/v1/payments/${id}`, this.merchant)).body;
+  }
+
+  /** Pays out to the person's Pix key. */
+  async payOut(): Promise<void> {
+    const body = { amount: 500, destination: { pix_key: PERSON.document }, description: PERSON.complaint };
+    const { id } = await this.post<{ id: string }>('/v1/payouts', body, 201);
+    this.payoutId = id;
+    await this.#until(async () => (await this.get<Body>(`/v1/payouts/${id}`)).body['status'] === 'paid');
+  }
+
+  get<T = Body>(path: string): Promise<Reply<T>> {
+    return this.gateway.get<T>(path, this.merchant);
+  }
+
+  async operate<T = Body>(what: 'find' | 'report' | 'erase', body: object): Promise<Reply<T>> {
+    const headers = await this.gateway.logIn('OPERATOR', await this.gateway.addUser('OPERATOR'));
+    return this.gateway.call<T>('POST', `/ops/v1/privacy/${what}`, { key: null, headers, body });
+  }
+
+  /** Waits until the keys of all payments and payouts are destroyed. */
+  async untilErased(owners: readonly string[]): Promise<void> {
+    const text = 'SELECT FROM privacy.data_keys WHERE owner = ANY($1::text[]) AND destroyed_at IS NOT NULL';
+    await this.#until(async () => {
+      const { rowCount } = await this.gateway.storage.operations.query(text, [owners]);
+      return rowCount === owners.length;
+    });
+    await this.#until(async () => {
+      const open = await this.gateway.storage.operations.query(
+        "SELECT FROM operations.owed WHERE queue = 'completeErasure'",
+      );
+      return open.rowCount === 0;
+    });
+  }
+
+  /** Returns every row of the database that mentions the person, as `schema.table: text`. */
+  async tracesInDatabase(): Promise<readonly string[]> {
+    const { operations } = this.gateway.storage;
+    const { rows: tables } = await operations.query<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+       WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await operations.query<{ row: string }>(
+        `SELECT t::text AS row FROM ${name} t WHERE t::text ILIKE ANY($1::text[]) LIMIT 3`,
+        [TRACES.map((trace) => `%${trace}%`)],
+      );
+      found.push(...rows.map(({ row }) => `${name}: ${row}`));
+    }
+    return found;
+  }
+
+  close(): Promise<void> {
+    return this.receiver.close();
+  }
+}
