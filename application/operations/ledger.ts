@@ -10,8 +10,8 @@ import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
 
 /**
- * If the ledger is correct, sums are zero, and `entries` and `balances` are empty. `disputes`: remaining balances of the account `disputes`,
- * the platform's gain (positive) or loss (Q11). They don't affect `isBalanced`.
+ * If the ledger is correct, sums are zero, and `entries` and `balances` are empty. `disputes`: remaining balances of the account
+ * `disputes`, the platform's gain (positive) or loss (Q11). They don't affect `isBalanced`.
  */
 export const checkLedger =
   ({ ledger }: { readonly ledger: LedgerReads }) =>
@@ -89,8 +89,8 @@ interface Needs {
 }
 
 /**
- * Returns a payment's postings, their sums by currency (zero if correct), and the postings that are only in the stored ledger or only follow
- * from the events. Returns null if the payment does not exist. Throws StreamUnreadable.
+ * Returns a payment's postings, their sums by currency (zero if correct), and the postings that are only in the stored ledger or only
+ * follow from the events. Returns null if the payment does not exist. Throws StreamUnreadable.
  */
 export const showLedger =
   ({ commands, views }: Needs) =>
