@@ -10,7 +10,7 @@ import type { Projection } from '../engine/projection.ts';
 type Count = 'credits' | 'debits' | 'postings';
 
 const TABLE: CounterTable<Count> = {
-  name: 'day_movements',
+  name: 'daily_movements',
   key: ['account_id', 'mode', 'currency', 'ledger_account', 'day'],
   counts: ['credits', 'debits', 'postings'],
 };
