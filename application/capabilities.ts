@@ -2,6 +2,8 @@
 // account settings are derived from it.
 
 import { accounts } from './accounts/capability.ts';
+import { analytics } from './analytics/capability.ts';
+import { audit } from './audit/capability.ts';
 import {
   declaredSettingsOf,
   jobsOf,
@@ -23,6 +25,7 @@ import { providers } from './providers/capability.ts';
 import { refunds } from './refunds/capability.ts';
 import { requests } from './requests/capability.ts';
 import { sandbox } from './sandbox/capability.ts';
+import { statements } from './statements/capability.ts';
 import { webhooks } from './webhooks/capability.ts';
 
 /** The order matters: events contain account settings and sandbox switches in this order. */
@@ -37,7 +40,10 @@ export const CAPABILITIES = [
   requests,
   operations,
   providers,
+  statements,
   privacy,
+  audit,
+  analytics,
 ] as const;
 type Capabilities = typeof CAPABILITIES;
 

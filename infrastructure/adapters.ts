@@ -1,6 +1,8 @@
 // Lists the adapters of all capabilities. The composition, the operators' commands and `trigger` derive from this list.
 import { type Joined, joined } from '../application/ports/joined.ts';
 import { accounts } from './accounts/adapters.ts';
+import { analytics } from './analytics/adapters.ts';
+import { audit } from './audit/adapters.ts';
 import { disputes } from './disputes/adapters.ts';
 import { operations } from './operations/adapters.ts';
 import { payments } from './payments/adapters.ts';
@@ -9,6 +11,7 @@ import { privacy } from './privacy/adapters.ts';
 import { providers } from './providers/adapters.ts';
 import { refunds } from './refunds/adapters.ts';
 import { requests } from './requests/adapters.ts';
+import { statements } from './statements/adapters.ts';
 import { webhooks } from './webhooks/adapters.ts';
 
 /** In the order in which `--help` lists their commands. */
@@ -23,6 +26,9 @@ export const ADAPTERS = [
   operations,
   requests,
   webhooks,
+  statements,
+  audit,
+  analytics,
 ] as const;
 type One = (typeof ADAPTERS)[number];
 type ParameterOf<Make> = [Make] extends [(world: infer World) => unknown] ? World : never;

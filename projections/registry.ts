@@ -3,6 +3,8 @@ import { joined } from '../application/ports/joined.ts';
 import type { CaughtUp } from '../application/ports/readModels/progress.ts';
 import type { SqlPool } from '../application/ports/sql.ts';
 import { accounts } from './accounts/readModel.ts';
+import { createViews } from './analytics/view.ts';
+import { dailyBalances } from './dailyBalances/readModel.ts';
 import { disputes } from './disputes/readModel.ts';
 import type { ReadStores } from './engine/readModel.ts';
 import { keyring } from './keyring/readModel.ts';
@@ -22,6 +24,7 @@ const READ_MODELS = [
   providerMovements,
   disputes,
   wallet,
+  dailyBalances,
   webhookEndpoints,
   webhookDeliveries,
   keyring,
@@ -31,7 +34,12 @@ const READ_MODELS = [
 ] as const;
 type ReadModel = (typeof READ_MODELS)[number];
 
-export const PROJECTIONS = READ_MODELS.map(({ projection }) => projection);
+export const PROJECTIONS = READ_MODELS.map(({ projection, analysts }) =>
+  analysts.length === 0 ? projection : { ...projection, published: createViews(analysts) },
+);
+
+/** Views for analysts, in the order of their documents. */
+export const ANALYST_VIEWS = READ_MODELS.flatMap(({ analysts }) => analysts);
 
 declare module '../application/ports/readModels/progress.ts' {
   interface ReadModels {

@@ -35,14 +35,15 @@ const NOT_LIVE = reject(
   'Only live payments take cases by hand. Use the sandbox routes for test payments.',
 );
 const HAS_FEED = reject('invalid_request', 'The provider of this payment reports disputes itself.');
-const DISABLED = reject('service_unavailable', 'The provider connection of this payment is disabled.');
 
-/** Returns why cases of the payment can't be opened and ruled by hand, or null if they can. */
+/**
+ * Returns why cases of the payment can't be opened and ruled by hand, or null if they can. A disabled connection reports nothing, and the
+ * command line knows no providers.
+ */
 const refusalOf = async ({ providers }: Needs, { charge: { terms } }: ExistingPayment): Promise<Rejection | null> => {
   if (terms.mode !== 'live') return NOT_LIVE;
-  const provider = await providers.of(terms);
-  if (provider === null) return DISABLED;
-  return provider.disputes === null ? null : HAS_FEED;
+  const feed = (await providers.of(terms))?.disputes ?? null;
+  return feed === null ? null : HAS_FEED;
 };
 
 const loadPayment = async ({ commands }: Needs, id: PaymentId): Promise<ExistingPayment | Rejection> => {

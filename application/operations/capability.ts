@@ -108,6 +108,8 @@ export const operations = capability({
     readModels: needs.readModelWork.names,
     rebuild: needs.readModelWork.rebuild,
     verify: needs.readModelWork.verify,
+    readModelsAsOf: needs.readModelWork.asOf,
+    dropReadModelsAsOf: needs.readModelWork.dropAsOf,
     readLog: readLog(needs),
     readStream: readStream(needs),
     listConsumers: listConsumers(needs),

@@ -1,8 +1,15 @@
-// Long-running work on read models, for operators: rebuilding them, and verifying them against the events (architecture §6).
+// Long-running work on read models, for operators: rebuilding them, verifying them against the events, and building them as they were
+// (architecture §6).
+import type { Timestamp } from '../../domain/kernel/time.ts';
 
 /** Another process is doing work that only one process may do at a time. The message names the work. */
 export class AlreadyRunning extends Error {
   override name = 'AlreadyRunning';
+}
+
+/** The schema can't hold the read models. The message says why. */
+export class AsOfRefused extends Error {
+  override name = 'AsOfRefused';
 }
 
 /** Progress of long-running work. `share`: from 0 to 1. */
@@ -25,6 +32,18 @@ interface VerifyFindings {
   readonly parked: readonly { readonly consumer: string; readonly stream: string; readonly revision: number }[];
 }
 
+export type Moment = { readonly time: Timestamp } | { readonly position: string };
+
+interface AsOfResult {
+  readonly position: string;
+  readonly readModels: readonly {
+    readonly readModel: string;
+    readonly events: number;
+    /** Streams that the copy doesn't follow to the end, because it can't process one of their events. */
+    readonly parked: number;
+  }[];
+}
+
 export interface ReadModelWork {
   /** The names of the read models, for `rebuild`. */
   readonly names: readonly string[];
@@ -42,4 +61,16 @@ export interface ReadModelWork {
    * leaves nothing behind.
    */
   verify(signal: AbortSignal, onProgress: (progress: WorkProgress) => void): Promise<VerifyFindings>;
+  /**
+   * Builds read models as they were after the last event at or before a moment, in a schema of their own, and leaves the live ones alone.
+   * `moment`: a time (real time, when the store recorded the events) or a position of the log. Throws AsOfRefused and AlreadyRunning. If
+   * interrupted, the next call with the same moment resumes it.
+   */
+  asOf(
+    wish: { readonly moment: Moment; readonly schema: string; readonly names: readonly string[] },
+    signal: AbortSignal,
+    onProgress: (progress: WorkProgress) => void,
+  ): Promise<AsOfResult>;
+  /** Removes a schema that `asOf` made. Throws AsOfRefused for any other, and AlreadyRunning. */
+  dropAsOf(schema: string): Promise<void>;
 }

@@ -26,6 +26,9 @@ const WHOLE_HOURS_SINCE = '1914-01-02';
 /** From this UTC hour on, the civil day equals the UTC day, with or without daylight saving time. */
 const BEGUN_AT_HOUR = '03';
 
+/** Returns whether the text is a day of the calendar as `yyyy-mm-dd`. */
+export const isCivilDay = (text: string): boolean => isTimestamp(`${text}T00:00:00.000Z`);
+
 /** Returns the civil day in America/Sao_Paulo as `yyyy-mm-dd`. Throws RangeError before 0001-01-02. */
 export const saoPauloDay = (at: Timestamp): string => {
   if (at < WHOLE_HOURS_SINCE) return askZone(at, 'America/Sao_Paulo');
@@ -43,6 +46,24 @@ const dayOfHour = (at: Timestamp): string => {
     lastHour = hour;
   }
   return lastDay;
+};
+
+const SAO_PAULO_HOUR = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Sao_Paulo',
+  hour: '2-digit',
+  hourCycle: 'h23',
+});
+let offsetHour = '';
+let offset = 0;
+
+/** Returns an instant's civil date and time in São Paulo with its offset in hours. Exact since 1914. */
+export const saoPauloTime = (at: Timestamp): { readonly local: string; readonly offset: number } => {
+  const hour = at.slice(0, 13);
+  if (hour !== offsetHour) {
+    offset = ((Number(SAO_PAULO_HOUR.format(toMillis(at))) - Number(at.slice(11, 13)) - 24) % 24) + 0;
+    offsetHour = hour;
+  }
+  return { local: fromMillis(toMillis(at) + offset * HOUR_MS).slice(0, -1), offset };
 };
 
 /** Looks up the zone's rules, which takes some microseconds. */

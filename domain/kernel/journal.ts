@@ -1,6 +1,6 @@
 // Double-entry postings of money events. A wallet is the sum of its postings, and the postings of each event sum to zero.
 import type { PaymentId } from './ids.ts';
-import type { Minor } from './money.ts';
+import { add, type Minor, ZERO } from './money.ts';
 import type { Timestamp } from './time.ts';
 
 /** Descriptions of a credit and a debit on an account. */
@@ -44,6 +44,46 @@ export const entry = (
   at,
   postings: lines.filter(([, amount]) => amount !== 0).map(([account, amount]) => ({ account, currency, amount })),
 });
+
+/** The parts of a merchant's money: available, awaiting release, and held by disputes. */
+const MERCHANT_PARTS = {
+  merchant_available: 'available',
+  merchant_pending: 'pending',
+  merchant_retained: 'retained',
+} as const;
+type MerchantAccount = keyof typeof MERCHANT_PARTS;
+export const MERCHANT_ACCOUNTS = Object.keys(MERCHANT_PARTS) as readonly MerchantAccount[];
+
+/** Signed minor units. */
+export interface MerchantSums {
+  readonly available: Minor;
+  readonly pending: Minor;
+  readonly retained: Minor;
+}
+export const NO_MONEY: MerchantSums = { available: ZERO, pending: ZERO, retained: ZERO };
+
+export const addSums = (a: MerchantSums, b: MerchantSums): MerchantSums => ({
+  available: add(a.available, b.available),
+  pending: add(a.pending, b.pending),
+  retained: add(a.retained, b.retained),
+});
+
+/** Returns everything that belongs to the merchant. */
+export const totalOf = ({ available, pending, retained }: MerchantSums): Minor =>
+  add(add(available, pending), retained);
+
+/** Returns whether the posting changes a merchant's money. */
+export const isOfMerchant = ({ account }: Pick<Posting, 'account'>): boolean => Object.hasOwn(MERCHANT_PARTS, account);
+
+/** Returns by how much the postings change each part of a merchant's money. */
+export const merchantSums = (postings: readonly Pick<Posting, 'account' | 'amount'>[]): MerchantSums => {
+  const sums = { ...NO_MONEY };
+  for (const { account, amount } of postings) {
+    const part = MERCHANT_PARTS[account as MerchantAccount];
+    if (part !== undefined) sums[part] = add(sums[part], amount);
+  }
+  return sums;
+};
 
 /** A change of a tranche: money of a settlement that awaits release, or the end of that wait. */
 export type TrancheChange =

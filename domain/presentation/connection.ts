@@ -75,7 +75,7 @@ export const connectionWarnings = (views: readonly ConnectionView[]): readonly s
     const which = `${id} (${name})`;
     const warnings: string[] = [];
     if (status === 'disabled' && waiting > 0)
-      warnings.push(`${which} is disabled while ${waiting} payments or payouts wait for it: provider enable or drain`);
+      warnings.push(`${which} is disabled, and payments or payouts wait for it (${waiting}): provider enable or drain`);
     if (status !== 'disabled' && circuit !== 'closed')
       warnings.push(`${which} does not answer, its circuit breaker is open: provider check`);
     if (certificate !== null && certificate.daysLeft < CERTIFICATE_WARNING_DAYS)

@@ -75,7 +75,7 @@ export const removeConnection =
     if (open > 0)
       return reject(
         'connection_in_use',
-        `${open} payments or payouts of the connection are not final. Drain it and wait until they are.`,
+        `Payments or payouts of the connection are not final (${open}). Drain it and wait until they are.`,
       );
     return { events: [{ type: 'ProviderConnectionRemoved', data: { at } }], reply: 'removed' };
   };

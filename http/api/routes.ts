@@ -15,6 +15,7 @@ import { providers } from './providers/module.ts';
 import { refunds } from './refunds/module.ts';
 import { requests } from './requests/requestLogs.ts';
 import { sandbox } from './sandbox/module.ts';
+import { statements } from './statements/statements.ts';
 import { stats } from './stats/stats.ts';
 import { wallets } from './wallets/wallets.ts';
 import { webhooks } from './webhooks/module.ts';
@@ -27,6 +28,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   payouts,
   disputes,
   wallets,
+  statements,
   webhooks,
   sandbox,
   requests,

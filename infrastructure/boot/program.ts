@@ -76,6 +76,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       webhookRetentionDays: config.webhookRetentionDays,
       retentionYears: config.retentionYears,
       eraseAfterRetention: config.eraseAfterRetention,
+      audit: config.audit,
       log,
       clock,
       clockFault: () => clock.fault(),

@@ -1,6 +1,7 @@
 // Reads and checks the configuration from environment variables (rules S1, S6). An empty variable counts as unset.
 import { resolve } from 'node:path';
 import pg from 'pg';
+import type { AuditSettings } from '../../application/ports/auditAccess.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import {
@@ -79,6 +80,7 @@ export interface Config {
   readonly secretsKey: Buffer | null;
   /** Older keys, which only open secrets that they sealed. */
   readonly secretsKeyFallbacks: readonly Buffer[];
+  readonly audit: AuditSettings;
 }
 
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -322,6 +324,31 @@ const opsListener = (env: Env, main: Listener): Listener | null => {
     : listener;
 };
 
+const listIn = (env: Env, name: string): readonly string[] =>
+  (read(env, name) ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** A name, a key id, and the type and bytes of an Ed25519 key of a witness. */
+const WITNESS = /^[^\s+]+\+[0-9a-f]{8}\+B[A-Za-z0-9+/]{43}$/;
+
+const auditSettings = (env: Env): AuditSettings => {
+  const witnesses = listIn(env, 'AUDIT_WITNESSES');
+  const wrong = witnesses.find((vkey) => !WITNESS.test(vkey));
+  if (wrong !== undefined)
+    invalid('AUDIT_WITNESSES', `must list vkeys of witnesses, like witness.example.com+0123abcd+B…, not "${wrong}"`);
+  const anchors = listIn(env, 'AUDIT_ANCHORS');
+  const plain = anchors.find((anchor) => anchor.startsWith('http:'));
+  if (plain !== undefined) invalid('AUDIT_ANCHORS', `must use https, not "${plain}"`);
+  return {
+    isPublic: yesOrNo(env, 'AUDIT_PUBLIC_CHECKPOINTS', false),
+    witnesses,
+    anchors,
+    inWebhooks: yesOrNo(env, 'AUDIT_CHECKPOINT_HEADER', false),
+  };
+};
+
 const configOf = (env: Env, needsSecretsKey: boolean): Config => {
   const host = hostOf(env, 'HOST');
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
@@ -359,6 +386,7 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     apiKey: apiKey(env),
     secretsKey: key,
     secretsKeyFallbacks: secretsKeyFallbacks(env),
+    audit: auditSettings(env),
   };
 };
 

@@ -1,13 +1,12 @@
 // `demo --live`: live mode against the simulated institution, so that a newcomer sees it work without a bank. It connects the simulator for
 // the demo account alone, and disconnects it at the end.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -16,6 +15,7 @@ import { formatAmount } from '../../domain/presentation/amount.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { systemStopwatch } from '../system/system.ts';
 import { demoAccountOf, Merchant } from './merchant.ts';
+import { quita } from './quita.ts';
 
 type Say = (text: string) => void;
 
@@ -28,18 +28,9 @@ const STEP_MS_MAX = 30_000;
 const LOOK_MS = 200;
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const CLI = pathOf('../boot/cli.ts');
 const SIMULATOR = pathOf('../../test/simulators/pixApi/simulator.ts');
 
 const reais = (centavos: number): string => formatAmount(centavos, 'BRL', 'en');
-const run = promisify(execFile);
-
-/** Runs a command of the command line and returns what it prints with `--json`. */
-const quita = async <T>(...words: readonly string[]): Promise<T> => {
-  const { stdout } = await run(process.execPath, [CLI, ...words, '--json']);
-  return JSON.parse(stdout) as T;
-};
-
 interface Institution {
   readonly process: ChildProcess;
   /** The options of `provider add`. */

@@ -87,11 +87,19 @@ export const demoCommand: LocalCommand = {
   args: [],
   options: {
     live: { description: 'in live mode, against a simulated institution that the tour starts itself', flag: true },
+    seed: {
+      description: 'instead of the tour, open three shops with a month of payments, the same in every run',
+      flag: true,
+    },
   },
   isLocal: true,
-  run: async ({ env }, { isJson, options }, { print }) => {
+  run: async ({ env }, { isJson, options }, { print, progress }) => {
     const config = loadToolConfig(env);
     const say: Say = isJson ? () => undefined : print;
+    if (options['seed']) {
+      const { seedCommand } = await import('./seed/seedCommand.ts');
+      return seedCommand(config, progress);
+    }
     if (options['live']) {
       const { liveTour } = await import('./liveTour.ts');
       return { json: await liveTour(config, say), text: '' };

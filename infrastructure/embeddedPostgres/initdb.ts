@@ -11,14 +11,28 @@ import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
 /** Owns PostgreSQL's system objects. No one can log in as this role: it has no password, and ACCESS has no line for it. */
 const SUPERUSER = 'postgres';
 
-const ACCESS = `# Only the program's role may log in, to its own database, over the socket.
-local ${DATABASE} ${ROLE} scram-sha-256
+const ACCESS = `# Only the program's role and the analysts that it creates have passwords. They may log in to its own database, over the socket.
+local ${DATABASE} all scram-sha-256
 `;
 
-/** Statements for the single-user server, which reads one statement per line and runs it as the superuser. */
-const rolesAndDatabase = ({ password }: Settings): string => `CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'
+/** The database from which PostgreSQL copies new ones, with the rights of its functions. */
+const TEMPLATE = 'template1';
+
+/** Functions that every role may call unless it is forbidden, although their effects reach beyond the role: locks and large objects. */
+const FAR_REACHING = String.raw`proname LIKE 'pg\_%advisory%lock%' OR proname IN ('lo_creat', 'lo_create', 'lo_from_bytea')`;
+const RESERVE_FUNCTIONS = `DO $$DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE ${FAR_REACHING} LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f); EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${ROLE}', f); END LOOP; END$$`;
+
+/**
+ * Statements for the single-user server, which reads one statement per line and runs it as the superuser, in TEMPLATE. The program's role
+ * creates analysts (ADR 0016), whose temporary files it may limit.
+ */
+const rolesAndDatabase = ({
+  password,
+}: Settings): string => `CREATE ROLE ${ROLE} LOGIN CREATEROLE PASSWORD '${password}'
+GRANT SET ON PARAMETER temp_file_limit TO ${ROLE}
 GRANT pg_checkpoint, pg_monitor TO ${ROLE}
-CREATE DATABASE ${DATABASE} OWNER ${ROLE}
+${RESERVE_FUNCTIONS}
+CREATE DATABASE ${DATABASE} OWNER ${ROLE} TEMPLATE ${TEMPLATE}
 `;
 
 /**
@@ -46,7 +60,7 @@ export const initialiseCluster = async (
       ...['--locale=C.UTF-8', '--lc-messages=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ]);
     const options = ['exit_on_error=on', 'log_min_error_statement=panic']; // a failed statement would be logged with the password in it
-    const single = ['--single', '-D', cluster, ...options.flatMap((option) => ['-c', option]), SUPERUSER];
+    const single = ['--single', '-D', cluster, ...options.flatMap((option) => ['-c', option]), TEMPLATE];
     await tool('postgres --single', binaries.postgres, single, rolesAndDatabase(settings));
     await writeFile(join(cluster, 'pg_hba.conf'), ACCESS, { flush: true });
     await renameDurably(cluster, layout.clusterDir);

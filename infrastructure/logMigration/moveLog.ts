@@ -6,6 +6,7 @@ import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
 import { IN_USE, type LogName, type LogState, type MigratableLog, refusalOf } from '../eventStore/logState.ts';
 import { shareOf } from '../eventStore/share.ts';
+import { moveTreeTo, treePositions } from './moveTree.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
 
@@ -96,6 +97,7 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   await session.transaction(async (tx) => {
     await tx.query('SET LOCAL synchronous_commit = on'); // Later steps must not survive a crash that loses this one.
     await moveCheckpointsTo(tx, checkpoints, target.name.storeId, comparison.positions);
+    await moveTreeTo(tx, source.name.storeId, target.name.storeId, comparison.positions);
   });
   step('translated');
   if (!route.isMoved) await source.setState({ kind: 'moved', other: target.name });
@@ -119,7 +121,10 @@ const catchUp = async ({ source, target, session, signal, onProgress }: Move): P
     const comparison = await compareLogs({
       source: source.store,
       target: target.store,
-      asked: checkpoints.flatMap(({ position }) => position ?? []),
+      asked: [
+        ...checkpoints.flatMap(({ position }) => position ?? []),
+        ...(await treePositions(session, source.name.storeId)),
+      ],
       signal,
       onCompared: (events, at) => onProgress({ kind: 'compared', events, share: shareOf(at, head) }),
     });

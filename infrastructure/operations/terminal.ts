@@ -8,6 +8,7 @@ import { PROJECTIONS } from '../../projections/registry.ts';
 import { type CliCommand, type CliInput, CONSUMERS, paymentIdOf, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
 import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
+import { asOfCommand } from './commands/asOf.ts';
 import { eventCommands } from './commands/events.ts';
 import { parkedCommands } from './commands/parked.ts';
 
@@ -209,6 +210,7 @@ export const commands = [
   projectionStatus,
   rebuildCommand,
   verifyCommand,
+  asOfCommand,
   ...parkedCommands,
   ...eventCommands,
   checkLedger,

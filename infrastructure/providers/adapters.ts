@@ -6,12 +6,12 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Clock } from '../../application/ports/system.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { reconciliationAdapters, reconciliationOperatorsAdapters } from '../reconciliation/adapters.ts';
 import { connectionVault } from '../secrets/connectionSecrets.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
-import { knownKeyring } from '../secrets/secretsKey.ts';
+import { requiredKeyring } from '../secrets/secretsKey.ts';
 import { systemStopwatch as stopwatch } from '../system/system.ts';
 import { callbackAdapters, callbackOperatorsAdapters } from './callbackAdapters.ts';
 import { callbackSecrets } from './callbackSecrets.ts';
@@ -57,13 +57,6 @@ interface OperatorsWorld {
   readonly log: Log;
 }
 
-const keyringFor = (config: Config) => async (): Promise<SecretsKeyring> => {
-  const keyring = await knownKeyring(config);
-  if (keyring === null)
-    throw new ConfigError('set SECRETS_KEY and SECRETS_KEY_FALLBACKS to the values that the programs use');
-  return keyring;
-};
-
 export const providers = capabilityAdapters({
   adapters: (world: World) => {
     const { storage, keyring, clock } = world;
@@ -80,7 +73,7 @@ export const providers = capabilityAdapters({
   },
   operatorsAdapters: ({ storage: { operations }, config, log }: OperatorsWorld) => ({
     ...tools({
-      ...{ operations, log, keyringOf: keyringFor(config), clock: { now: () => Date.now() } },
+      ...{ operations, log, keyringOf: () => requiredKeyring(config), clock: { now: () => Date.now() } },
       ...{ publicUrl: config.publicUrl, isProduction: config.isProduction },
     }),
     stopwatch,

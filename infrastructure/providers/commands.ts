@@ -40,8 +40,10 @@ const optionOf = (param: string): string =>
 
 /** Returns the result. Throws UsageError with the message of a rejection, which starts with the option at fault. */
 const acceptedSetting = <Reply>(done: Reply | Rejection): Reply => {
-  if (isRejection(done) && done.param !== undefined && done.message.startsWith(`${done.param} `))
-    throw new UsageError(`--${optionOf(done.param)}${done.message.slice(done.param.length)}`);
+  if (isRejection(done) && done.param !== undefined && done.message.startsWith(`${done.param} `)) {
+    const rest = done.message.slice(done.param.length).replaceAll('allowPrivate', '--allow-private');
+    throw new UsageError(`--${optionOf(done.param)}${rest}`);
+  }
   return accepted(done);
 };
 

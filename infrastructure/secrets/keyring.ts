@@ -13,6 +13,7 @@ export type Purpose =
   | 'second factors'
   | 'data keys'
   | 'callbacks'
+  | 'audit keys'
   | 'key check'
   | 'evidence urls';
 /** Uses of keys that seal nothing. */

@@ -32,6 +32,14 @@ export const knownKeyring = async (config: Config): Promise<SecretsKeyring | nul
   return text === null ? null : new SecretsKeyring(keysIn(text, path));
 };
 
+/** Returns the keyring for a command that needs it. Throws ConfigError if the environment lacks it. */
+export const requiredKeyring = async (config: Config): Promise<SecretsKeyring> => {
+  const keyring = await knownKeyring(config);
+  if (keyring === null)
+    throw new ConfigError('set SECRETS_KEY and SECRETS_KEY_FALLBACKS to the values that the programs use');
+  return keyring;
+};
+
 /** Returns the keyring of a program. With the embedded database, the first start creates a key. */
 export const keyringOf = async (config: Config): Promise<SecretsKeyring> => {
   const known = await knownKeyring(config);

@@ -39,11 +39,13 @@ export class Additions<Count extends string> {
 /** Leaves free space in each page, so that an updated counter stays on its page and needs no index update. */
 const FILL_FACTOR = 70;
 
-const counterDdl = <Count extends string>({ name, key, counts }: CounterTable<Count>, schema: string): string =>
+/** Returns the statement that creates the table. */
+export const counterDdl = <Count extends string>({ name, key, counts }: CounterTable<Count>, schema: string): string =>
   `CREATE TABLE ${schema}.${name} (${key.map((column) => `${column} text COLLATE "C" NOT NULL`)},
      ${counts.map((count) => `${count} bigint NOT NULL`)}, PRIMARY KEY (${key})) WITH (fillfactor = ${FILL_FACTOR});`;
 
-const addCounts = <Count extends string>(
+/** Returns a function that adds the sums of a batch in one statement. */
+export const addCounts = <Count extends string>(
   { name, key, counts }: CounterTable<Count>,
   schema: string,
 ): ((additions: Additions<Count>, tx: Sql) => Promise<void>) => {

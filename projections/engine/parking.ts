@@ -10,7 +10,7 @@ import {
   readDecoded,
   UnreadableEvent,
 } from '../../application/ports/eventCodec.ts';
-import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';
@@ -45,11 +45,12 @@ export class LeftOut {
   }
 }
 
-/** `name` is that of the live consumer, whose skips also apply to its copies. */
-export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
+/** `name` is that of the live consumer, whose skips also apply to its copies. `until`: leave out later skips. Default: none. */
+export const readSkips = async (log: EventLog, name: string, into: LeftOut, until?: Position): Promise<void> => {
   for await (const page of readDecoded(log, LOG_CONSUMER.stream(name)))
     for (const logged of page) {
       if (logged instanceof UnreadableEvent) throw logged.reason;
+      if (until !== undefined && logged.position > until) return;
       if (isOf(logged, LOG_CONSUMER)) into.skip(logged.event.data.stream, logged.event.data.revision);
     }
 };

@@ -53,6 +53,8 @@ export interface Projection<Name extends string = string> {
   readonly aggregates?: readonly AggregateRows[];
   /** Checks that `verify` runs. Default: none. */
   readonly checks?: readonly OperationalCheck[];
+  /** Statements that create views over the live copy in other schemas, or replace them. Default: none. */
+  readonly published?: string;
   /** Statements that create the tables inside `schema`. */
   ddl(schema: string): string;
   writer(schema: string): ProjectionWriter;

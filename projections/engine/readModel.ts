@@ -2,6 +2,7 @@
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { AnalystView } from '../analytics/view.ts';
 import type { Projection } from './projection.ts';
 
 export interface ReadStores {
@@ -13,6 +14,8 @@ export interface ReadStores {
 
 export const readModel = <Written extends Projection, Views = object, Operators = object, Reads = object>(declared: {
   readonly projection: Written;
+  /** Views for analysts. */
+  readonly analysts?: readonly AnalystView[];
   /** Reads for routes. */
   readonly views?: (db: SqlPool) => Views;
   /** Reads for use cases, including those of operators. */
@@ -20,6 +23,7 @@ export const readModel = <Written extends Projection, Views = object, Operators 
   /** Reads for the running program only. */
   readonly reads?: (stores: ReadStores, caughtUp: CaughtUp) => Reads;
 }) => ({
+  analysts: [] as readonly AnalystView[],
   views: () => ({}) as Views,
   operatorsReads: () => ({}) as Operators,
   reads: () => ({}) as Reads,

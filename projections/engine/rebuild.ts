@@ -9,6 +9,7 @@ import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
+import { endLongReads } from './publishedViews.ts';
 import { type Copy, type Replay, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
 import { ensureLive, ensureNext, swap } from './schemaVersions.ts';
@@ -117,8 +118,9 @@ const goLive = (
 ): Promise<SwapResult> =>
   session
     .transaction(async (tx): Promise<SwapResult> => ((await swap(tx, projection, store, reached)) ? 'live' : 'behind'))
-    .catch((error: { code?: string }) => {
+    .catch(async (error: { code?: string }): Promise<SwapResult> => {
       if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+      await endLongReads(session, projection);
       return 'locked';
     });
 

@@ -31,16 +31,18 @@ export interface Replay extends EventLog {
   readonly after: Position | null;
   /** Inclusive; null for the head at the start. */
   readonly until: Position | null;
+  /** Events per transaction. Default: 4,000. */
+  readonly batchSize?: number;
   /** Called in the transaction of each batch, after its rows, with what each copy took, in their order. */
   readonly onBatch?: (tx: Sql, position: Position, from: Position | null, taken: readonly Taken[]) => Promise<void>;
-  /** Called after each batch with the position reached and the total number of events read. */
-  readonly onTaken?: (position: Position, events: number) => void;
+  /** Called and awaited after each batch with the position reached and the total number of events read. */
+  readonly onTaken?: (position: Position, events: number) => void | Promise<void>;
   readonly signal?: AbortSignal;
 }
 
 /** Returns the position up to which all events were applied, and the number of events read. Throws ConsumerFailed. */
 export const replay = async (options: Replay): Promise<{ position: Position | null; events: number }> => {
-  const { store, copies, after, until, signal } = options;
+  const { store, copies, after, until, batchSize = REPLAY_BATCH_SIZE, signal } = options;
   const end = until ?? (await store.head());
   let position = after;
   let events = 0;
@@ -51,7 +53,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     after,
     // Categories that no projection follows are not read. They may be most of the log, or of a kind unknown to this program.
     categories: [...new Set(copies.flatMap(({ projection }) => projection.categories))],
-    batchSize: REPLAY_BATCH_SIZE,
+    batchSize,
     signal: signals,
   })) {
     const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
@@ -60,7 +62,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     await takeBatch(options, recorded, to, position);
     position = to;
     events += recorded.length;
-    options.onTaken?.(position, events);
+    await options.onTaken?.(position, events);
     if (position >= end) break;
   }
   stop.abort();

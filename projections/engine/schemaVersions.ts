@@ -13,6 +13,7 @@ import {
 import { adoptParked, dropParked } from './parkedStreams.ts';
 import { pause } from './pause.ts';
 import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
+import { publish, publishIfChanged } from './publishedViews.ts';
 
 export const dropSchema = (db: Sql, schema: string) => db.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 
@@ -29,8 +30,13 @@ type LiveCondition = 'current' | 'created' | 'outdated';
 /** Creates empty tables on the first start. Returns `outdated` for tables of another version, which are read until they are rebuilt. */
 export const ensureLive = async (tx: Sql, projection: Projection, storeId: string): Promise<LiveCondition> => {
   const checkpoint = (await readCheckpoints(tx, [projection.name])).get(projection.name);
-  if (checkpoint) return checkpoint.version === projection.version ? 'current' : 'outdated';
+  if (checkpoint && checkpoint.version !== projection.version) return 'outdated';
+  if (checkpoint) {
+    await publishIfChanged(tx, projection);
+    return 'current';
+  }
   await createSchema(tx, projection, liveSchema(projection.name));
+  await publish(tx, projection);
   await createFirstCheckpoint(tx, { name: projection.name, version: projection.version, storeId });
   return 'created';
 };
@@ -78,6 +84,7 @@ export const swap = async (
   if (isAhead && (await isOfLog(log, live))) return false;
   await dropSchema(tx, liveSchema(projection.name));
   await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
+  await publish(tx, projection);
   const { position = null, eventId = null } = reached ?? {};
   const { name, version } = projection;
   await createCheckpoint(tx, { name, version, storeId: log.storeId, position, eventId });

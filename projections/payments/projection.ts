@@ -10,6 +10,7 @@ import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.t
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
+import { funnel } from './funnel.ts';
 import { PAYMENT_COLUMNS, paymentState } from './row.ts';
 
 /** Returns the event's own date, in account time. */
@@ -62,5 +63,5 @@ export const paymentsProjection = aggregateTable({
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
   status: { of: (state) => (exists(state) ? transactionStatus(state) : null), at: happenedAt },
-  derived: [statusCounts, dayCounts, timeToPay],
+  derived: [statusCounts, dayCounts, timeToPay, funnel],
 });

@@ -1,5 +1,6 @@
 import { readModel } from '../engine/readModel.ts';
 import { statsViews } from '../stats/queries.ts';
+import { paymentsForAnalysts } from './analysts.ts';
 import { heldPayments } from './held.ts';
 import { connectionPayments } from './ofConnection.ts';
 import { personalPayments } from './personal.ts';
@@ -8,6 +9,7 @@ import { paymentReads, paymentViews } from './queries.ts';
 
 export const payments = readModel({
   projection: paymentsProjection,
+  analysts: paymentsForAnalysts,
   views: (db) => ({ payments: paymentViews(db), stats: statsViews(db) }),
   operatorsReads: (db) => ({ held: heldPayments(db), personalPayments: personalPayments(db) }),
   reads: ({ reads }, caughtUp) => ({

@@ -64,7 +64,7 @@ const readsPayout = reading(PAYOUT_GROUPS, {
 const IDLE: ReadonlySet<string> = new Set([...readsPayment.unread, ...readsPayout.unread]);
 
 const TABLES = (schema: string) => `
-    CREATE TABLE ${schema}.payments (payment_id text COLLATE "C" PRIMARY KEY, connection_id text COLLATE "C" NOT NULL,
+    CREATE TABLE ${schema}.payment_connections (payment_id text COLLATE "C" PRIMARY KEY, connection_id text COLLATE "C" NOT NULL,
       account_id text COLLATE "C" NOT NULL, txid text COLLATE "C" NOT NULL, end_to_end_id text COLLATE "C");
     CREATE TABLE ${schema}.movements (reference text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL,
       connection_id text COLLATE "C" NOT NULL, account_id text COLLATE "C" NOT NULL, payment_id text COLLATE "C",
@@ -77,11 +77,11 @@ const TABLES = (schema: string) => `
 
 export const providerMovementsProjection: Projection<'providerMovements'> = {
   name: 'providerMovements',
-  version: 1,
+  version: 2,
   categories: ['payment', 'payout'],
   skips: ({ type }) => IDLE.has(type),
   tables: [
-    { name: 'payments', key: ['payment_id'] },
+    { name: 'payment_connections', key: ['payment_id'] },
     { name: 'movements', key: ['reference', 'kind', 'connection_id'] },
     { name: 'days', key: ['connection_id', 'day', 'kind'] },
   ],
@@ -324,26 +324,26 @@ const write = async (schema: string, batch: Batch, tx: Sql): Promise<void> => {
     batch.payments,
     ['payment_id', 'connection_id', 'account_id', 'txid'],
     (rows) =>
-      `INSERT INTO ${schema}.payments (payment_id, connection_id, account_id, txid) SELECT * FROM ${rows} v ON CONFLICT (payment_id) DO NOTHING`,
+      `INSERT INTO ${schema}.payment_connections (payment_id, connection_id, account_id, txid) SELECT * FROM ${rows} v ON CONFLICT (payment_id) DO NOTHING`,
   );
   await run(
     [...new Map(batch.rerouted.map((row) => [row.payment_id, row])).values()],
     ['payment_id', 'connection_id'],
     (rows) =>
-      `UPDATE ${schema}.payments p SET connection_id = v.connection_id FROM ${rows} v WHERE p.payment_id = v.payment_id`,
+      `UPDATE ${schema}.payment_connections p SET connection_id = v.connection_id FROM ${rows} v WHERE p.payment_id = v.payment_id`,
   );
   await run(
     batch.settled,
     ['payment_id', 'end_to_end_id'],
     (rows) =>
-      `UPDATE ${schema}.payments p SET end_to_end_id = v.end_to_end_id FROM ${rows} v WHERE p.payment_id = v.payment_id`,
+      `UPDATE ${schema}.payment_connections p SET end_to_end_id = v.end_to_end_id FROM ${rows} v WHERE p.payment_id = v.payment_id`,
   );
   const names = ['reference', 'kind', 'connection_id', 'account_id', 'payment_id', 'end_to_end_id'] as const;
   await run(batch.movements, [...names, 'amount', 'at', 'day', 'ordinal'], (rows) =>
     counted(`INSERT INTO ${schema}.movements AS m (${columns})
       SELECT v.reference, v.kind, coalesce(v.connection_id, p.connection_id), v.account_id, v.payment_id,
         coalesce(v.end_to_end_id, CASE v.kind WHEN 'returned' THEN p.end_to_end_id END), v.amount, v.at, v.day, v.ordinal
-      FROM ${rows} v LEFT JOIN ${schema}.payments p ON p.payment_id = v.payment_id
+      FROM ${rows} v LEFT JOIN ${schema}.payment_connections p ON p.payment_id = v.payment_id
       WHERE coalesce(v.connection_id, p.connection_id) IS NOT NULL ON CONFLICT (reference, kind, connection_id) DO NOTHING`),
   );
   await run(

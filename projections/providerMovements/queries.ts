@@ -94,7 +94,7 @@ const NAMED = (
     coalesce(f.txid, p.txid) AS txid, coalesce(f.payment_id, r.payment_id) AS payment_id, f.expected, f.found
   FROM (${found}) f
   LEFT JOIN ${SCHEMA}.movements r ON f.moved = 'returned' AND r.connection_id = $1 AND r.kind = 'received' AND r.reference = f.end_to_end_id
-  LEFT JOIN ${SCHEMA}.payments p ON p.payment_id = coalesce(f.payment_id, r.payment_id)
+  LEFT JOIN ${SCHEMA}.payment_connections p ON p.payment_id = coalesce(f.payment_id, r.payment_id)
   ORDER BY f.at, f.moved, f.reference`;
 
 /** `[$2, $3]` is a period. The days limit the scan of the index. */

@@ -10,7 +10,7 @@ import type { Projection } from '../engine/projection.ts';
 
 const connections = aggregateTable({
   name: 'providers',
-  version: 1,
+  version: 2,
   aggregate: PROVIDER_CONNECTION,
   table: 'connections',
   columns: [
@@ -19,7 +19,7 @@ const connections = aggregateTable({
   indexes: [],
 });
 
-const OWNED = ['payments', 'payouts'] as const;
+const OWNED = ['payment_owners', 'payout_owners'] as const;
 
 /** Returns the connection to which the event gives its payment or payout, or null. */
 const ownerOf = (
@@ -29,15 +29,15 @@ const ownerOf = (
   if (isOf(logged, PAYMENT)) {
     const { event } = logged;
     const owner = event.type === 'ChargeCreated' || event.type === 'ChargeRerouted' ? event.data.connectionId : null;
-    return owner === null ? null : { table: 'payments', owner };
+    return owner === null ? null : { table: 'payment_owners', owner };
   }
   if (!isOf(logged, PAYOUT) || logged.event.type !== 'PayoutRequested') return null;
   const { connectionId: owner } = logged.event.data;
-  return owner === null ? null : { table: 'payouts', owner };
+  return owner === null ? null : { table: 'payout_owners', owner };
 };
 
 const writeOwners = async (schema: string, events: readonly LoggedEvent[], tx: Sql): Promise<void> => {
-  const owners = { payments: new Map<string, ConnectionId>(), payouts: new Map<string, ConnectionId>() };
+  const owners = { payment_owners: new Map<string, ConnectionId>(), payout_owners: new Map<string, ConnectionId>() };
   for (const logged of events) {
     const owned = ownerOf(logged);
     if (owned !== null) owners[owned.table].set(logged.subject, owned.owner);
@@ -56,8 +56,8 @@ export const providersProjection: Projection<'providers'> = {
   categories: ['providerConnection', 'payment', 'payout'],
   tables: [...connections.tables, ...OWNED.map((name) => ({ name, key: ['id'] }))],
   ddl: (schema) => `${connections.ddl(schema)}
-    CREATE TABLE ${schema}.payments (id text COLLATE "C" PRIMARY KEY, connection_id text COLLATE "C" NOT NULL);
-    CREATE TABLE ${schema}.payouts (id text COLLATE "C" PRIMARY KEY, connection_id text COLLATE "C" NOT NULL);`,
+    CREATE TABLE ${schema}.payment_owners (id text COLLATE "C" PRIMARY KEY, connection_id text COLLATE "C" NOT NULL);
+    CREATE TABLE ${schema}.payout_owners (id text COLLATE "C" PRIMARY KEY, connection_id text COLLATE "C" NOT NULL);`,
   writer: (schema) => {
     const ofConnections = connections.writer(schema);
     return {

@@ -15,8 +15,8 @@ const OPEN_WORK = `
     UNION ALL SELECT 'payout', id FROM rm_payouts.requested WHERE awaits_since IS NOT NULL
   ) open
   JOIN (
-    SELECT 'payment' AS kind, id, connection_id FROM rm_providers.payments
-    UNION ALL SELECT 'payout', id, connection_id FROM rm_providers.payouts
+    SELECT 'payment' AS kind, id, connection_id FROM rm_providers.payment_owners
+    UNION ALL SELECT 'payout', id, connection_id FROM rm_providers.payout_owners
   ) owner USING (kind, id)
   GROUP BY owner.connection_id`;
 

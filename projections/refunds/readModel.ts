@@ -8,6 +8,7 @@ import type { RefundState } from '../../domain/refund/refund.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { readModel } from '../engine/readModel.ts';
 import { paymentOf, selectPayment } from '../payments/row.ts';
+import { refundsForAnalysts } from './analysts.ts';
 import { refundsProjection } from './projection.ts';
 
 /** The payment's row, and the statuses of its refunds by id; null if no refund was started. */
@@ -53,4 +54,8 @@ const refundViews = (db: Sql): RefundViews => ({
   find: (tenant, id) => findRefund(db, tenant, id),
 });
 
-export const refunds = readModel({ projection: refundsProjection, views: (db) => ({ refunds: refundViews(db) }) });
+export const refunds = readModel({
+  projection: refundsProjection,
+  analysts: refundsForAnalysts,
+  views: (db) => ({ refunds: refundViews(db) }),
+});

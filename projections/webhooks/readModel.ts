@@ -1,4 +1,5 @@
 import { readModel } from '../engine/readModel.ts';
+import { deliveriesForAnalysts } from './analysts.ts';
 import { deadLetterReads } from './deadLetters.ts';
 import { expiredDeliveries } from './expiry.ts';
 import { deliveryViews } from './lists.ts';
@@ -14,6 +15,7 @@ export const webhookEndpoints = readModel({
 
 export const webhookDeliveries = readModel({
   projection: webhookDeliveriesProjection,
+  analysts: deliveriesForAnalysts,
   views: (db) => ({ deliveries: deliveryViews(db) }),
   operatorsReads: (db) => ({ deadLetters: deadLetterReads(db) }),
   reads: ({ reads, derived, store }) => ({

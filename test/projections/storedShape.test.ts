@@ -28,6 +28,10 @@ describe('what a read model stores', () => {
       const kept = JSON.parse(readFileSync(fileOf(projection.name, projection.version), 'utf8')) as StoredShape;
       expect(storedShape(projection), HOW_TO_CHANGE).to.deep.equal(kept);
     });
+  it('has tables whose names no other read model has, so that all fit into one schema (engine/asOf.ts)', () => {
+    const names = PROJECTIONS.flatMap(({ tables }) => tables.map(({ name }) => name));
+    expect(names.filter((name, n) => names.indexOf(name) !== n)).to.deep.equal([]);
+  });
   it('has another shape when a state has one field more, less, or of another kind', () => {
     const [projection] = PROJECTIONS.filter(({ name }) => name === 'webhookEndpoints');
     const [rows] = projection?.aggregates ?? [];

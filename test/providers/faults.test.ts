@@ -33,8 +33,8 @@ const FAULTS: readonly Fault[] = FAULT_KINDS.flatMap((kind) =>
   (['before', 'after'] as const).map((when) => ({ kind, when })),
 );
 
-/** 422 is a refusal, so that the charge fails. */
-const PASSING = FAULTS.filter(({ kind }) => kind !== '422');
+/** 422 without an effect is a refusal, so that the charge fails. */
+const PASSING = FAULTS.filter(({ kind, when }) => kind !== '422' || when === 'after');
 const PAYEE = '99991111140';
 
 describe('live mode while the institution fails', () => {

@@ -5,7 +5,7 @@ import type { Timestamp } from '../../../domain/kernel/time.ts';
 export type Pdf = InstanceType<typeof PDFDocument>;
 
 /** Lengths are PDF points (1/72 inch). */
-const PAGE_WIDTH = 595.28;
+export const PAGE_WIDTH = 595.28;
 export const PAGE_HEIGHT = 841.89;
 export const MARGIN = 56;
 export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN;

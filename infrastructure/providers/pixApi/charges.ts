@@ -59,9 +59,7 @@ export class Charges {
       chave: terms.pixKey,
       ...noteWire(request),
     });
-    // Some institutions refuse to repeat a txid instead of returning the charge.
-    if (reply.kind === 'refused' && reply.status === 409) return this.#outcomeOfFind(request);
-    return this.#outcomeOf(reply, request);
+    return reply.kind === 'refused' ? this.#afterRefusal(reply, request) : this.#outcomeOf(reply, request);
   }
 
   async prolong(request: InstrumentRequest): Promise<InstrumentOutcome> {
@@ -110,9 +108,14 @@ export class Charges {
     return reply.kind === 'ok' && ofTxid(reply.body, txid) ? { kind: 'known', value: reply.body } : UNKNOWN;
   }
 
-  async #outcomeOfFind(request: InstrumentRequest): Promise<InstrumentOutcome> {
+  /**
+   * Some institutions refuse to repeat a txid instead of returning the charge, and a proxy on the way may have sent the request twice. So
+   * the charge is looked for before the refusal counts: another connection would make a second payable code.
+   */
+  async #afterRefusal(refusal: Reply, request: InstrumentRequest): Promise<InstrumentOutcome> {
     const found = await this.find(request);
-    return found.kind === 'known' && found.value !== null ? { kind: 'issued', issued: found.value } : UNKNOWN;
+    const isMade = found.kind === 'known' && found.value !== null;
+    return isMade ? { kind: 'issued', issued: found.value } : this.#outcomeOf(refusal, request);
   }
 
   #call(method: Call['method'], txid: string, body?: object): Promise<Reply> {

@@ -5,7 +5,7 @@ import type { Breaker } from './breaker.ts';
 import type { PixApiNeeds } from './needs.ts';
 import type { Preset } from './presets/preset.ts';
 import { parseJson } from './reading.ts';
-import { isApiError, type ProviderRefusal, refusalOf, withoutSecrets } from './refusal.ts';
+import { isApiError, type ProviderRefusal, refusalOf } from './refusal.ts';
 import type { Tokens } from './token.ts';
 import type { HttpResult, Transport } from './transport.ts';
 
@@ -105,8 +105,8 @@ export class PixClient {
     if (result.kind === 'lost') return { kind: 'unknown', why: result.why };
     const { status, headers, text } = result;
     if (status >= 200 && status < 300) return { kind: 'ok', body: parseJson(text) };
-    const body = parseJson(text === null ? null : withoutSecrets(text, [...this.#needs.secrets, token]));
-    const refusal = refusalOf(result, body);
+    const body = parseJson(text);
+    const refusal = refusalOf(result, body, [...this.#needs.secrets, token]);
     const { absentCodes } = this.#needs.preset;
     if (absentCodes.includes(refusal.code) || (status === 404 && isApiError(body)))
       return { kind: 'absent', ...refusal };

@@ -12,9 +12,11 @@ export interface ProviderRefusal {
 const REASON_MAX = 300;
 const CODE = /^[\w.-]{1,64}$/;
 
-/** Returns the text without the secrets, which an institution may repeat in an error. */
-export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
+/** An institution may repeat secrets in an error, as they are or as a form sends them. */
+const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets
+    .flatMap((secret) => [secret, new URLSearchParams([['', secret]]).toString().slice(1)])
+    .reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
 
 /** Digits of a CPF, CNPJ or phone, with or without punctuation. */
 const LONG_NUMBER = /\d(?:[\s./-]?\d){7,}/g;
@@ -25,13 +27,22 @@ const oneLine = (text: string): string =>
     .replaceAll(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ')
     .trim();
 
-/** Returns the refusal. The values of `violacoes` are left out, because they repeat the request, and long numbers are masked. */
-export const refusalOf = ({ status }: { readonly status: number }, body: unknown): ProviderRefusal => {
-  const type = textAt(body, 'type')?.split('/').at(-1);
-  const code = [type, textAt(body, 'nome'), textAt(body, 'error')].find((text) => text && CODE.test(text));
-  const parts = ['title', 'detail', 'mensagem', 'message', 'error_description'].flatMap(
-    (name) => textAt(body, name) ?? [],
-  );
+/**
+ * Returns the refusal without the secrets. The values of `violacoes` are left out, because they repeat the request, and long numbers are
+ * masked.
+ */
+export const refusalOf = (
+  { status }: { readonly status: number },
+  body: unknown,
+  secrets: readonly string[],
+): ProviderRefusal => {
+  const shown = (name: string): readonly string[] => {
+    const text = textAt(body, name);
+    return text === null ? [] : [withoutSecrets(text, secrets)];
+  };
+  const type = shown('type').flatMap((text) => text.split('/').at(-1) ?? []);
+  const code = [...type, ...shown('nome'), ...shown('error')].find((text) => CODE.test(text));
+  const parts = ['title', 'detail', 'mensagem', 'message', 'error_description'].flatMap(shown);
   const text = [...new Set(parts.map(oneLine))].join(' ').replaceAll(LONG_NUMBER, '***');
   const reason = text.length > REASON_MAX ? `${text.slice(0, REASON_MAX - 1)}…`.toWellFormed() : text;
   return {

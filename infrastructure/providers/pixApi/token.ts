@@ -3,7 +3,7 @@ import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
 import type { Preset } from './presets/preset.ts';
 import { at, countOf, parseJson, textAt } from './reading.ts';
-import { refusalOf, withoutSecrets } from './refusal.ts';
+import { refusalOf } from './refusal.ts';
 import type { HttpRequest, HttpResult, Transport } from './transport.ts';
 
 interface Token {
@@ -69,8 +69,8 @@ export class Tokens {
     if (result.kind !== 'answered') return { kind: 'noToken', why: result.why };
     const body = parseJson(result.text);
     if (result.status !== 200 && result.status !== 201) {
-      const { reason } = refusalOf(result, body);
-      return { kind: 'noToken', why: withoutSecrets(reason, [this.#needs.clientSecret]) };
+      const { reason } = refusalOf(result, body, [this.#needs.clientSecret, this.#basic]);
+      return { kind: 'noToken', why: reason };
     }
     const value = textAt(body, 'access_token');
     // A token with other characters could break out of the header.
@@ -88,6 +88,11 @@ export class Tokens {
     return token;
   }
 
+  get #basic(): string {
+    const { terms, clientSecret } = this.#needs;
+    return Buffer.from(`${terms.clientId}:${clientSecret}`).toString('base64');
+  }
+
   #request(scope: string): HttpRequest {
     const { terms, clientSecret, preset } = this.#needs;
     const { credentials, body } = preset.token;
@@ -96,14 +101,13 @@ export class Tokens {
       ...(scope !== '' && { scope }),
       ...(credentials === 'body' && { client_id: terms.clientId, client_secret: clientSecret }),
     };
-    const basic = Buffer.from(`${terms.clientId}:${clientSecret}`).toString('base64');
     return {
       method: 'POST',
       url: terms.tokenUrl,
       headers: {
         accept: 'application/json',
         'content-type': body === 'json' ? 'application/json' : 'application/x-www-form-urlencoded',
-        ...(credentials === 'basic' && { authorization: `Basic ${basic}` }),
+        ...(credentials === 'basic' && { authorization: `Basic ${this.#basic}` }),
       },
       body: body === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString(),
     };

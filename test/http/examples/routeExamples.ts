@@ -133,6 +133,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   getPaymentMetrics: { live: 200 },
   getBalance: { live: 200 },
   listWallets: { live: 200 },
+  getStatement: { path: () => '/v1/statements/2026-01', live: 200 },
   registerWebhookEndpoint: { body: { url: URL, events: ['*'] }, live: 201 },
   listWebhookEndpoints: { live: 200 },
   deleteWebhookEndpoint: {

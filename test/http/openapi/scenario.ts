@@ -352,6 +352,7 @@ export const playStory = async (): Promise<Recorded> => {
     await tellLive(story, gateway, () => institution as StoryInstitution, NOON);
     await story.ask('getBalance');
     await story.ask('listWallets');
+    await story.ask('getStatement', { month: '2026-11', query: '?format=csv' });
     await story.ask('getPaymentStats');
     await story.ask('getPaymentMetrics');
     await story.ask('getSandboxClock');

@@ -23,6 +23,7 @@ export class Story {
       readonly name?: string;
       readonly stream?: string;
       readonly callback?: string;
+      readonly month?: string;
       readonly query?: string;
       readonly body?: Body;
       readonly key?: string;
@@ -34,7 +35,7 @@ export class Story {
     const route = API_ROUTES.find((each) => each.operationId === operationId);
     if (route === undefined) throw new Error(`no operation ${operationId}`);
     const { id = '', evidenceId = '', keyId = '', name = '', stream = '', callback = '', query = '' } = parts;
-    const { body, key, token, image } = parts;
+    const { body, key, token, image, month = '' } = parts;
     const options: CallOptions = {
       headers: {
         'x-request-id': `example-${operationId}`,
@@ -53,7 +54,8 @@ export class Story {
         .replace('{keyId}', keyId)
         .replace('{name}', name)
         .replace('{stream}', stream)
-        .replace('{callback}', callback) + query,
+        .replace('{callback}', callback)
+        .replace('{month}', month) + query,
       options,
     );
     expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201, 202, 204]);

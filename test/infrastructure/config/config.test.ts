@@ -35,6 +35,7 @@ const DEFAULTS: Config = {
   apiKey: null,
   secretsKey: null,
   secretsKeyFallbacks: [],
+  audit: { isPublic: false, witnesses: [], anchors: [], inWebhooks: false },
 };
 const S3 = { bucket: 'files', prefix: '', region: null, endpoint: null };
 const SECRETS_KEY = KEY.toString('base64');

@@ -204,7 +204,7 @@ describe('access to embedded PostgreSQL', () => {
         {
           rolname: 'quita',
           rolsuper: false,
-          rolcreaterole: false,
+          rolcreaterole: true, // for analysts (ADR 0016)
           rolcreatedb: false,
           rolreplication: false,
           rolbypassrls: false,
@@ -224,13 +224,28 @@ describe('access to embedded PostgreSQL', () => {
         expect(await codeOf(query(connectionString, forbidden)), forbidden).to.equal('42501');
     });
 
+    it('may take advisory locks and create large objects, unlike the roles that it creates', async () => {
+      const { connectionString } = await t.start();
+      const calls = [
+        'SELECT pg_advisory_lock(1)',
+        'SELECT pg_try_advisory_xact_lock_shared(1, 2)',
+        'SELECT lo_create(0)',
+        `SELECT lo_from_bytea(0, 'x')`,
+      ];
+      for (const call of calls) expect(await codeOf(query(connectionString, call)), call).to.equal('done');
+      await query(connectionString, `CREATE ROLE someone LOGIN PASSWORD 'a password'`);
+      const someone = Object.assign(new URL(connectionString), { username: 'someone', password: 'a password' });
+      for (const call of calls) expect(await codeOf(query(someone.href, call)), call).to.equal('42501');
+      expect(await codeOf(query(someone.href, 'SELECT 1'))).to.equal('done');
+    });
+
     it('alone is let in, with its password, to its own database', async () => {
       const { connectionString } = await t.start();
       const variant = (change: Partial<Pick<URL, 'username' | 'password' | 'pathname'>>): Promise<string> =>
         codeOf(query(Object.assign(new URL(connectionString), change).href, 'SELECT 1'));
       expect(await variant({})).to.equal('done');
       expect(await variant({ password: 'wrong' })).to.equal('28P01');
-      expect(await variant({ username: 'postgres' })).to.equal('28000');
+      expect(await variant({ username: 'postgres' })).to.equal('28P01');
       expect(await variant({ pathname: '/postgres' })).to.equal('28000');
       expect(await variant({ pathname: '/template1' })).to.equal('28000');
     });

@@ -33,7 +33,9 @@ describe('the migrations', () => {
     '0018_provider_connections': '01ec625b88c59dce',
     '0019_provider_callbacks': '7df07b5d1e962a75',
     '0020_reconciliation_findings': 'b062656b37c29986',
-    '0024_data_keys': '03d76b8f3cbe8357',
+    '0021_audit_log': '10252998810a5131',
+    '0022_analytics': 'a83703cf2c60b3cc',
+    '0024_data_keys': '591f9b9275fa89c3',
     '0025_retention': '4dd9dfd3510d1c00',
   };
 

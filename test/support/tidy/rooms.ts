@@ -38,7 +38,10 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
     ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [
       `infrastructure/${folder}`,
       {
-        ours: ['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/', 'docs/receivers/'],
+        ours: [
+          ...['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/'],
+          ...['docs/receivers/', 'docs/auditors/'],
+        ],
         packages: null,
       },
     ]),

@@ -164,7 +164,7 @@ describe('provider connections before operators', () => {
     expect(cancelled.status, cancelled.text).to.equal(503);
     expect(calls()).to.deep.equal(before);
     expect(await gateway.services.platform.connectionProblems()).to.deep.equal([
-      `${id} (Banco) is disabled while 1 payments or payouts wait for it: provider enable or drain`,
+      `${id} (Banco) is disabled, and payments or payouts wait for it (1): provider enable or drain`,
     ]);
   });
 

@@ -465,6 +465,26 @@ describe('tokens of the API Pix adapter', () => {
     expect(refusal).to.equal('Bearer *** {"webhookUrl":"https://quita.example/providers/x/***"}');
   });
 
+  it('shows no part of a secret that a token request carried, in whatever form the institution repeats it', async () => {
+    const secret = `segredo 12345678/"x"${'y'.repeat(40)}`;
+    const repeats: readonly (readonly [preset: string, body: (headers: string, body: string) => object])[] = [
+      ['generic', (authorization) => ({ title: authorization })],
+      // The end of a long reason is cut off, and long numbers are masked: after the secrets.
+      ['generic', () => ({ title: `${'t'.repeat(280)}${secret}` })],
+      ['inter', (_, body) => ({ detail: body })],
+      ['generic', () => ({ error: secret, title: secret })],
+    ];
+    for (const [preset, bodyOf] of repeats) {
+      institution.token = ({ headers, body }) => ({ status: 400, body: bodyOf(headers.authorization ?? '', body) });
+      const { provider, warnings } = connect({ preset }, { clientSecret: secret });
+      await provider.issue(requestOf());
+      const said = JSON.stringify(warnings);
+      expect(said).to.include('***');
+      for (const part of ['segredo', 'yyyy', Buffer.from(secret).toString('base64').slice(8, 40)])
+        expect(said).to.not.include(part);
+    }
+  });
+
   it('logs no secrets and no documents', async () => {
     const echo = { title: `segredo ${SECRET}`, detail: 'CPF 12345678909', status: 401 };
     const error_description = `bad credentials: ${SECRET}`;

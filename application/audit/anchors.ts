@@ -1,0 +1,79 @@
+// Sends checkpoints to places outside, so that nobody can rewrite the log and sign it again unnoticed (ADR 0015).
+import { hash } from 'node:crypto';
+import { isEmailAddress } from '../../domain/kernel/email.ts';
+import { addMillis, fromMillis, MINUTE_MS } from '../../domain/kernel/time.ts';
+import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
+import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
+import type { MailSender } from '../ports/mail.ts';
+import type { Clock } from '../ports/system.ts';
+import type { WebhookSender } from '../ports/webhookSender.ts';
+
+export interface AnchorNeeds {
+  readonly auditTree: Pick<AuditTree, 'latest'>;
+  readonly auditAnchors: AuditAnchors;
+  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
+  readonly auditClock: Clock;
+  /** Refuses private addresses, and URLs without TLS. */
+  readonly sender: Pick<WebhookSender, 'send'>;
+  readonly mail: Pick<MailSender, 'send'>;
+}
+
+/** An anchor gets a checkpoint at most this often. */
+const SEND_EVERY_MS = MINUTE_MS;
+/** Pause after the first failure; it doubles with each further one. */
+const RETRY_MS = MINUTE_MS;
+const RETRY_MS_MAX = 60 * MINUTE_MS;
+
+const MAILTO = /^mailto:/;
+const addressIn = (anchor: string): string | null => {
+  const address = anchor.replace(MAILTO, '');
+  return isEmailAddress(address) ? address : null;
+};
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** Throws with a message for operators. */
+const send = async (needs: AnchorNeeds, anchor: string, { size, note }: SignedCheckpoint): Promise<void> => {
+  const to = addressIn(anchor);
+  if (to !== null) {
+    const [origin = ''] = note.split('\n');
+    const text = `Keep this checkpoint. With it you can prove later whether the log was changed.\n\n${note}`;
+    const id = `audit-${hash('sha256', `${anchor}\n${note}`, 'hex').slice(0, 32)}`;
+    const html = `<p>Keep this checkpoint. With it you can prove later whether the log was changed.</p><pre>${escaped(note)}</pre>`;
+    return await needs.mail.send({ id, to, subject: `Checkpoint ${size} of ${origin}`, text, html });
+  }
+  if (!/^https?:/.test(anchor)) return await needs.auditAnchors.append(anchor, note);
+  const headers = { 'content-type': 'text/plain; charset=utf-8' };
+  const outcome = await needs.sender.send({ url: anchor, headers, body: note, mode: 'live', account: 'audit' });
+  if (!outcome.ok) throw new Error(outcome.error ?? 'connection');
+};
+
+const isDue = ({ size, sentAt, retryAt }: AnchorState, latest: SignedCheckpoint, nowMs: number): boolean => {
+  const now = fromMillis(nowMs);
+  return (
+    latest.size > size &&
+    (retryAt === null || retryAt <= now) &&
+    (sentAt === null || addMillis(sentAt, SEND_EVERY_MS) <= now)
+  );
+};
+
+/** Sends the latest checkpoint to every anchor that lacks it, at most once a minute. A failure delays only this anchor. */
+export const sendToAnchors = async (needs: AnchorNeeds): Promise<void> => {
+  const { auditTree, auditAnchors, auditSettings, auditClock } = needs;
+  if (auditSettings.anchors.length === 0) return;
+  const latest = await auditTree.latest();
+  if (latest === null) return;
+  const states = await auditAnchors.states(auditSettings.anchors);
+  const due = states.filter((state) => isDue(state, latest, auditClock.now()));
+  await Promise.all(
+    due.map(async ({ anchor, failures }) => {
+      try {
+        await send(needs, anchor, latest);
+        await auditAnchors.received(anchor, latest.size);
+      } catch (error) {
+        const pauseMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX);
+        await auditAnchors.failed(anchor, (error as Error).message, fromMillis(auditClock.now() + pauseMs));
+      }
+    }),
+  );
+};

@@ -1,0 +1,82 @@
+// Operators' use cases for the audit log: its status, its keys and auditors' tokens.
+import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
+import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
+import type { AuditKeys } from '../ports/auditKeys.ts';
+import type { AuditTree } from '../ports/auditTree.ts';
+import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
+import type { Clock } from '../ports/system.ts';
+import { type KeyPeriod, keyPeriods, originOf } from './auditLog.ts';
+import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
+import { EMPTY_ROOT } from './merkleTree.ts';
+import { entriesAfter } from './treeReader.ts';
+
+export interface OperateAuditNeeds extends AuditorNeeds {
+  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly auditTree: AuditTree;
+  readonly auditKeys: AuditKeys;
+  readonly auditAnchors: AuditAnchors;
+  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
+  readonly auditClock: Clock;
+  readonly auditOrigin: string;
+}
+
+export interface AuditStatus {
+  readonly origin: string;
+  readonly size: number;
+  /** Base64. */
+  readonly root: string;
+  /** Why sealing stopped, or null. */
+  readonly stopped: string | null;
+  /** Age of the oldest event that is not sealed, in seconds; 0 if all are; null if the log can't be read from there. */
+  readonly lagSeconds: number | null;
+  /** The latest signed checkpoint; null before the first one. */
+  readonly checkpoint: { readonly size: number; readonly signedAt: Timestamp } | null;
+  readonly keys: readonly KeyPeriod[];
+  readonly anchors: readonly AnchorState[];
+}
+
+type LagNeeds = Pick<OperateAuditNeeds, 'store' | 'auditTree' | 'auditClock'>;
+
+/** Returns the age in seconds of the first entry after a position; 0 if there is none, null if the log doesn't have the position. */
+const ageOfNext = async ({ store, auditClock }: LagNeeds, position: Position | null): Promise<number | null> => {
+  try {
+    const [next] = await entriesAfter(store, position, 1);
+    return next === undefined ? 0 : secondsBetween(next.recordedAt as Timestamp, fromMillis(auditClock.now()));
+  } catch (error) {
+    if (error instanceof UnknownPosition || error instanceof RangeError) return null;
+    throw error;
+  }
+};
+
+/** Returns the age in seconds of the oldest event that is not sealed; 0 if all are; null if the log can't be read from there. */
+export const sealingLag = async (needs: LagNeeds): Promise<number | null> =>
+  await ageOfNext(needs, (await needs.auditTree.find())?.position ?? null);
+
+const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<AuditStatus> => {
+  const { auditTree, auditAnchors, auditSettings } = needs;
+  const tree = await auditTree.find();
+  const latest = await auditTree.latest();
+  const origin = await originOf(needs);
+  return {
+    origin,
+    size: tree?.size ?? 0,
+    root: (tree?.root ?? EMPTY_ROOT).toString('base64'),
+    stopped: tree?.stopped ?? null,
+    lagSeconds: await ageOfNext(needs, tree?.position ?? null),
+    checkpoint: latest && { size: latest.size, signedAt: latest.signedAt },
+    keys: await keyPeriods(needs, origin),
+    anchors: await auditAnchors.states(auditSettings.anchors),
+  };
+};
+
+export const operateAudit = (needs: OperateAuditNeeds) => ({
+  auditStatus: auditStatus(needs),
+  /** Creates a key that signs all further checkpoints. Returns all keys, oldest first. */
+  rotateAuditKey: async (): Promise<readonly KeyPeriod[]> => {
+    await needs.auditKeys.rotate();
+    return await keyPeriods(needs, await originOf(needs));
+  },
+  issueAuditToken: issueAuditToken(needs),
+  listAuditTokens: () => needs.auditTokens.list(),
+  revokeAuditToken: revokeAuditToken(needs),
+});

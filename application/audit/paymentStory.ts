@@ -1,0 +1,189 @@
+// Tells the story of a payment: its events and those of its refunds and disputes, who caused them, their postings, the provider's calls and
+// the webhooks with their attempts.
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { ACCOUNT_WORDS, AGGREGATES, type EventOf } from '../../domain/aggregates.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
+import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
+import type { LedgerAccount } from '../../domain/kernel/journal.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { type Words, wordsOf } from '../../domain/presentation/eventWords.ts';
+import { REFUND } from '../../domain/refund/refund.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
+import type { RecordedEvent } from '../ports/eventStore.ts';
+import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
+import type { PaymentTraces } from '../ports/paymentTraces.ts';
+import { metadataIn } from './entry.ts';
+
+export interface StoryNeeds extends EventLog {
+  readonly paymentTraces: PaymentTraces;
+}
+
+/** One line of a ledger entry. */
+export interface ToldPosting {
+  readonly account: LedgerAccount;
+  readonly currency: string;
+  /** Signed minor units; credit is positive. */
+  readonly amount: number;
+  readonly what: string;
+}
+
+export interface Chapter {
+  readonly at: string;
+  readonly words: Words;
+}
+export interface EventChapter extends Chapter {
+  readonly kind: 'event';
+  readonly stream: StreamName;
+  readonly revision: number;
+  readonly type: string;
+  readonly actor: string;
+  readonly requestId: string | null;
+  /** The event, request or object that led to it. `<stream>@<revision>` if it is an event of this story. */
+  readonly cause: string;
+  readonly postings: readonly ToldPosting[];
+  /** The message and the endpoint, if the event is an attempt to deliver a webhook. `endpointId` null: the payment's own URL. */
+  readonly webhook?: { readonly eventType: string; readonly endpointId: string | null };
+}
+/** The provider called Quita. */
+export interface NotificationChapter extends Chapter {
+  readonly kind: 'notification';
+  readonly reference: string;
+  readonly outcome: string | null;
+}
+
+export interface PaymentStory {
+  readonly paymentId: string;
+  readonly accountId: string;
+  readonly mode: string;
+  /** In the order in which Quita recorded it. */
+  readonly chapters: readonly (EventChapter | NotificationChapter)[];
+  /** Messages that no attempt has been made for yet. */
+  readonly waiting: readonly { readonly eventType: string; readonly endpointId: string | null }[];
+}
+
+interface Told {
+  readonly recorded: RecordedEvent;
+  /** null: this version can't read the event. */
+  readonly logged: LoggedEvent | null;
+}
+
+const read = async ({ store, codec }: EventLog, stream: StreamName): Promise<readonly Told[]> => {
+  const recorded: RecordedEvent[] = [];
+  for await (const event of store.readStream(stream)) recorded.push(event);
+  const decoded = await codec.decode(recorded);
+  return recorded.map((one, n) => {
+    const logged = decoded[n];
+    return { recorded: one, logged: logged === undefined || logged instanceof UnreadableEvent ? null : logged };
+  });
+};
+
+/** Returns the stream that an event of a payment begins, if it begins one. */
+const begunBy = (event: EventOf['payment']): StreamName | null => {
+  switch (event.type) {
+    case 'TransactionRefundReserved':
+      return REFUND.stream(event.data.refundId);
+    case 'TransactionHeldPayoutRequested':
+      return REFUND.stream(event.data.payoutId);
+    case 'TransactionDisputeOpened':
+      return MED_CASE.stream(event.data.caseId);
+    default:
+      return null;
+  }
+};
+
+/** Returns the streams of a payment: its own, and those of its refunds and disputes. */
+export const streamsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly StreamName[]> => {
+  const own = PAYMENT.stream(id);
+  const events = await read(log, own);
+  const begun = events.flatMap(({ logged }) => (logged && begunBy(logged.event as EventOf['payment'])) ?? []);
+  return [...new Set([own, ...begun])];
+};
+
+const POSTINGS: ReadonlyMap<string, AnyAggregate['postings']> = new Map(
+  (AGGREGATES as readonly AnyAggregate[]).map(({ category, postings }) => [category, postings]),
+);
+
+const postingsOf = ({ category, event }: LoggedEvent): readonly ToldPosting[] =>
+  (POSTINGS.get(category)?.entryOf(event)?.postings ?? []).map(({ account, currency, amount }) => ({
+    account,
+    currency,
+    amount,
+    what: ACCOUNT_WORDS[account][amount > 0 ? 0 : 1],
+  }));
+
+const UNKNOWN: Pick<EventMetadata, 'actor' | 'requestId' | 'causationId'> = {
+  actor: 'unknown',
+  requestId: null,
+  causationId: 'unknown',
+};
+const UNREADABLE: Words = { en: 'This version can’t read the event.' };
+
+const chapterOf =
+  (placeOfId: ReadonlyMap<string, string>) =>
+  ({ recorded, logged }: Told): EventChapter => {
+    const { stream, revision, type, recordedAt: at } = recorded;
+    const { actor, requestId, causationId } = metadataIn(recorded) ?? UNKNOWN;
+    return {
+      kind: 'event',
+      at,
+      stream,
+      revision,
+      type,
+      words: (logged && wordsOf(logged.event)) ?? UNREADABLE,
+      actor,
+      requestId,
+      cause: placeOfId.get(causationId) ?? causationId,
+      postings: logged === null ? [] : postingsOf(logged),
+    };
+  };
+
+const KNOWN_OUTCOMES: { readonly [outcome: string]: string } = {
+  settled: 'the provider’s records confirm it',
+  not_confirmed: 'the provider’s records do not confirm it',
+};
+
+/** Returns the story of a payment, or null if it does not exist. */
+export const tellPayment =
+  ({ paymentTraces, ...log }: StoryNeeds) =>
+  async (id: PaymentId): Promise<PaymentStory | null> => {
+    const streams = await streamsOfPayment(log, id);
+    const events = (await Promise.all(streams.map((stream) => read(log, stream)))).flat();
+    const tenant = events[0] && metadataIn(events[0].recorded);
+    if (!tenant) return null;
+    const { account: accountId, mode } = tenant;
+    const placeOfId = new Map(events.map(({ recorded: one }) => [one.id, `${one.stream}@${one.revision}`]));
+    const deliveries = await paymentTraces.deliveries({ accountId, mode }, id);
+    const attempts = await Promise.all(deliveries.map((one) => read(log, WEBHOOK_DELIVERY.stream(one.id))));
+    const webhookOf = (n: number) => {
+      const { eventType, endpointId } = deliveries[n] as (typeof deliveries)[number];
+      return { eventType, endpointId: endpointId && WEBHOOK_ENDPOINT.idPrefix + endpointId };
+    };
+    const notifications = (await paymentTraces.notifications({ accountId, mode }, id)).map(
+      ({ kind, reference, receivedAt: at, outcome }): NotificationChapter => ({
+        kind: 'notification',
+        at,
+        reference,
+        outcome,
+        words: {
+          en: `The provider reported a ${kind} (${reference})${outcome === null ? ', not handled yet' : `; ${KNOWN_OUTCOMES[outcome] ?? outcome}`}.`,
+        },
+      }),
+    );
+    const chapters = [
+      ...notifications,
+      ...events.map(chapterOf(placeOfId)),
+      ...attempts.flatMap((told, n) =>
+        told.map(chapterOf(placeOfId)).map((chapter) => ({ ...chapter, webhook: webhookOf(n) })),
+      ),
+    ];
+    return {
+      paymentId: PAYMENT.idPrefix + id,
+      accountId: ACCOUNT.idPrefix + accountId,
+      mode,
+      chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+      waiting: deliveries.flatMap((_, n) => (attempts[n]?.length === 0 ? [webhookOf(n)] : [])),
+    };
+  };

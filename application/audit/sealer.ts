@@ -1,0 +1,206 @@
+// Seals the event log: appends a leaf for each event to the tree, in commit order, and signs checkpoints of it (ADR 0015).
+import type { AuditKeys } from '../ports/auditKeys.ts';
+import type { AuditTree, StoredTile, StoredTree } from '../ports/auditTree.ts';
+import { type EventStore, type Position, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
+import type { Stopwatch } from '../ports/system.ts';
+import { checkpointText } from './checkpoint.ts';
+import { isEntry, leafOf } from './entry.ts';
+import { EMPTY_ROOT } from './merkleTree.ts';
+import { signed, writeNote } from './signedNote.ts';
+import { EMPTY_EDGE, edgeRoot, extended, TILE_WIDTH, type TreeEdge } from './tiles.ts';
+import { edgeAt, entriesOfTile, LogDiffers } from './treeReader.ts';
+
+export interface AuditAlerts {
+  /** Sealing stopped, because the event log no longer is what was sealed. */
+  stopped(reason: string): void;
+  /** The event log is again what was sealed. */
+  resumed(): void;
+}
+
+export interface SealerNeeds {
+  readonly store: Pick<EventStore, 'subscribe' | 'storeId'>;
+  readonly auditTree: AuditTree;
+  readonly auditKeys: Pick<AuditKeys, 'signer'>;
+  readonly auditAlerts: AuditAlerts;
+  /** The origin of a new tree: the URL of the log without its scheme. */
+  readonly auditOrigin: string;
+  readonly stopwatch: Stopwatch;
+}
+
+/** Events per batch: a few milliseconds of hashing, so that requests don't wait. */
+const BATCH_EVENTS = 100;
+/** Leaves that wait in memory for the next transaction. */
+const PENDING_MAX = 16 * TILE_WIDTH;
+/** A new checkpoint is signed at most this often. */
+const SIGN_EVERY_MS = 5_000;
+/** Without a call of `seal` for this long, another process leads. */
+const LEADS_MS = 5_000;
+/** How often a stopped sealer checks the log again. */
+const CHECK_EVERY_MS = 60_000;
+
+/** Returns the position of each full tile's last leaf. `first`: the index of the first position's leaf. */
+const positionOfTile = (positions: readonly Position[], first: number, index: number): Position =>
+  positions[(index + 1) * TILE_WIDTH - 1 - first] as Position;
+
+/** The stored tree as this process extends it, and leaves that are not stored yet. */
+class GrowingTree {
+  stored: Pick<StoredTree, 'size' | 'root' | 'position'>;
+  readonly origin: string;
+  #edge: TreeEdge;
+  #leaves: Buffer[] = [];
+  #positions: Position[] = [];
+
+  constructor(stored: StoredTree, edge: TreeEdge) {
+    this.stored = stored;
+    this.origin = stored.origin;
+    this.#edge = edge;
+  }
+
+  get pending(): number {
+    return this.#leaves.length;
+  }
+
+  add(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      if (!isEntry(event)) continue;
+      this.#leaves.push(leafOf(event));
+      this.#positions.push(event.position);
+    }
+  }
+
+  /** Stores the waiting leaves. Returns false if another process was faster; then this tree is obsolete. */
+  async store(tree: Pick<AuditTree, 'grow'>): Promise<boolean> {
+    const [leaves, positions] = [this.#leaves, this.#positions];
+    if (leaves.length === 0) return true;
+    [this.#leaves, this.#positions] = [[], []];
+    const { size } = this.#edge;
+    const { edge, full } = extended(this.#edge, Buffer.concat(leaves));
+    const to = { size: edge.size, root: edgeRoot(edge), position: positions.at(-1) as Position };
+    const tiles = full.map(
+      (tile): StoredTile => ({
+        ...tile,
+        position: tile.level === 0 ? positionOfTile(positions, size, tile.index) : null,
+      }),
+    );
+    if (!(await tree.grow(this.stored, to, tiles))) return false;
+    [this.stored, this.#edge] = [to, edge];
+    return true;
+  }
+}
+
+/** Loads the tree, and checks the entries of its last tile against the log. Throws LogDiffers, UnknownPosition. */
+const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
+  const { auditTree, auditOrigin: origin, store } = needs;
+  const empty = { origin, storeId: store.storeId, root: EMPTY_ROOT };
+  const stored = (await auditTree.find()) ?? (await auditTree.begin(empty));
+  if (stored.storeId !== store.storeId)
+    throw new LogDiffers(`event store ${stored.storeId} was sealed, but this one is ${store.storeId}`);
+  if (stored.size === 0) return new GrowingTree(stored, EMPTY_EDGE);
+  const index = Math.floor((stored.size - 1) / TILE_WIDTH);
+  const from = index * TILE_WIDTH;
+  const entries = await entriesOfTile(needs, { index, width: stored.size - from });
+  const { edge } = extended(await edgeAt(needs, from), Buffer.concat(entries.map(leafOf)));
+  if (!edgeRoot(edge).equals(stored.root))
+    throw new LogDiffers(`entries ${from} to ${stored.size - 1} of the event log are not those that were sealed`);
+  return new GrowingTree(stored, edge);
+};
+
+export class Sealer {
+  readonly #needs: SealerNeeds;
+  #tree: GrowingTree | null = null;
+  /** Ends the subscription of the tree. */
+  #following = new AbortController();
+  #failure: unknown = null;
+  /** Of the tree's transactions and checks. Only one runs at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #calledAtMs = Number.NEGATIVE_INFINITY;
+  #signed: { readonly size: number; readonly atMs: number } = { size: 0, atMs: Number.NEGATIVE_INFINITY };
+  #checkAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(needs: SealerNeeds) {
+    this.#needs = needs;
+  }
+
+  /**
+   * Stores what was hashed since the last call, and signs a checkpoint if one is due. The first call begins to follow the log; without
+   * further calls that ends. If the log differs from what was sealed, it stops until the log is the same again.
+   */
+  async seal(): Promise<void> {
+    const nowMs = this.#needs.stopwatch.elapsedMs();
+    this.#calledAtMs = nowMs;
+    if (nowMs < this.#checkAtMs) return;
+    try {
+      if (this.#failure !== null) throw this.#failure;
+      if (this.#tree === null) await this.#begin();
+      await this.#inTurn(() => this.#store());
+      await this.#inTurn(() => this.#sign());
+    } catch (error) {
+      this.forget();
+      if (!(error instanceof LogDiffers || error instanceof UnknownPosition)) throw error;
+      this.#checkAtMs = nowMs + CHECK_EVERY_MS;
+      const reason = error.message;
+      if (await this.#needs.auditTree.setStopped(reason)) this.#needs.auditAlerts.stopped(reason);
+    }
+  }
+
+  /** Drops the tree in memory, because the log or the leadership may have changed. The next call checks the log again. */
+  forget(): void {
+    this.#following.abort();
+    this.#tree = null;
+    this.#failure = null;
+    this.#checkAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async #begin(): Promise<void> {
+    const { auditTree, auditAlerts } = this.#needs;
+    const tree = await openTree(this.#needs);
+    if (await auditTree.setStopped(null)) auditAlerts.resumed();
+    const latest = await auditTree.latest();
+    this.#signed = { size: latest?.size ?? 0, atMs: Number.NEGATIVE_INFINITY };
+    this.#following = new AbortController();
+    this.#tree = tree;
+    this.#follow(tree, this.#following.signal).catch((error: unknown) => {
+      if (this.#tree === tree) this.#failure = error;
+    });
+  }
+
+  /** Hashes events as they arrive. Returns when the tree is dropped, or when another process leads. */
+  async #follow(tree: GrowingTree, signal: AbortSignal): Promise<void> {
+    const { store, stopwatch } = this.#needs;
+    const after = tree.stored.position;
+    for await (const batch of store.subscribe({ after, categories: null, batchSize: BATCH_EVENTS, signal })) {
+      if (stopwatch.elapsedMs() - this.#calledAtMs > LEADS_MS) break;
+      if (batch.kind !== 'events') continue;
+      tree.add(batch.events);
+      if (tree.pending >= PENDING_MAX) await this.#inTurn(() => this.#store());
+      await stopwatch.pause(0); // lets requests run between two batches
+    }
+    if (this.#tree === tree) this.forget();
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #store(): Promise<void> {
+    const tree = this.#tree;
+    if (tree === null || (await tree.store(this.#needs.auditTree))) return;
+    if (this.#tree === tree) this.forget();
+  }
+
+  async #sign(): Promise<void> {
+    const { auditKeys, auditTree, stopwatch } = this.#needs;
+    if (this.#tree === null) return;
+    const { origin, stored } = this.#tree;
+    const nowMs = stopwatch.elapsedMs();
+    if (stored.size === this.#signed.size || nowMs - this.#signed.atMs < SIGN_EVERY_MS) return;
+    const text = checkpointText({ origin, ...stored });
+    const note = writeNote({ text, signatures: [signed(text, origin, await auditKeys.signer())] });
+    // The signature leaves this process only if the stored tree still is the signed one.
+    if (await auditTree.sign({ size: stored.size, note }, stored.root))
+      this.#signed = { size: stored.size, atMs: nowMs };
+    else this.forget();
+  }
+}

@@ -1,0 +1,53 @@
+// Who may read the audit log, and the places outside that receive its checkpoints.
+import type { Timestamp } from '../../domain/kernel/time.ts';
+
+/** An auditor's token, without its secret. */
+export interface AuditToken {
+  /** The first 16 hex characters of the hash. */
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Timestamp;
+  readonly revokedAt: Timestamp | null;
+}
+
+export interface AuditTokens {
+  /** `hash`: the SHA-256 of the token, 64 hex characters. */
+  add(id: string, name: string, hash: string): Promise<AuditToken>;
+  list(): Promise<readonly AuditToken[]>;
+  /** Returns the token with this hash, or null if it doesn't exist or was revoked. */
+  find(hash: string): Promise<AuditToken | null>;
+  /** Returns the token, also if it was revoked before; null if it doesn't exist. */
+  revoke(id: string): Promise<AuditToken | null>;
+}
+
+/** How far an anchor has got. */
+export interface AnchorState {
+  readonly anchor: string;
+  /** Size of the last checkpoint that it received; 0 if none. */
+  readonly size: number;
+  readonly sentAt: Timestamp | null;
+  readonly failures: number;
+  readonly retryAt: Timestamp | null;
+  readonly error: string | null;
+}
+
+export interface AuditAnchors {
+  /** Returns the states of these anchors, in their order. */
+  states(anchors: readonly string[]): Promise<readonly AnchorState[]>;
+  received(anchor: string, size: number): Promise<void>;
+  failed(anchor: string, error: string, retryAt: Timestamp): Promise<void>;
+  /** Appends a note to a file, durably. */
+  append(path: string, note: string): Promise<void>;
+}
+
+/** Settings of the deployment. */
+export interface AuditSettings {
+  /** Whether everybody may read checkpoints and hash tiles. Entries always need a token. */
+  readonly isPublic: boolean;
+  /** The vkeys of known witnesses. */
+  readonly witnesses: readonly string[];
+  /** File paths, https URLs and email addresses. */
+  readonly anchors: readonly string[];
+  /** Whether webhooks of `charge.paid` carry the latest checkpoint. */
+  readonly inWebhooks: boolean;
+}

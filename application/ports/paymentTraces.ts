@@ -1,0 +1,28 @@
+// What tables know of a payment beside its streams, for its story.
+import type { DeliveryId, EndpointId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+
+/** A webhook delivery about the payment. */
+export interface TracedDelivery {
+  readonly id: DeliveryId;
+  readonly eventType: string;
+  /** null: the payment's own URL. */
+  readonly endpointId: EndpointId | null;
+  readonly scheduledAt: Timestamp;
+}
+
+/** A call of the provider about the payment. */
+export interface TracedNotification {
+  readonly kind: string;
+  /** The provider's id of the payment or the fact. */
+  readonly reference: string;
+  readonly receivedAt: Timestamp;
+  /** null: it is not handled yet. */
+  readonly outcome: string | null;
+}
+
+export interface PaymentTraces {
+  /** Returns the deliveries about the payment, tried or not, oldest first. */
+  deliveries(tenant: Tenant, id: PaymentId): Promise<readonly TracedDelivery[]>;
+  notifications(tenant: Tenant, id: PaymentId): Promise<readonly TracedNotification[]>;
+}

@@ -1,0 +1,199 @@
+// Verifies an audit export of Quita, or proofs of single entries. It needs Node 22 or newer, no packages, and no code of Quita.
+//   node verify.mjs <export> [--key <public key>]… [--checkpoint <file>]…
+//   node verify.mjs --proof <file>… --key <public key>…
+// Prints each fault with the index of the entry in the log, and exits with 1 if there is one, else with 0.
+// Formats: Merkle tree of RFC 6962; tlog-tiles, tlog-checkpoint, signed-note and tlog-proof of c2sp.org.
+import { createPublicKey, hash, verify } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const sha256 = (bytes) => hash('sha256', bytes, 'buffer');
+const leafOf = (latin1) => sha256(Buffer.from(`\0${latin1}`, 'latin1'));
+const nodeOf = (left, right) => sha256(Buffer.concat([Buffer.of(1), left, right], 65));
+const isBase64 = (text) => Buffer.from(text, 'base64').toString('base64') === text;
+const unbase64 = (text) => Buffer.from(isBase64(text) ? text : '', 'base64'); // '' has a wrong length everywhere
+
+/** Reads a public key, `<name>+<id>+<base64>`. Throws if it is malformed. */
+const parseKey = (text) => {
+  const [, name, id, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? [];
+  const typed = unbase64(base64);
+  const expected = sha256(Buffer.concat([Buffer.from(`${name}\n`), typed])).toString('hex', 0, 4);
+  if (typed.length !== 33 || typed[0] !== 1 || id !== expected) throw new Error(`malformed public key: ${text}`);
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: typed.toString('base64url', 1) };
+  return { name, id, key: createPublicKey({ format: 'jwk', key: jwk }) };
+};
+
+/** Returns origin, size and root of a checkpoint, or null unless a trusted key signed it. */
+const openCheckpoint = (note, keys) => {
+  const end = note.lastIndexOf('\n\n') + 1;
+  const [text, signatures] = [note.slice(0, end), note.slice(end + 1)];
+  const [, origin, size, root] = /^(\S+)\n(0|[1-9]\d{0,14})\n(\S{44})\n(?:.+\n)*$/.exec(text) ?? [];
+  if (origin === undefined || !/^(— \S+ \S+\n)+$/.test(signatures)) return null;
+  const verdicts = [...signatures.matchAll(/^— (\S+) (\S+)$/gm)].flatMap(([, name, base64]) => {
+    const signed = unbase64(base64);
+    const trusted = keys.filter((one) => one.name === name && one.id === signed.toString('hex', 0, 4));
+    return trusted.map(({ key }) => name === origin && verify(null, Buffer.from(text), key, signed.subarray(4)));
+  });
+  const isTrusted = verdicts.length > 0 && !verdicts.includes(false);
+  return isTrusted ? { origin, size: Number(size), root: unbase64(root) } : null;
+};
+
+/** Collects faults. Equal faults of neighbouring entries become one. */
+const newFaults = (list = []) => ({
+  list,
+  add: (text, from = null, to = from) => {
+    const last = list.at(-1);
+    if (last?.text === text && last.to === from - 1) last.to = to;
+    else list.push({ text, from, to });
+  },
+});
+const placeOf = ({ from, to }) => (from === to ? `entry ${from}: ` : `entries ${from} to ${to}: `);
+
+/** Yields the lines of a file, a character for each byte. Holds only a part of the file in memory. */
+async function* linesOf(path) {
+  let rest = '';
+  for await (const chunk of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 18 })) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop();
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+/** Returns a function that returns a hash of the tree, if its tile has the right length, and the path of the tile. */
+const tilesIn = (folder, size) => {
+  const latest = []; // of each level
+  return (level, index) => {
+    const tile = Math.floor(index / 256);
+    if (latest[level]?.tile !== tile) {
+      const width = Math.min(256, Math.floor(size / 256 ** level) - tile * 256);
+      const digits = String(tile).padStart(Math.ceil(String(tile).length / 3) * 3, '0');
+      const path = `tile/${level}/${digits.replace(/\d{3}(?=\d)/g, 'x$&/')}${width < 256 ? `.p/${width}` : ''}`;
+      const bytes = existsSync(join(folder, path)) ? readFileSync(join(folder, path)) : null;
+      latest[level] = { tile, path, bytes: bytes?.length === width * 32 ? bytes : null };
+    }
+    const { path, bytes } = latest[level];
+    return { path, hash: bytes?.subarray((index % 256) * 32, (index % 256) * 32 + 32) };
+  };
+};
+
+/** Compares the entries with the leaves of the tree. Returns their number. */
+const checkEntries = async (folder, { account, first, end }, tile, faults) => {
+  let [next, count, revisions] = [first, 0, new Map()];
+  for await (const line of linesOf(join(folder, 'entries.ndjson'))) {
+    const [, entry = '', digits = next] = /^\{"entry":(.*),"index":(0|[1-9]\d{0,14})\}$/.exec(line) ?? [];
+    const index = Number(digits);
+    const isExpected = index >= next && index < end;
+    const isGenuine = isExpected && tile(0, index).hash?.equals(leafOf(entry));
+    const isWhole = isGenuine && (index === next || account !== null);
+    if (index > next && account === null) faults.add('missing', next, Math.min(index, end) - 1);
+    if (!isExpected) faults.add('repeated, out of order or outside the export', index);
+    else if (!isGenuine) faults.add('not as in the tree', index);
+    if (!isWhole) revisions = new Map(); // of each stream since then
+    if (index >= next) [next, count] = [index + 1, count + 1];
+    if (!isGenuine) continue;
+    const { metadata, revision, stream } = JSON.parse(entry);
+    if (account !== null && metadata.account !== account) faults.add('of another account', index);
+    const before = revisions.get(stream) ?? revision - 1;
+    if (revision !== before + 1) faults.add(`revision ${revision} of its stream follows revision ${before}`, index);
+    revisions.set(stream, revision);
+  }
+  if (next < end && account === null) faults.add('missing', next, end - 1);
+  return count;
+};
+
+/** Builds the tree from its leaves and compares it with the tiles above them. Returns its roots at the given sizes. */
+const checkTree = (size, sizes, tile, faults) => {
+  const roots = new Map([[0, sha256('')]]);
+  const left = []; // the whole subtrees to the left of the next leaf, largest first
+  for (let index = 0; index < size; index++) {
+    const { path, hash: leaf } = tile(0, index);
+    if (leaf === undefined) faults.add(`${path} is missing or has a wrong length`, index, size - 1);
+    if (leaf === undefined) break;
+    let [root, leaves] = [leaf, 1];
+    while (left.at(-1)?.leaves === leaves) {
+      root = nodeOf(left.pop().root, root);
+      leaves *= 2;
+      const level = Math.log2(leaves) / 8;
+      if (!Number.isInteger(level)) continue;
+      const above = tile(level, (index + 1) / leaves - 1);
+      if (!above.hash?.equals(root)) faults.add(`${above.path} differs from the leaves`, index + 1 - leaves, index);
+    }
+    left.push({ leaves, root });
+    const joined = (right, one) => (right === null ? one.root : nodeOf(one.root, right));
+    if (sizes.has(index + 1)) roots.set(index + 1, left.reduceRight(joined, null));
+  }
+  return roots;
+};
+
+/** Verifies an export. Without keys, trusts those that the export names. Returns the faults and what was verified. */
+export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {}) => {
+  const [faults, signed] = [newFaults(), []];
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+  const { format, origin, first, end, size } = manifest;
+  if (format !== 'quita-audit-export/1' || !(0 <= first && first <= end && end <= size && size < 2 ** 48))
+    throw new Error('manifest.json is not of an audit export');
+  const named = manifest.keys.map(parseKey);
+  const trusted = keys.length === 0 ? named : keys.map(parseKey);
+  const own = readdirSync(join(folder, 'checkpoints')).map((name) => join(folder, 'checkpoints', name));
+  for (const file of [...own.toSorted(), ...checkpoints]) {
+    const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
+    if (checkpoint?.origin === origin) signed.push({ ...checkpoint, by: Number(checkpoints.includes(file)) });
+    else faults.add(`checkpoint ${basename(file)} is not signed by a trusted key of ${origin}`);
+  }
+  const tile = tilesIn(folder, size);
+  const count = await checkEntries(folder, manifest, tile, faults);
+  const roots = checkTree(size, new Set(signed.map((one) => one.size)), tile, faults);
+  const proven = [0, 0]; // by the export's own checkpoints, and by the given ones
+  const wasBad = [false, false];
+  for (const { size: signedSize, root, by } of signed.toSorted((one, other) => one.size - other.size)) {
+    const isGood = roots.get(signedSize)?.equals(root) ?? false;
+    if (isGood) proven[by] = signedSize;
+    else if (signedSize > size) faults.add('missing from the tree', size, signedSize - 1);
+    else if (!wasBad[by]) faults.add(`not as signed in checkpoint ${signedSize}`, proven[by], signedSize - 1);
+    wasBad[by] = !isGood;
+  }
+  if (Math.max(...proven) < end) faults.add('covered by no trusted checkpoint', Math.max(...proven), end - 1);
+  const summary = `${count} entries from index ${first} to ${end - 1} of ${origin}, in the tree of size ${size}`;
+  return { faults: faults.list.map((one) => (one.from === null ? '' : placeOf(one)) + one.text), summary };
+};
+
+/** Returns the root that an inclusion proof leads to (RFC 6962, 2.1.1). */
+const provenRoot = (leaf, index, size, path) => {
+  const [sibling, rest] = [path.at(-1), path.slice(0, -1)];
+  if (size < 2 || sibling === undefined) return index === 0 && size === 1 && sibling === undefined ? leaf : sha256('');
+  const middle = 2 ** Math.floor(Math.log2(size - 1));
+  if (index < middle) return nodeOf(provenRoot(leaf, index, middle, rest), sibling);
+  return nodeOf(sibling, provenRoot(leaf, index - middle, size - middle, rest));
+};
+
+/** Verifies the proof that an entry is in the tree. Throws if it is not one. */
+export const verifyProof = async (file, keys) => {
+  const form = /^c2sp\.org\/tlog-proof@v1\nextra (\S+)\nindex (0|[1-9]\d{0,14})\n((?:\S{44}\n)*)\n([\s\S]+)$/;
+  const [, extra, index, path, note] = form.exec(readFileSync(file, 'utf8')) ?? [];
+  if (index === undefined) throw new Error('malformed proof');
+  const checkpoint = openCheckpoint(note, keys.map(parseKey));
+  if (checkpoint === null) throw new Error('a checkpoint of a trusted key is missing');
+  const [entry, hashes] = [unbase64(extra), path.split('\n').slice(0, -1).map(unbase64)];
+  const found = provenRoot(leafOf(entry.toString('latin1')), Number(index), checkpoint.size, hashes);
+  if (!found.equals(checkpoint.root)) throw new Error(`entry ${index} is not in the tree that was signed`);
+  return { faults: [], summary: `entry ${index} of ${checkpoint.origin}, tree of size ${checkpoint.size}: ${entry}` };
+};
+
+const main = async () => {
+  const any = { type: 'string', multiple: true, default: [] };
+  const options = { key: any, checkpoint: any, proof: any };
+  const { values, positionals: folders } = parseArgs({ allowPositionals: true, options });
+  const { key: keys, checkpoint: checkpoints, proof: proofs } = values;
+  if (folders.length + proofs.length === 0) throw new Error('name an export or --proof <file>');
+  if (keys.length === 0) console.log('warning: trusts the public keys that the export names; better pass --key');
+  for (const one of [...folders, ...proofs]) {
+    const result = proofs.includes(one) ? verifyProof(one, keys) : verifyExport(one, { keys, checkpoints });
+    const { faults, summary } = await result.catch(({ message }) => ({ faults: [`${one}: ${message}`] }));
+    console.log(faults.length === 0 ? `verified: ${summary}` : faults.map((text) => `fault: ${text}`).join('\n'));
+    process.exitCode ||= faults.length === 0 ? 0 : 1;
+  }
+};
+if (realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url)) await main();

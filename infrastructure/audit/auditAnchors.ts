@@ -1,0 +1,59 @@
+// How far the anchors of the audit log have got, in PostgreSQL, and anchors that are files.
+import { open } from 'node:fs/promises';
+import type { AnchorState, AuditAnchors } from '../../application/ports/auditAccess.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
+
+interface Row {
+  readonly anchor: string;
+  readonly size: number;
+  readonly sent_ms: number | null;
+  readonly retry_ms: number | null;
+  readonly failures: number;
+  readonly error: string | null;
+}
+const timeOf = (ms: number | null): Timestamp | null => (ms === null ? null : fromMillis(ms));
+const stateOf = ({ anchor, size, sent_ms: sent, retry_ms: retry, failures, error }: Row): AnchorState => ({
+  ...{ anchor, size, failures, error },
+  sentAt: timeOf(sent),
+  retryAt: timeOf(retry),
+});
+
+/** Longest stored error, in characters. */
+const ERROR_LENGTH_MAX = 300;
+
+export const auditAnchors = (db: Sql): AuditAnchors => ({
+  states: async (anchors) => {
+    const text = `SELECT wanted.anchor, coalesce(a.size, 0) AS size, coalesce(a.failures, 0) AS failures, a.error,
+        ${millis('a.sent_at')} AS sent_ms, ${millis('a.retry_at')} AS retry_ms
+      FROM unnest($1::text[]) WITH ORDINALITY wanted(anchor, number) LEFT JOIN audit.anchors a USING (anchor)
+      ORDER BY wanted.number`;
+    return (await db.query<Row>(text, [anchors])).rows.map(stateOf);
+  },
+  received: async (anchor, size) => {
+    await db.query(
+      `INSERT INTO audit.anchors AS a (anchor, size, sent_at) VALUES ($1, $2, now())
+       ON CONFLICT (anchor) DO UPDATE SET size = greatest(a.size, excluded.size), sent_at = now(), retry_at = NULL,
+         failures = 0, error = NULL`,
+      [anchor, size],
+    );
+  },
+  failed: async (anchor, error, retryAt) => {
+    await db.query(
+      `INSERT INTO audit.anchors AS a (anchor, failures, error, retry_at) VALUES ($1, 1, $2, $3)
+       ON CONFLICT (anchor) DO UPDATE SET failures = a.failures + 1, error = excluded.error, retry_at = excluded.retry_at`,
+      [anchor, error.slice(0, ERROR_LENGTH_MAX), retryAt],
+    );
+  },
+  append: async (path, note) => {
+    const file = await open(path, 'a');
+    try {
+      await file.appendFile(note);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  },
+});

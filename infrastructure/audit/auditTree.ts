@@ -1,0 +1,143 @@
+// The Merkle tree of the audit log and its checkpoints in PostgreSQL.
+import type { AuditTree, SignedCheckpoint, StoredTile, StoredTree } from '../../application/ports/auditTree.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
+const PAGE = 500;
+
+interface TreeRow {
+  readonly origin: string;
+  readonly store_id: string;
+  readonly size: number;
+  readonly root: Buffer;
+  readonly position: Position | null;
+  readonly sealed_ms: number;
+  readonly stopped: string | null;
+}
+const TREE = `SELECT origin, store_id, size, root, position, ${millis('sealed_at')} AS sealed_ms, stopped FROM audit.tree`;
+const treeOf = ({ store_id: storeId, sealed_ms: sealedMs, ...tree }: TreeRow): StoredTree => ({
+  ...tree,
+  storeId,
+  sealedAt: fromMillis(sealedMs),
+});
+
+interface CheckpointRow {
+  readonly size: number;
+  readonly note: string;
+  readonly signed_ms: number;
+}
+const CHECKPOINT = `SELECT size, note, ${millis('signed_at')} AS signed_ms FROM audit.checkpoints`;
+const checkpointOf = ({ size, note, signed_ms: signedMs }: CheckpointRow): SignedCheckpoint => ({
+  size,
+  note,
+  signedAt: fromMillis(signedMs),
+});
+
+const find = async (db: Sql): Promise<StoredTree | null> => {
+  const { rows } = await db.query<TreeRow>({ name: 'audit_tree', text: TREE });
+  return rows[0] ? treeOf(rows[0]) : null;
+};
+
+const GROW = {
+  name: 'audit_grow',
+  text: `UPDATE audit.tree SET size = $3, root = $4, position = $5, sealed_at = now()
+    WHERE size = $1 AND root = $2 AND stopped IS NULL`,
+};
+const ADD_TILES = `INSERT INTO audit.tiles (level, index, position, root, hashes)
+  SELECT * FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::bytea[], $5::bytea[])`;
+/** The transaction's connection commits durably, although others of its pool need not: a signature must not outlive its tree. */
+const DURABLY = 'SET LOCAL synchronous_commit = on';
+
+const addTiles = async (tx: Sql, tiles: readonly StoredTile[]): Promise<void> => {
+  if (tiles.length === 0) return;
+  await tx.query(ADD_TILES, [
+    tiles.map(({ level }) => level),
+    tiles.map(({ index }) => index),
+    tiles.map(({ position }) => position),
+    tiles.map(({ root }) => root),
+    tiles.map(({ hashes }) => hashes),
+  ]);
+};
+
+const SIGN = {
+  name: 'audit_sign',
+  text: `INSERT INTO audit.checkpoints (size, note)
+    SELECT $1, $2 FROM audit.tree WHERE size = $1 AND root = $3 AND stopped IS NULL ON CONFLICT DO NOTHING`,
+};
+
+const tiles = (db: Sql): Pick<AuditTree, 'tile' | 'roots'> => ({
+  tile: async (level, index) => {
+    const text = 'SELECT position, root, hashes FROM audit.tiles WHERE level = $1 AND index = $2';
+    const { rows } = await db.query<Pick<StoredTile, 'position' | 'root' | 'hashes'>>(text, [level, index]);
+    return rows[0] ? { level, index, ...rows[0] } : null;
+  },
+  roots: async (level, from, to) => {
+    const text = 'SELECT root FROM audit.tiles WHERE level = $1 AND index >= $2 AND index < $3 ORDER BY index';
+    return Buffer.concat((await db.query<{ root: Buffer }>(text, [level, from, to])).rows.map(({ root }) => root));
+  },
+});
+
+const checkpoints = (
+  db: Sql,
+): Pick<AuditTree, 'latest' | 'checkpoint' | 'checkpoints' | 'thinOut' | 'cosign' | 'cosignatures'> => ({
+  latest: async () => {
+    const { rows } = await db.query<CheckpointRow>(`${CHECKPOINT} ORDER BY size DESC LIMIT 1`);
+    return rows[0] ? checkpointOf(rows[0]) : null;
+  },
+  checkpoint: async (size) => {
+    const { rows } = await db.query<CheckpointRow>(`${CHECKPOINT} WHERE size = $1`, [size]);
+    return rows[0] ? checkpointOf(rows[0]) : null;
+  },
+  checkpoints: async function* (from, to) {
+    const text = `${CHECKPOINT} WHERE signed_at >= $1 AND signed_at < $2 AND size > $3 ORDER BY size LIMIT ${PAGE}`;
+    const read = (last: CheckpointRow | null) => db.query<CheckpointRow>(text, [from, to, last?.size ?? -1]);
+    for await (const page of pagesOf(PAGE, read, (rows) => rows.map(checkpointOf))) yield* page;
+  },
+  thinOut: async () => {
+    await db.query(
+      `DELETE FROM audit.checkpoints c WHERE signed_at < now() - interval '1 day'
+         AND NOT EXISTS (SELECT FROM audit.cosignatures s WHERE s.size = c.size)
+         AND EXISTS (SELECT FROM audit.checkpoints later WHERE later.size > c.size
+           AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour')`,
+    );
+  },
+  cosign: async (size, witness, line) => {
+    await db.query(
+      `INSERT INTO audit.cosignatures (size, witness, line) VALUES ($1, $2, $3)
+       ON CONFLICT (size, witness) DO UPDATE SET line = excluded.line, received_at = now()`,
+      [size, witness, line],
+    );
+  },
+  cosignatures: async (size) => {
+    const text = 'SELECT line FROM audit.cosignatures WHERE size = $1 ORDER BY witness';
+    return (await db.query<{ line: string }>(text, [size])).rows.map(({ line }) => line);
+  },
+});
+
+export const auditTree = (db: SqlPool): AuditTree => ({
+  find: () => find(db),
+  begin: async ({ origin, storeId, root }) => {
+    const text = 'INSERT INTO audit.tree (origin, store_id, root) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
+    await db.query(text, [origin, storeId, root]);
+    return (await find(db)) as StoredTree;
+  },
+  grow: (from, to, full) =>
+    db.transaction(async (tx) => {
+      await tx.query(DURABLY);
+      const values = [from.size, from.root, to.size, to.root, to.position];
+      if ((await tx.query({ ...GROW, values })).rowCount !== 1) return false;
+      await addTiles(tx, full);
+      return true;
+    }),
+  setStopped: async (reason) => {
+    const text = `UPDATE audit.tree SET stopped = $1, stopped_at = CASE WHEN $1 IS NOT NULL THEN now() END
+      WHERE stopped IS DISTINCT FROM $1`;
+    return (await db.query(text, [reason])).rowCount > 0;
+  },
+  sign: async ({ size, note }, root) => (await db.query({ ...SIGN, values: [size, note, root] })).rowCount === 1,
+  ...tiles(db),
+  ...checkpoints(db),
+});

@@ -1,0 +1,145 @@
+// Queries for monthly statements: balances from the sums of days, movements from the entries of the ledger.
+
+import { pagesOf } from '../../application/ports/pagesOf.ts';
+import type { StatementViews } from '../../application/ports/readModels/statements.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
+import { type LedgerAccount, MERCHANT_ACCOUNTS, type MerchantSums, NO_MONEY } from '../../domain/kernel/journal.ts';
+import { add, type Minor, toMinor, ZERO } from '../../domain/kernel/money.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+import {
+  type DaySums,
+  type EntryAmounts,
+  type KindSums,
+  type Movement,
+  movementAmounts,
+  movementOf,
+  type StatementMonth,
+  sumsOfKinds,
+} from '../../domain/presentation/statement.ts';
+import { walletHash } from './projection.ts';
+
+/** Small pages, because other requests wait while one is rendered: 500 take about 3 ms. */
+const PAGE = 500;
+
+interface EntryRow {
+  readonly stream: string;
+  readonly revision: number;
+  readonly at_ms: number;
+  /** Lists of equal length, separated by commas. */
+  readonly accounts: string;
+  readonly amounts: string;
+}
+
+const amountsOf = (accounts: string, amounts: string): EntryAmounts['amounts'] => {
+  const values = amounts.split(',');
+  const sums: { [Account in LedgerAccount]?: Minor } = {};
+  for (const [n, account] of (accounts.split(',') as LedgerAccount[]).entries())
+    sums[account] = add(sums[account] ?? ZERO, toMinor(Number(values[n])));
+  return sums;
+};
+
+/** Entries of a tenant ($1, $2) and currency ($3) from $4 to $5 that change the merchant's money. */
+const ENTRIES = `FROM rm_wallet.entries e WHERE ${walletHash('account_id', 'mode', 'currency')} = ${walletHash('$1::text', '$2::text', '$3::text')}
+  AND account_id = $1 AND mode = $2 AND currency = $3 AND at >= $4::timestamptz AND at <= $5::timestamptz
+  AND ledger_accounts && '{${MERCHANT_ACCOUNTS}}'::rm_wallet.ledger_account[]`;
+
+const bounds = ({ accountId, mode }: Tenant, currency: string, { from, to }: StatementMonth) => [
+  accountId,
+  mode,
+  currency,
+  from,
+  to,
+];
+
+const readPage = (
+  db: Sql,
+  tenant: Tenant,
+  currency: string,
+  month: StatementMonth,
+  limit: number,
+  last: EntryRow | null,
+) => {
+  const from = last === null ? month.from : fromMillis(last.at_ms);
+  return db.query<EntryRow>({
+    name: 'statement_page',
+    text: `SELECT stream, revision, (date_part('epoch', at) * 1000)::bigint AS at_ms,
+        array_to_string(ledger_accounts, ',') AS accounts, array_to_string(amounts, ',') AS amounts
+      ${ENTRIES} AND (at, stream, revision) > ($4::timestamptz, $6::text, $7::integer) ORDER BY at, stream, revision LIMIT $8`,
+    values: [...bounds(tenant, currency, { ...month, from }), last?.stream ?? '', last?.revision ?? -1, limit],
+  });
+};
+
+const movementsOf = (rows: readonly EntryRow[]): readonly Movement[] =>
+  rows.map(({ stream, revision, at_ms: ms, accounts, amounts }) =>
+    movementOf(stream, revision, fromMillis(ms), amountsOf(accounts, amounts)),
+  );
+
+const opening = async (db: Sql, { accountId, mode }: Tenant, currency: string, { firstDay }: StatementMonth) => {
+  const { rows } = await db.query<MerchantSums>(
+    `SELECT sum(available)::bigint AS available, sum(pending)::bigint AS pending, sum(retained)::bigint AS retained
+     FROM rm_wallet.merchant_days WHERE account_id = $1 AND mode = $2 AND currency = $3 AND day < $4 HAVING count(*) > 0`,
+    [accountId, mode, currency, firstDay],
+  );
+  return rows[0] ?? NO_MONEY;
+};
+
+const days = async (db: Sql, { accountId, mode }: Tenant, currency: string, { firstDay, lastDay }: StatementMonth) => {
+  const { rows } = await db.query<DaySums>(
+    `SELECT day, available, pending, retained, movements FROM rm_wallet.merchant_days
+     WHERE account_id = $1 AND mode = $2 AND currency = $3 AND day BETWEEN $4 AND $5 ORDER BY day`,
+    [accountId, mode, currency, firstDay, lastDay],
+  );
+  return rows;
+};
+
+/** Most postings of an entry that can be added up; the product's have at most 4. More fail, because their amounts are missing. */
+const POSTINGS_MAX = 8;
+const SUMS = Array.from({ length: POSTINGS_MAX }, (_, n) => `sum(amounts[${n + 1}])`);
+
+interface ShapeRow {
+  readonly category: string;
+  readonly accounts: string;
+  readonly amounts: string;
+  readonly movements: number;
+}
+
+/**
+ * Adds up entries that post to the same accounts in the same direction, which are of one kind. The sums by place need no sort: 0.8 s for
+ * 300,000 entries, compared with 11 s for sums of the expanded postings.
+ */
+const kinds = async (
+  db: Sql,
+  tenant: Tenant,
+  currency: string,
+  month: StatementMonth,
+): Promise<readonly KindSums[]> => {
+  const { rows } = await db.query<ShapeRow>(
+    `SELECT split_part(stream, '-', 1) AS category, array_to_string(ledger_accounts, ',') AS accounts, count(*) AS movements,
+       array_to_string(ARRAY[${SUMS}], ',') AS amounts
+     ${ENTRIES} GROUP BY split_part(stream, '-', 1), ledger_accounts, amounts[1] < 0`,
+    bounds(tenant, currency, month),
+  );
+  return sumsOfKinds(
+    rows.map(({ category, movements, accounts, amounts }) => ({
+      movements,
+      ...movementAmounts({ category, amounts: amountsOf(accounts, amounts) }),
+    })),
+  );
+};
+
+export const statementViews = (pool: SqlPool): StatementViews => ({
+  opening: (tenant, currency, month) => opening(pool, tenant, currency, month),
+  movements: (tenant, currency, month) =>
+    pagesOf(PAGE, (last: EntryRow | null) => readPage(pool, tenant, currency, month, PAGE, last), movementsOf),
+  summary: (tenant, currency, month, movementsMax) =>
+    pool.transaction(async (tx) => {
+      const { rows } = await readPage(tx, tenant, currency, month, movementsMax + 1, null);
+      return {
+        opening: await opening(tx, tenant, currency, month),
+        days: await days(tx, tenant, currency, month),
+        kinds: await kinds(tx, tenant, currency, month),
+        movements: rows.length > movementsMax ? null : movementsOf(rows),
+      };
+    }, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+});

@@ -1,0 +1,210 @@
+// Two event stores and the stored tree of the audit log, and sealers on them as processes have them.
+import { expect } from 'chai';
+import { readCheckpoint } from '../../../application/audit/checkpoint.ts';
+import { isEntry, leafOf } from '../../../application/audit/entry.ts';
+import { rootOf } from '../../../application/audit/merkleTree.ts';
+import { Sealer, type SealerNeeds } from '../../../application/audit/sealer.ts';
+import { noteKeyOf, readNote, signersOf } from '../../../application/audit/signedNote.ts';
+import type { AuditTree, SignedCheckpoint } from '../../../application/ports/auditTree.ts';
+import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
+import { fromMillis } from '../../../domain/kernel/time.ts';
+import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
+import { auditTree } from '../../../infrastructure/audit/auditTree.ts';
+import type { MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
+import { systemStopwatch } from '../../../infrastructure/system/system.ts';
+import { loseFacts } from '../../support/lostFacts.ts';
+import { type Direction, MovingWorld, sourceAndTarget } from '../logMigration/support.ts';
+
+export const ORIGIN = 'pay.example.com/audit/log';
+export const KEYRING = new SecretsKeyring([Buffer.alloc(32, 7)]);
+
+/** Returns the leaves of a log in commit order. */
+export const leavesOf = async (store: EventStore): Promise<readonly Buffer[]> => {
+  const leaves: Buffer[] = [];
+  for await (const batch of store.subscribe({ after: null, categories: null, signal: new AbortController().signal })) {
+    if (batch.kind === 'events') leaves.push(...batch.events.filter(isEntry).map(leafOf));
+    if (batch.kind === 'caughtUp') break;
+  }
+  return leaves;
+};
+
+/** A store that tells when its subscriptions have processed a position. */
+export class WatchedStore {
+  readonly storeId: string;
+  readonly store: EventStore;
+  #seen: Position | null = null;
+  #waiting: { readonly at: Position; readonly resolve: () => void }[] = [];
+
+  constructor(store: EventStore) {
+    this.store = store;
+    this.storeId = store.storeId;
+  }
+
+  async *subscribe(options: Parameters<EventStore['subscribe']>[0]): ReturnType<EventStore['subscribe']> {
+    this.#seen = null;
+    for await (const batch of this.store.subscribe(options)) {
+      yield batch;
+      if (batch.position !== null) this.#saw(batch.position); // the consumer asks for the next one
+    }
+  }
+
+  /** Resolves when a subscription has processed the log's head. */
+  async reachedHead(): Promise<void> {
+    const at = await this.store.head();
+    if (at === null || (this.#seen !== null && this.#seen >= at)) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ at, resolve }));
+  }
+
+  #saw(position: Position): void {
+    this.#seen = position;
+    for (const { resolve } of this.#waiting.filter(({ at }) => at <= position)) resolve();
+    this.#waiting = this.#waiting.filter(({ at }) => at > position);
+  }
+}
+
+/** A sealer as a process has one. */
+export class TestSealer {
+  readonly sealer: Sealer;
+  readonly #store: WatchedStore;
+  readonly #world: AuditWorld;
+
+  constructor(world: AuditWorld, store: EventStore, more: Partial<SealerNeeds>) {
+    this.#world = world;
+    this.#store = new WatchedStore(store);
+    this.sealer = new Sealer({ ...world.needs, store: this.#store, ...more });
+  }
+
+  /** Hashes all events. */
+  async hash(): Promise<void> {
+    await this.sealer.seal();
+    await this.#store.reachedHead();
+  }
+
+  /** Stores and signs what was hashed. */
+  async sign(): Promise<void> {
+    this.#world.aheadMs += 4_000; // the pause between two checkpoints is over, and this process still leads
+    await this.sealer.seal();
+    this.#world.aheadMs += 4_000;
+    await this.sealer.seal();
+  }
+
+  async sealAll(): Promise<void> {
+    await this.hash();
+    await this.sign();
+  }
+}
+
+export class AuditWorld {
+  readonly moving: MovingWorld;
+  readonly pool: PgPool;
+  readonly tree: AuditTree;
+  /** What sealers reported. */
+  readonly alerts: string[] = [];
+  /** Milliseconds that the sealers' clock is ahead. */
+  aheadMs = 0;
+
+  private constructor(moving: MovingWorld) {
+    this.moving = moving;
+    const { connectionString } = moving.database;
+    this.pool = new PgPool(connectionConfig(connectionString, 'quita test'), 4, () => undefined);
+    this.tree = auditTree(this.pool);
+  }
+
+  static async open(): Promise<AuditWorld> {
+    return new AuditWorld(await MovingWorld.open());
+  }
+
+  async reset(): Promise<void> {
+    await this.moving.reset();
+    await this.pool.query(
+      'TRUNCATE audit.tree, audit.tiles, audit.checkpoints, audit.cosignatures, audit.keys, audit.anchors',
+    );
+    this.alerts.length = 0;
+    this.aheadMs = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.pool.close();
+    await this.moving.close();
+  }
+
+  log(direction: Direction): Promise<MigratableLog> {
+    return this.moving.with(async (logs) => sourceAndTarget(direction, logs)[0]);
+  }
+
+  get needs(): Omit<SealerNeeds, 'store'> {
+    return {
+      auditTree: this.tree,
+      auditKeys: auditKeys(this.pool, async () => KEYRING),
+      auditAlerts: {
+        stopped: (reason) => this.alerts.push(reason),
+        resumed: () => this.alerts.push('resumed'),
+      },
+      auditOrigin: ORIGIN,
+      stopwatch: { ...systemStopwatch, elapsedMs: () => systemStopwatch.elapsedMs() + this.aheadMs },
+    };
+  }
+
+  /** Returns a sealer like that of another process. */
+  sealer(store: EventStore, more: Partial<SealerNeeds> = {}): TestSealer {
+    return new TestSealer(this, store, more);
+  }
+
+  /** Returns the log with only its first events, opened anew. */
+  async shortened(direction: Direction, events: number): Promise<EventStore> {
+    const { store } = await this.log(direction);
+    const positions: Position[] = [];
+    for await (const batch of store.subscribe({
+      after: null,
+      categories: null,
+      signal: new AbortController().signal,
+    })) {
+      if (batch.kind === 'events') positions.push(...batch.events.map(({ position }) => position));
+      if (batch.kind === 'caughtUp') break;
+    }
+    const last = positions[events - 1] as Position;
+    await this.moving.leave();
+    if (direction === 'from') await this.moving.server.restore(last);
+    else await loseFacts(this.pool, 'DELETE FROM event_store.events WHERE position > $1', [Number(last)]);
+    return (await this.log(direction)).store;
+  }
+
+  async signedCheckpoints(): Promise<readonly SignedCheckpoint[]> {
+    const all: SignedCheckpoint[] = [];
+    for await (const one of this.tree.checkpoints(fromMillis(0), fromMillis(Date.now() + 60_000))) all.push(one);
+    return all;
+  }
+
+  async signedSizes(): Promise<readonly number[]> {
+    return (await this.signedCheckpoints()).map(({ size }) => size);
+  }
+
+  async keyIdsOfSignatures(): Promise<readonly string[]> {
+    return (await this.signedCheckpoints()).map(({ note }) => readNote(note)!.signatures[0]!.id.toString('hex'));
+  }
+
+  async size(): Promise<number> {
+    return (await this.tree.find())?.size ?? 0;
+  }
+
+  /** Every checkpoint is signed, and has the root of the log's first leaves. */
+  async expectSound(store: EventStore): Promise<void> {
+    const leaves = await leavesOf(store);
+    const keys = (await auditKeys(this.pool, async () => KEYRING).list()).map(({ publicKey }) =>
+      noteKeyOf(ORIGIN, publicKey),
+    );
+    const all = await this.signedCheckpoints();
+    for (const { size, note } of all) {
+      const read = readNote(note)!;
+      expect(signersOf(read, keys), `checkpoint ${size}`).to.have.length(1);
+      expect(readCheckpoint(read.text)).to.deep.equal({
+        origin: ORIGIN,
+        size,
+        root: rootOf(Buffer.concat(leaves.slice(0, size))),
+      });
+    }
+    expect(all).not.to.have.length(0);
+  }
+}

@@ -1,0 +1,237 @@
+// Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (ADR 0015).
+import { expect } from 'chai';
+import { EMPTY_EDGE, edgeRoot, extended, type Tile, tiledRangeHashes } from '../../../application/audit/tiles.ts';
+import { tileHashes } from '../../../application/audit/treeReader.ts';
+import type { AuditTree } from '../../../application/ports/auditTree.ts';
+import type { EventStore } from '../../../application/ports/eventStore.ts';
+import type { StreamName } from '../../../domain/kernel/ids.ts';
+import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
+import { loseFacts } from '../../support/lostFacts.ts';
+import { AuditWorld, KEYRING, leavesOf } from './auditWorld.ts';
+
+const DELIVERY = 'webhookDelivery-d1' as StreamName;
+const deliver = (store: EventStore, revision: number) =>
+  store.append(DELIVERY, revision - 1, [
+    {
+      id: `00000000-0000-8000-a000-00000000000${revision}`,
+      type: 'WebhookDeliverySucceeded',
+      data: '{}',
+      metadata: '{}',
+    },
+  ]);
+
+describe('the sealer', () => {
+  let world: AuditWorld;
+  before(async () => {
+    world = await AuditWorld.open();
+  });
+  beforeEach(() => world.reset());
+  after(() => world.close());
+
+  for (const [name, direction] of [
+    ['PostgreSQL', 'to'],
+    ['EventStoreDB', 'from'],
+  ] as const)
+    describe(`with the log in ${name}`, () => {
+      const fill = async (from: number, to: number): Promise<EventStore> => {
+        const log = await world.log(direction);
+        await world.moving.fill(log, from, to);
+        return log.store;
+      };
+
+      it('appends a leaf for each event in commit order, and signs the tree', async () => {
+        const store = await fill(0, 20);
+        const sealer = world.sealer(store);
+        await sealer.sealAll();
+        await fill(20, 25);
+        await sealer.sealAll();
+        expect(await world.signedSizes()).to.deep.equal([20, 25]);
+        await world.expectSound(store);
+      });
+
+      it('twice, signs nothing new', async () => {
+        const store = await fill(0, 5);
+        const sealer = world.sealer(store);
+        await sealer.sealAll();
+        const first = await world.tree.latest();
+        await sealer.sealAll();
+        await world.sealer(store).sealAll();
+        expect(await world.tree.latest()).to.deep.equal(first);
+        expect(await world.signedSizes()).to.deep.equal([5]);
+      });
+
+      it('passes over deliveries', async () => {
+        const store = await fill(0, 3);
+        await deliver(store, 0);
+        await fill(3, 5);
+        await deliver(store, 1);
+        const sealer = world.sealer(store);
+        await sealer.sealAll();
+        expect(await world.signedSizes()).to.deep.equal([5]);
+        await world.expectSound(store);
+        await world.sealer(store).sealAll(); // begins at the last leaf, before a delivery
+        expect(world.alerts).to.deep.equal([]);
+      });
+
+      it('stores full tiles, and every tile can be read, before and after a restart', async () => {
+        const store = await fill(0, 300);
+        await world.sealer(store).sealAll();
+        await fill(300, 530);
+        await world.sealer(store).sealAll();
+        await world.expectSound(store);
+        const { rows } = await world.pool.query<{ level: number; index: number }>(
+          'SELECT level, index FROM audit.tiles ORDER BY level, index',
+        );
+        expect(rows).to.deep.equal([
+          { level: 0, index: 0 },
+          { level: 0, index: 1 },
+        ]);
+        const leaves = Buffer.concat(await leavesOf(store));
+        const readTile = (tile: Tile) => tileHashes({ store, auditTree: world.tree }, tile);
+        for (const size of [1, 256, 257, 300, 512, 530])
+          expect(await tiledRangeHashes(readTile, size)(0, size), String(size)).to.deep.equal(
+            edgeRoot(extended(EMPTY_EDGE, leaves.subarray(0, size * 32)).edge),
+          );
+      });
+
+      it('killed between append and commit, goes on from what was stored', async () => {
+        const store = await fill(0, 10);
+        await world.sealer(store).sealAll();
+        await fill(10, 20);
+        await world.sealer(store).hash(); // and then it ends
+        expect(await world.size()).to.equal(10);
+        await world.sealer(store).sealAll();
+        expect(await world.signedSizes()).to.deep.equal([10, 20]);
+        await world.expectSound(store);
+      });
+
+      it('frozen with hashed events, and revived after another has sealed, adds nothing twice', async () => {
+        const store = await fill(0, 10);
+        const frozen = world.sealer(store);
+        await frozen.hash();
+        const other = world.sealer(store);
+        await fill(10, 14);
+        await other.sealAll();
+        await frozen.sign();
+        expect(await world.size()).to.equal(14);
+        await fill(14, 16);
+        await frozen.sealAll();
+        expect((await world.signedSizes()).at(-1)).to.equal(16);
+        await world.expectSound(store);
+      });
+
+      it('frozen between tree and signature, and revived after the tree was replaced, signs no fork', async () => {
+        const store = await fill(0, 10);
+        const thaw = Promise.withResolvers<void>();
+        const isFrozen = Promise.withResolvers<void>();
+        const notes: string[] = [];
+        const auditTree: AuditTree = {
+          ...world.tree,
+          sign: async (checkpoint, root) => {
+            isFrozen.resolve();
+            await thaw.promise;
+            const isSigned = await world.tree.sign(checkpoint, root);
+            if (isSigned) notes.push(checkpoint.note);
+            return isSigned;
+          },
+        };
+        const frozen = world.sealer(store, { auditTree });
+        await frozen.hash();
+        const signing = frozen.sign();
+        await isFrozen.promise;
+        // A backup from before is restored, and another tree of the same size grows.
+        await world.pool.query("UPDATE audit.tree SET root = decode(repeat('00', 32), 'hex')");
+        thaw.resolve();
+        await signing;
+        expect(notes).to.deep.equal([]);
+        expect(await world.signedSizes()).to.deep.equal([]);
+      });
+
+      it('stops when the log is shorter than what was sealed, and tells it once', async () => {
+        const store = await fill(0, 10);
+        await world.sealer(store).sealAll();
+        const sealer = world.sealer(await world.shortened(direction, 6)).sealer;
+        await sealer.seal();
+        await sealer.seal();
+        expect(world.alerts).to.have.length(1);
+        expect((await world.tree.find())?.stopped).to.equal(world.alerts[0]);
+        expect(await world.size()).to.equal(10);
+      });
+
+      it('stops when the log is shorter and has grown again', async () => {
+        const store = await fill(0, 10);
+        await world.sealer(store).sealAll();
+        const shorter = await world.shortened(direction, 6);
+        for (let revision = 0; revision < 9; revision++)
+          await shorter.append('payment-other' as StreamName, revision - 1, [
+            { id: `10000000-0000-8000-a000-00000000000${revision}`, type: 'Other', data: '{}', metadata: '{}' },
+          ]);
+        await world.sealer(shorter).sealer.seal();
+        expect(world.alerts).to.have.length(1);
+        expect(await world.signedSizes()).to.deep.equal([10]);
+      });
+    });
+
+  describe('when the log changes under it', () => {
+    const change = async (text: string) => {
+      await world.moving.leave();
+      await loseFacts(world.pool, text);
+      return (await world.log('to')).store;
+    };
+    beforeEach(async () => {
+      const log = await world.log('to');
+      await world.moving.fill(log, 0, 10);
+      await world.sealer(log.store).sealAll();
+    });
+
+    it('stops at other bytes, names the entries, and goes on when the log is restored', async () => {
+      await world.pool.query('CREATE TABLE kept AS SELECT * FROM event_store.events');
+      const changed = await change("UPDATE event_store.events SET data = '{}' WHERE position = 2");
+      const sealer = world.sealer(changed);
+      await sealer.sealer.seal();
+      expect(world.alerts).to.deep.equal(['entries 0 to 9 of the event log are not those that were sealed']);
+      const restored = await change(
+        'UPDATE event_store.events e SET data = k.data FROM kept k WHERE k.position = e.position',
+      );
+      await world.pool.query('DROP TABLE kept');
+      world.aheadMs += 61_000;
+      await world.moving.fill(await world.log('to'), 10, 12);
+      const after = world.sealer(restored);
+      await after.sealAll();
+      expect(world.alerts.slice(1)).to.deep.equal(['resumed']);
+      expect(await world.signedSizes()).to.deep.equal([10, 12]);
+      await world.expectSound(restored);
+    });
+
+    it('stops at a log of another identity', async () => {
+      const changed = await change("UPDATE event_store.store SET id = 'another'");
+      await world.sealer(changed).sealer.seal();
+      expect(world.alerts[0]).to.match(/^event store .+ was sealed, but this one is another/);
+    });
+
+    it('stores nothing while it is stopped', async () => {
+      const { store } = await world.log('to');
+      await world.tree.setStopped('for a test');
+      const { root } = (await world.tree.find())!;
+      expect(await world.tree.grow({ size: 10, root }, { size: 11, root, position: null }, [])).to.equal(false);
+      expect(await world.tree.sign({ size: 10, note: 'x' }, root)).to.equal(false);
+      await world.sealer(store).sealAll();
+      expect(world.alerts).to.deep.equal(['resumed']);
+    });
+  });
+
+  it('signs with the newest key, and old checkpoints stay valid', async () => {
+    const log = await world.log('to');
+    const keys = auditKeys(world.pool, async () => KEYRING);
+    const sealer = world.sealer(log.store);
+    await world.moving.fill(log, 0, 3);
+    await sealer.sealAll();
+    await keys.rotate();
+    await world.moving.fill(log, 3, 5);
+    await sealer.sealAll();
+    expect(await keys.list()).to.have.length(2);
+    await world.expectSound(log.store);
+    const [first, second] = await world.keyIdsOfSignatures();
+    expect(first).not.to.deep.equal(second);
+  });
+});

@@ -1,0 +1,166 @@
+// The law of statements over random histories: for each part of a merchant's money, opening and movements are closing, the closing of a
+// month is the opening of the next, and at the end it is the balance. The expectation comes from the events alone.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
+import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
+import {
+  addSums,
+  type JournalEntry,
+  type MerchantSums,
+  merchantSums,
+  NO_MONEY,
+  totalOf,
+} from '../../domain/kernel/journal.ts';
+import { addSeconds, DAY_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { journalEntry } from '../../domain/payment/postings.ts';
+import type { PayoutEvent } from '../../domain/payout/payout.ts';
+import { payoutPostings } from '../../domain/payout/postings.ts';
+import { type Movement, type StatementMonth, statementMonth } from '../../domain/presentation/statement.ts';
+import { walletProjection } from '../../projections/wallet/projection.ts';
+import { findBalances } from '../../projections/wallet/queries.ts';
+import { statementViews } from '../../projections/wallet/statements.ts';
+import { failed, late, paid, requested } from '../domain/payout/samples.ts';
+import { type LawDatabase, lawDatabase } from '../support/lawDatabase.ts';
+import { histories, run } from '../support/paymentHistories.ts';
+
+const RUNS = 60;
+/** The histories' events are within four days of 2026-11-21. */
+const MONTHS = ['2026-10', '2026-11', '2026-12', '2027-01', '2027-02'].map(
+  (text) => statementMonth(text) as StatementMonth,
+);
+
+const PAYOUTS: readonly (readonly PayoutEvent[])[] = [
+  [requested(), paid],
+  [requested(), failed],
+  [requested(), failed, late],
+  [requested()],
+];
+/** Two months, some of them to the first and last milliseconds of months. */
+const shift = fc.oneof(
+  fc.integer({ min: 0, max: 60 * (DAY_MS / 1_000) }),
+  fc.constantFrom(9, 10, 40).map((days) => days * (DAY_MS / 1_000)),
+);
+const plot = fc.array(
+  fc.oneof(
+    fc
+      .tuple(histories, shift)
+      .map(([[isLocked, steps], seconds]) => ({ of: 'payment' as const, isLocked, steps, seconds })),
+    fc
+      .tuple(fc.constantFrom(...PAYOUTS), shift)
+      .map(([events, seconds]) => ({ of: 'payout' as const, events, seconds })),
+  ),
+  { minLength: 1, maxLength: 8 },
+);
+type Plot = typeof plot extends fc.Arbitrary<infer Value> ? Value : never;
+
+interface Written {
+  readonly category: 'payment' | 'payout';
+  readonly subject: string;
+  readonly revision: number;
+  readonly event: PaymentEvent | PayoutEvent;
+  readonly entry: JournalEntry | null;
+}
+
+let ids = 0;
+const rawId = (): string => {
+  const bytes = new Uint8Array(16);
+  new DataView(bytes.buffer).setUint32(12, ++ids);
+  return encodeRawId(bytes);
+};
+
+const later = <Event extends PaymentEvent | PayoutEvent>(event: Event, seconds: number): Event =>
+  'at' in event.data ? ({ ...event, data: { ...event.data, at: addSeconds(event.data.at, seconds) } } as Event) : event;
+
+const writtenBy = (told: Plot): readonly Written[] =>
+  told.flatMap((one): readonly Written[] => {
+    const subject = rawId();
+    if (one.of === 'payout')
+      return one.events.map((event, revision) => {
+        const shifted = later(event, one.seconds);
+        return { category: 'payout', subject, revision, event: shifted, entry: payoutPostings.entryOf(shifted) };
+      });
+    return run(one.isLocked, one.steps).events.map((event, revision) => {
+      const shifted = later(event, one.seconds);
+      return { category: 'payment', subject, revision, event: shifted, entry: journalEntry(shifted) };
+    });
+  });
+
+const sumsUntil = (written: readonly Written[], to: Timestamp): MerchantSums =>
+  written
+    .filter(({ entry }) => entry !== null && entry.at <= to)
+    .map(({ entry }) => merchantSums(entry?.postings ?? []))
+    .reduce(addSums, NO_MONEY);
+
+describe('the law of statements', () => {
+  let database: LawDatabase;
+  before(async () => {
+    database = await lawDatabase(walletProjection);
+  });
+  after(() => database.close());
+
+  const project = async (written: readonly Written[], account: AccountId) => {
+    const events = written.map((one) => ({
+      ...one,
+      account,
+      mode: 'test' as const,
+      stream: `${one.category}-${one.subject}`,
+      position: '1' as never,
+    }));
+    // Two batches, so that days are added to.
+    const half = Math.ceil(events.length / 2);
+    await database.project(events.slice(0, half), '1');
+    await database.project(events.slice(half), '1');
+  };
+
+  it('opening and movements are closing, which is the opening of the next month and at last the balance', async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(plot, async (told) => {
+        const written = writtenBy(told);
+        const tenant = { accountId: rawId() as AccountId, mode: 'test' as const };
+        await project(written, tenant.accountId);
+        const views = statementViews(database.pool);
+        let closing = NO_MONEY;
+        const all: Movement[] = [];
+        for (const month of MONTHS) {
+          const opening = await views.opening(tenant, 'BRL', month);
+          expect(opening, `opening of ${month.month}`).to.deep.equal(closing);
+          const movements: Movement[] = [];
+          for await (const page of views.movements(tenant, 'BRL', month)) movements.push(...page);
+          closing = movements.reduce(addSums, opening);
+          expect(closing, `closing of ${month.month}`).to.deep.equal(sumsUntil(written, month.to));
+          const summary = await views.summary(tenant, 'BRL', month, movements.length);
+          expect(summary.opening).to.deep.equal(opening);
+          expect(summary.movements).to.deep.equal(movements);
+          expect(summary.days.reduce(addSums, opening), 'days').to.deep.equal(closing);
+          expect(summary.kinds.reduce(addSums, opening), 'kinds').to.deep.equal(closing);
+          const byDay = Map.groupBy(movements, ({ at }) => saoPauloDay(at));
+          expect(summary.days.map(({ day, movements: count }) => [day, count])).to.deep.equal(
+            [...byDay].map(([day, of]) => [day, of.length]),
+          );
+          expect(new Map(summary.kinds.map(({ kind, movements: count }) => [kind, count]))).to.deep.equal(
+            new Map([...Map.groupBy(movements, ({ kind }) => kind)].map(([kind, of]) => [kind, of.length])),
+          );
+          if (movements.length > 0)
+            expect((await views.summary(tenant, 'BRL', month, movements.length - 1)).movements).to.equal(null);
+          all.push(...movements);
+        }
+        const [balance] = await findBalances(database.pool, tenant);
+        const { available, pending, retained } = balance ?? NO_MONEY;
+        expect(closing).to.deep.equal({ available, pending, retained });
+        expect(new Set(all.map(({ id }) => id)).size, 'unique ids').to.equal(all.length);
+        for (const one of all) {
+          expect(one.gross - one.providerFee - one.platformFee).to.equal(totalOf(one));
+          expect(one.id.length).to.be.at.most(32);
+          seen.add(one.kind);
+        }
+        const entries = written.filter(({ entry }) => totalOf(merchantSums(entry?.postings ?? [])) !== 0);
+        expect(all.length).to.be.at.least(entries.length);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(seen, 'kinds').to.include.members(['payment', 'refund', 'payout', 'payout_failed']);
+  });
+});

@@ -1,0 +1,59 @@
+// A trial of the tampering law: an untouched export is verified; a tampered one has a fault that names the place.
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { writeSyntheticExport } from './syntheticExport.ts';
+import { GENUINE, TAMPERINGS, TRUSTED } from './tamperings.ts';
+import type { Verify } from './verifiers.ts';
+
+/** Returns the entries that a fault names. */
+export const placeOf = (fault: string): readonly [number, number] | null => {
+  const [, from, to = from] = /^entr(?:y|ies) (\d+)(?: to (\d+))?: /.exec(fault) ?? [];
+  return from === undefined ? null : [Number(from), Number(to)];
+};
+
+/** A fault begins at one of these entries. */
+const names = (faults: readonly string[], [from, to]: readonly [number, number]): boolean =>
+  faults.some((fault) => {
+    const place = placeOf(fault);
+    return place !== null && place[0] >= from && place[0] <= to;
+  });
+
+/** Tampers with copies of an export, `trials` times, and verifies each by all verifiers, which must find the same. */
+export const expectTamperingsFound = async (verifiers: readonly Verify[], trials: number): Promise<void> => {
+  const root = mkdtempSync(join(tmpdir(), 'quita-tampering-'));
+  const genuine = join(root, 'genuine');
+  const trust = { keys: TRUSTED, checkpoints: [] };
+  try {
+    writeSyntheticExport(genuine, GENUINE);
+    for (const verify of verifiers) expect(await verify(genuine, trust)).to.deep.equal([]);
+    const kinds = Object.entries(TAMPERINGS);
+    let trial = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        async (random) => {
+          const [what, tamper] = kinds[trial % kinds.length] as (typeof kinds)[number];
+          const folder = join(root, String(trial++));
+          cpSync(genuine, folder, { recursive: true });
+          const draw = (max: number) => Math.floor((random.next().value as number) * (max + 1));
+          const { at, held } = tamper(folder, draw);
+          const checkpoints = held === undefined ? [] : [held];
+          const found = await Promise.all(verifiers.map((verify) => verify(folder, { ...trust, checkpoints })));
+          for (const faults of found) {
+            expect(faults, what).to.not.deep.equal([]);
+            expect(faults, what).to.deep.equal(found[0]);
+            if (at !== null)
+              expect(names(faults, at), `${what} at ${at}: ${faults.slice(0, 5).join('; ')}`).to.equal(true);
+          }
+          rmSync(folder, { recursive: true });
+        },
+      ),
+      { numRuns: trials, endOnFailure: true },
+    );
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+};

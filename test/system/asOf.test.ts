@@ -1,0 +1,33 @@
+// Read models as of then equal what was live then, on both stores, and the live ones go on undisturbed.
+import { expect } from 'chai';
+import { liveSchema } from '../../projections/engine/projection.ts';
+import { dump, expectAsSeen, playAndLook } from '../support/asOfTrials.ts';
+import { onBothStores } from '../world/bothStores.ts';
+import type { TestGateway } from '../world/gateway.ts';
+import { openReady } from '../world/http.ts';
+import { Receiver } from '../world/receiver.ts';
+
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);
+const TRIALS = 4;
+
+onBothStores('read models as of then', (log) => {
+  let gateway: TestGateway;
+  let receiver: Receiver;
+  before(async () => {
+    receiver = await Receiver.open();
+    gateway = await openReady(log());
+  });
+  after(async () => {
+    await gateway.close();
+    await receiver.close();
+  });
+
+  it(`equal what was live then (SEED=${SEED})`, async () => {
+    const seen = await playAndLook(gateway, receiver, { trials: TRIALS, seed: SEED });
+    await gateway.untilProjected();
+    const live = await dump(gateway.storage.reads, liveSchema);
+    await expectAsSeen(gateway, seen);
+    expect(await dump(gateway.storage.reads, liveSchema)).to.deep.equal(live);
+    expect(gateway.faults).to.deep.equal([]);
+  });
+});
