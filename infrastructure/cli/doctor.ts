@@ -212,6 +212,24 @@ const providerConnections: Check = async ({ platform, storage: { reads } }) => {
   return finding('provider connections', problems.length === 0, 'nothing to do', problems.join('; '));
 };
 
+/** A lag that shows that no worker seals. */
+const SEALING_SECONDS_MAX = 60;
+
+const auditLog: Check = async ({ platform }) => {
+  const { size, stopped, lagSeconds, anchors } = await platform.auditStatus();
+  if (stopped !== null)
+    return finding('audit log', false, '', `sealing stopped: ${stopped}. See docs/runbook.md, "The audit log stopped"`);
+  if (lagSeconds === null || lagSeconds > SEALING_SECONDS_MAX)
+    return finding('audit log', false, '', 'it doesn’t follow the event log: is a worker running?');
+  const failing = anchors.filter(({ failures }) => failures > 0).map(({ anchor, error }) => `${anchor} (${error})`);
+  return finding(
+    'audit log',
+    failing.length === 0,
+    `${size} entries sealed`,
+    `anchors don’t receive checkpoints: ${failing.join(', ')}`,
+  );
+};
+
 const CHECKS: readonly Check[] = [
   postgresVersion,
   durability,
@@ -224,6 +242,7 @@ const CHECKS: readonly Check[] = [
   parkedStreams,
   failedJobs,
   providerConnections,
+  auditLog,
 ];
 
 const doctor: CliCommand = {

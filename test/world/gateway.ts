@@ -63,6 +63,7 @@ export interface CallOptions {
 const OPERATIONS: Operations = {
   unreadiness: async () => null,
   parkedStreams: () => 0,
+  auditStopped: async () => null,
   metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
   metricsToken: null,
   metricsOnLoopback: true,
@@ -139,6 +140,8 @@ interface TestGatewayOptions {
   hasOpsListener?: boolean;
   /** True in production; false by default. */
   operatorsNeedSecondFactor?: boolean;
+  /** Default: no anchors, and nothing of the audit log is public. */
+  audit?: NonNullable<GatewayOptions['audit']>;
   /** Replaces the gateway's own address, so that links are the same in every run. */
   publicUrl?: string;
   /** Seed of the account and its keys; random by default. */
@@ -377,6 +380,7 @@ const gatewayOn = (
     retentionYears: options.retentionYears ?? 5,
     eraseAfterRetention: options.eraseAfterRetention ?? false,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
+    ...(options.audit && { audit: options.audit }),
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),
