@@ -1,5 +1,5 @@
-// Data keys, which seal personal data in events. Each is derived from a secret and a random salt of its owner, which is stored together with
-// the first event that the key seals. Without its salt, a key is gone (ADR 0017).
+// Data keys, which seal personal data in events. Each is derived from a secret and a random salt of its owner, which is stored together
+// with the first event that the key seals. Without its salt, a key is gone (ADR 0017).
 import type { Knex } from 'knex';
 
 const TABLE = `

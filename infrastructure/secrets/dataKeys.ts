@@ -1,4 +1,4 @@
-// Data keys in PostgreSQL (ADR 0017). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
+// Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
 // key seals. Whoever has only the secret, or only the salt, has no key.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -65,8 +65,8 @@ export class PostgresDataKeys implements DataKeys {
   #generation = 0;
 
   /**
-   * `keyring`: null if this process doesn't know the secrets key; nothing can be opened or sealed then. `isStoredByAppends`: whether appends
-   * store new keys.
+   * `keyring`: null if this process doesn't know the secrets key; nothing can be opened or sealed then. `isStoredByAppends`: whether
+   * appends store new keys.
    */
   constructor(db: Sql, keyring: SecretsKeyring | null, isStoredByAppends: boolean) {
     this.#db = db;
