@@ -281,4 +281,31 @@ describe('the comparison of a provider connection', () => {
     await run();
     expect([desk.notified, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([['E0'], 0]);
   });
+
+  it('looks back an hour for payments that were listed late, and a day after a clock that was wrong', async () => {
+    const ago = (ms: number): Timestamp => fromMillis(Date.now() - ms);
+    const run = () => reconcileConnection(desk.needs, desk.connection, []);
+    /** Ends the latest look `ms` ago, and makes the next one due. */
+    const endedAgo = async (ms: number): Promise<void> => {
+      const about = [desk.connectionId, ago(ms)];
+      await pool.query(
+        'UPDATE operations.reconciliation_looks SET until = $2, target = $2 WHERE connection_id = $1',
+        about,
+      );
+      await pool.query(
+        "UPDATE operations.reconciliation_runs SET compared_at = now() - interval '11 minutes' WHERE connection_id = $1",
+        [desk.connectionId],
+      );
+    };
+    await desk.project(desk.created('payment0', txidOf(0)), desk.created('payment1', txidOf(1)));
+    await run();
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, ago(40 * MINUTE_MS)));
+    await endedAgo(11 * MINUTE_MS);
+    await run();
+    expect(desk.notified).to.deep.equal(['E0']);
+    desk.institution.received.push(receivedPix('E1', txidOf(1), 500, ago(5 * HOUR_MS)));
+    await endedAgo(-3 * HOUR_MS);
+    await run();
+    expect(desk.notified).to.deep.equal(['E0', 'E1']);
+  });
 });
