@@ -54,6 +54,7 @@ interface WebhooksNeeds extends UseCaseNeeds {
   readonly timers: Timers;
   readonly messages: StreamMessages;
   readonly scheduled: ScheduledDeliveries;
+  readonly checkpointHeader: () => Promise<string | null>;
   readonly jobs: JobQueue;
   readonly deadLetters: DeadLetterReads;
   readonly redrives: Redrives;
