@@ -1,4 +1,4 @@
-// Sends checkpoints to places outside, so that nobody can rewrite the log and sign it again unnoticed (ADR 0015).
+// Sends checkpoints to places outside, so that rewriting the log and signing it again is noticed (rule U6).
 import { hash } from 'node:crypto';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { addMillis, fromMillis, MINUTE_MS } from '../../domain/kernel/time.ts';

@@ -37,7 +37,7 @@ export interface AuditStatus {
 
 type LagNeeds = Pick<OperateAuditNeeds, 'store' | 'auditTree' | 'auditClock'>;
 
-/** Returns the age in seconds of the first entry after a position; 0 if there is none, null if the log doesn't have the position. */
+/** Returns the age in seconds of the first entry after a position; 0 if no entry follows, null if the log doesn't have the position. */
 const ageOfNext = async ({ store, auditClock }: LagNeeds, position: Position | null): Promise<number | null> => {
   try {
     const [next] = await entriesAfter(store, position, 1);

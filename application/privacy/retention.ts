@@ -1,5 +1,5 @@
-// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows the order of creation of each tenant's items.
-// An item that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether it is erased.
+// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows each tenant's order of creation. An item
+// that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether it is erased.
 
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';

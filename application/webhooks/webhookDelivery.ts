@@ -79,8 +79,8 @@ export const webhookDelivery = processManager({
         },
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
-        WebhookDeliveryPersonalDataErased: nothing,
       },
+      ignores: ['erasure'],
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {
       reads: {
@@ -107,6 +107,8 @@ interface Needs extends UseCaseNeeds {
   readonly messages: StreamMessages;
   readonly jobs: Pick<JobQueue, 'running'>;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
+  /** Returns the audit log's latest checkpoint in base64 for webhooks of `charge.paid`; null: they carry none. */
+  readonly checkpointHeader: () => Promise<string | null>;
 }
 
 /** Deadline of attempts while a test clock is drained, so that a silent endpoint delays a jump only briefly (W4). */
@@ -236,13 +238,15 @@ export class DeliveryWorker {
     { url, secret }: Destination,
     dueAt: Timestamp,
   ): Promise<AttemptOutcome> {
-    const { accounts, clock, sender } = this.#needs;
+    const { accounts, clock, sender, checkpointHeader } = this.#needs;
     const { body, type, family, eventId, sequence } = message;
+    const checkpoint = type === 'charge.paid' ? await checkpointHeader() : null;
     const headers = {
       'content-type': 'application/json; charset=utf-8',
       'x-acme-delivery-id': WEBHOOK_DELIVERY.idPrefix + deliveryId,
       'x-acme-event-type': type,
       'x-acme-sequence': String(sequence),
+      ...(checkpoint !== null && { 'x-quita-checkpoint': checkpoint }),
       ...signatureHeaders({ secret, body, family, id: PREFIX.event + eventId, atMs: clock.now() }),
     };
     const isJumpedOver = await accounts.isJumpedOver(account, mode, dueAt);

@@ -6,6 +6,7 @@ import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
 import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
 import { access } from './access/module.ts';
 import { accounts } from './accounts/module.ts';
+import { audit } from './audit/module.ts';
 import { disputes } from './disputes/module.ts';
 import { ops } from './ops/module.ts';
 import { payments } from './payments/module.ts';
@@ -37,6 +38,7 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   providers,
   privacy,
   ops,
+  audit,
 ];
 
 const CHAPTERS = HTTP_MODULES.flatMap(({ chapters }) => chapters);

@@ -7,8 +7,9 @@ import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/accoun
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
 import type { Refusal } from './answers.ts';
-import { authenticate, authenticateSession, failureOf, tokenFailureOf } from './authentication.ts';
+import { auditTokenFailureOf, authenticate, authenticateSession, failureOf, tokenFailureOf } from './authentication.ts';
 import {
+  type AuditorCaller,
   type Caller,
   type Callers,
   isOfSession,
@@ -26,7 +27,7 @@ export interface Admission {
   readonly services: AppServices;
   /** Authenticates principals whose credentials this kernel doesn't know. */
   readonly authenticators?: {
-    readonly [Who in 'provider']?: (req: Request) => Promise<Callers[Who] | Rejection>;
+    readonly [Who in 'provider' | 'auditor']?: (req: Request) => Promise<Callers[Who] | Rejection>;
   };
   readonly rateLimit: RateLimit;
   readonly addressLimit: AddressLimit;
@@ -85,7 +86,25 @@ export const admit = async (
   if ((limit === 'pages' || limit === 'login') && !passage.place.claim(limit)) return OVERLOADED;
   if (principal === 'public') return null;
   if (principal === 'monitor') return isMonitor(req, options.services.operations) ? null : NO_ROUTE;
+  if (principal === 'auditor') return admitAuditor(req, res, passage, options);
   return admitProvider(route, req, res, passage, options);
+};
+
+/** Auditors together share the places of one account. Failed attempts, and callers without a token, count against the address. */
+const admitAuditor = async (
+  req: Request,
+  res: Response,
+  passage: Passage,
+  options: Admission,
+): Promise<AuditorCaller | Refusal> => {
+  const caller = (await options.authenticators?.auditor?.(req)) ?? NO_ROUTE;
+  if (isRejection(caller)) {
+    reportFailure(auditTokenFailureOf(req), req, options);
+    return (await beyondAddressLimit('keys', req, res, options)) ?? caller;
+  }
+  const limited = caller.tokenId === null ? await beyondAddressLimit('catalogue', req, res, options) : null;
+  if (limited) return limited;
+  return passage.place.claim('auditors') ? caller : OVERLOADED;
 };
 
 /** Counts only failed attempts against the address, so that a guesser behind the same proxy never blocks an institution. */

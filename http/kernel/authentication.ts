@@ -105,3 +105,16 @@ export const authenticateSession = async (
     return { ...caller, role: 'OPERATOR', hasSecondFactor: user.secondFactorId !== null };
   return { ...caller, role, account, tenant: { accountId: account.accountId, mode: 'live' } };
 };
+
+const AUDIT_BEARER = /^Bearer (audit_[\w-]{43})$/i;
+
+/** Returns the auditor's token in the request, or null. Two headers give null, as for dashboard tokens. */
+export const auditTokenIn = ({ headersDistinct: { authorization } }: Request): string | null => {
+  const [sent = '', ...others] = authorization ?? [];
+  return others.length === 0 ? (AUDIT_BEARER.exec(sent)?.[1] ?? null) : null;
+};
+
+export const auditTokenFailureOf = (req: Request): AuthenticationFailure => {
+  if (!req.headers.authorization) return 'missing';
+  return auditTokenIn(req) === null ? 'malformed' : 'unknown';
+};

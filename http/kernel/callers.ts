@@ -37,6 +37,11 @@ export interface ProviderCaller {
   readonly connectionId: ConnectionId;
 }
 
+/** An auditor, by a token. null: anybody, where the deployment's settings make the route public. */
+export interface AuditorCaller {
+  readonly tokenId: string | null;
+}
+
 /** The caller's data by the principal that a route requires. With `testKey`, a live key gets 403 `mode_not_allowed` (decisions X). */
 export interface Callers {
   public: null;
@@ -49,6 +54,7 @@ export interface Callers {
   /** A reader of the metrics (http/kernel/health.ts). */
   monitor: null;
   provider: ProviderCaller;
+  auditor: AuditorCaller;
 }
 export type Principal = keyof Callers;
 /** A caller with a valid key or token. */

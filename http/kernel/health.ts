@@ -37,6 +37,13 @@ const parkedSchema = s.optional(
   ),
 );
 
+const auditSchema = s.optional(
+  s.described(
+    'Present if the audit log no longer follows the event log. An operator should look into it; payments are not affected.',
+    s.exactly({ stopped: s.described('Why sealing stopped.', s.string()) }),
+  ),
+);
+
 const liveRoute = route('GET', '/health/live', {
   operationId: 'getLiveness',
   summary: 'Check that the process is running',
@@ -58,7 +65,7 @@ const readyRoute = route('GET', '/health/ready', {
   responses: {
     200: json(
       'The process can append and read events, and its read models lag by at most 5 seconds.',
-      s.exactly({ status: s.constant('ready'), parked: parkedSchema }),
+      s.exactly({ status: s.constant('ready'), parked: parkedSchema, audit: auditSchema }),
     ),
     503: json(
       'The process is not ready; `reason` says why.',
@@ -66,16 +73,21 @@ const readyRoute = route('GET', '/health/ready', {
         status: s.constant('not_ready'),
         reason: s.described('Why the process is not ready.', s.string()),
         parked: parkedSchema,
+        audit: auditSchema,
       }),
     ),
   },
   handle: async ({ services: { operations } }) => {
     const reason = await operations.unreadiness();
     const streams = operations.parkedStreams();
-    const parked = streams === 0 ? {} : { parked: { streams } };
+    const stopped = await operations.auditStopped();
+    const lines = {
+      ...(streams > 0 && { parked: { streams } }),
+      ...(stopped !== null && { audit: { stopped } }),
+    };
     return reason === null
-      ? { status: 200, body: { status: 'ready' as const, ...parked } }
-      : { status: 503, body: { status: 'not_ready' as const, reason, ...parked } };
+      ? { status: 200, body: { status: 'ready' as const, ...lines } }
+      : { status: 503, body: { status: 'not_ready' as const, reason, ...lines } };
   },
 });
 

@@ -33,6 +33,8 @@ export type LimitClass =
   | 'login'
   /** The connection's requests per minute and its places. Failed attempts count by address. */
   | 'callbacks'
+  /** Auditors: not limited with a token. Failed attempts, and callers without a token, count by address. */
+  | 'auditors'
   /** The address's requests per minute. Answered however busy the process is. */
   | 'readiness'
   | 'unlimited';
@@ -296,7 +298,7 @@ const impliedErrors = ({
   ...Object.values(query).map(({ code }) => code),
   ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
   ...bodyErrors(body),
-  ...(isKeyed(principal) || isOfSession(principal) ? (['unauthorized'] as const) : []),
+  ...(isKeyed(principal) || isOfSession(principal) || principal === 'auditor' ? (['unauthorized'] as const) : []),
   ...(principal === 'session' || principal === 'operator' ? (['role_required'] as const) : []),
   ...(principal === 'operator' ? (['second_factor_enrolment_required'] as const) : []),
   ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
@@ -313,6 +315,16 @@ const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
       : ['payload_too_large', 'unsupported_media_type', 'invalid_request'];
   const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
   return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
+};
+
+/** The limits of routes that declare none; otherwise `pages`. */
+const LIMITS: { readonly [Who in Principal]?: LimitClass } = {
+  apiKey: 'key',
+  testKey: 'key',
+  anySession: 'user',
+  session: 'user',
+  operator: 'user',
+  auditor: 'auditors',
 };
 
 /** Returns the function that declares routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
@@ -332,7 +344,7 @@ export const routeCalling =
     const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
     const { responses } = declared;
-    const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
+    const limit = declared.limit ?? LIMITS[principal] ?? 'pages';
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
       method,

@@ -162,7 +162,7 @@ export type ErrorPage = (error: ShownError) => {
 };
 
 /** Paths for programs, which always get JSON. */
-const OF_PROGRAMS = /^\/(?:v1|ops|providers)(?:\/|$)/;
+const OF_PROGRAMS = /^\/(?:v1|ops|providers|audit|\.well-known)(?:\/|$)/;
 
 const isForBrowser = (req: Request): boolean =>
   (req.method === 'GET' || req.method === 'HEAD') &&

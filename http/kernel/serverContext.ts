@@ -26,6 +26,8 @@ export interface Operations {
   readonly unreadiness: () => Promise<string | null>;
   /** Returns the number of streams that a consumer has parked. An operator should look into them; other streams are not affected. */
   readonly parkedStreams: () => number;
+  /** Returns why the audit log no longer follows the event log; null if it does, or if that is unknown. */
+  readonly auditStopped: () => Promise<string | null>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** The bearer token for /metrics, or null if none is set. */
   readonly metricsToken: string | null;

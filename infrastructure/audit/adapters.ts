@@ -7,10 +7,12 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { requiredKeyring } from '../secrets/secretsKey.ts';
+import { systemStopwatch } from '../system/system.ts';
 import { auditAnchors } from './auditAnchors.ts';
 import { auditKeys } from './auditKeys.ts';
 import { auditTokens } from './auditTokens.ts';
 import { auditTree } from './auditTree.ts';
+import { latestCheckpoint } from './latestCheckpoint.ts';
 import { paymentTraces } from './paymentTraces.ts';
 
 const NO_SETTINGS: AuditSettings = { isPublic: false, witnesses: [], anchors: [], inWebhooks: false };
@@ -58,6 +60,9 @@ interface OperatorsWorld {
 export const audit = capabilityAdapters({
   adapters: ({ keyring, log, ...world }: World) => ({
     ...tools({ ...world, keyringOf: async () => keyring }),
+    checkpointHeader: world.audit?.inWebhooks
+      ? latestCheckpoint(auditTree(world.storage.operations), systemStopwatch)
+      : async () => null,
     auditAlerts: {
       stopped: (reason: string) => log.error({ reason }, 'sealing of the event log stopped'),
       resumed: () => log.warn('sealing of the event log continues'),

@@ -1,6 +1,7 @@
 // Builds the HTTP application of a gateway: routes, limits, open status streams and the request log.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
+import { auditorCaller } from '../../http/api/audit/auditorCaller.ts';
 import { type CertificateHeader, providerCaller } from '../../http/api/providers/callbackCaller.ts';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import {
@@ -157,7 +158,11 @@ export const openApp = (
       rateLimit: rateLimit(ofKeys, limits.perMinute),
       addressLimit: addressLimit(ofAddresses, limits.ofAddress),
       connectionLimit: ofConnections,
-      authenticators: { provider: providerCaller(services, options.certificateHeader), ...options.authenticators },
+      authenticators: {
+        provider: providerCaller(services, options.certificateHeader),
+        auditor: auditorCaller(services),
+        ...options.authenticators,
+      },
       newRequestId: () => newRequestId(needs.clock, systemRandomness),
       beginRequest: () => requestLog.begin(),
       onOperatorRequest: operatorLog(log),

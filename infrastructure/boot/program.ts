@@ -13,7 +13,7 @@ import { evidenceOf } from '../evidence/evidence.ts';
 import type { Log } from '../log/log.ts';
 import { mailOf } from '../mail/mail.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
-import { unreadiness } from '../monitoring/readiness.ts';
+import { auditStopped, unreadiness } from '../monitoring/readiness.ts';
 import { securityLog } from '../monitoring/securityLog.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { openClock } from '../postgres/databaseClock.ts';
@@ -166,6 +166,7 @@ const serve = (
   const operations: Operations = {
     unreadiness: () => unreadiness(storage, gateway),
     parkedStreams: () => gateway.parked.streams,
+    auditStopped: () => auditStopped(gateway.services.auditLog),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     metricsToken: config.metricsToken,
     metricsOnLoopback: isLocal,

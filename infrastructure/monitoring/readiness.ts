@@ -51,3 +51,9 @@ export const unreadiness = async (
   const still = [...projected.standingStill(lagMsMax), ...reacted.standingStill(lagMsMax)];
   return still.length === 0 ? null : `behind the log: ${still.join(', ')}`;
 };
+
+/** Returns why the audit log no longer follows the event log; null if it does, or if the database doesn't answer in time. */
+export const auditStopped = async (auditLog: { stopped(): Promise<string | null> }): Promise<string | null> => {
+  const reason = await inTime(auditLog.stopped());
+  return reason === NO_ANSWER ? null : reason;
+};

@@ -230,7 +230,7 @@ export const buildAsOf = async (
 /** The clock of a store may go back by less than this. */
 const CLOCK_STEP_MS = 3_600_000;
 
-/** Returns the position of the last event that was recorded at or before the time, or null if there is none. */
+/** Returns the position of the last event that was recorded at or before the time, or null if no event was. */
 export const lastRecordedBy = async (
   store: EventStore,
   time: string,

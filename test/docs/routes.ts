@@ -15,6 +15,7 @@ const WHO: { readonly [P in Principal]: string } = {
   operator: 'an operator',
   monitor: 'the monitoring',
   provider: 'a provider',
+  auditor: 'an auditor',
 };
 
 /** They follow from what a route is. */

@@ -33,6 +33,7 @@ import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { TEST_SECRETS_KEY } from '../support/dataKeys.ts';
 import { expectDeclared } from '../support/declaredAnswers.ts';
 import { makePatient } from '../support/patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
@@ -62,6 +63,7 @@ export interface CallOptions {
 const OPERATIONS: Operations = {
   unreadiness: async () => null,
   parkedStreams: () => 0,
+  auditStopped: async () => null,
   metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
   metricsToken: null,
   metricsOnLoopback: true,
@@ -138,6 +140,8 @@ interface TestGatewayOptions {
   hasOpsListener?: boolean;
   /** True in production; false by default. */
   operatorsNeedSecondFactor?: boolean;
+  /** Default: no anchors, and nothing of the audit log is public. */
+  audit?: NonNullable<GatewayOptions['audit']>;
   /** Replaces the gateway's own address, so that links are the same in every run. */
   publicUrl?: string;
   /** Seed of the account and its keys; random by default. */
@@ -358,7 +362,7 @@ export const untilServed = async <T extends { readonly status: number }>(ask: ()
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
 /** The keyring of test gateways. Default: one fixed key. */
-export const testKeyring = (keys: TestGatewayOptions['secretsKeys'] = [Buffer.alloc(32, 7)]): SecretsKeyring =>
+export const testKeyring = (keys: TestGatewayOptions['secretsKeys'] = [TEST_SECRETS_KEY]): SecretsKeyring =>
   new SecretsKeyring(keys);
 
 const gatewayOn = (
@@ -376,6 +380,7 @@ const gatewayOn = (
     retentionYears: options.retentionYears ?? 5,
     eraseAfterRetention: options.eraseAfterRetention ?? false,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
+    ...(options.audit && { audit: options.audit }),
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),

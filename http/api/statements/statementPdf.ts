@@ -13,7 +13,7 @@ import { shownTaxId } from '../../site/pdf/maskedTaxId.ts';
 import { drawReceiptFooter, drawReceiptHead, FACTS_Y, printableRows } from '../../site/pdf/receiptParts.ts';
 import { type Column, drawWideTable } from '../../site/pdf/wideTable.ts';
 
-/** Beyond this number of movements, each day has one line. 1,000 lines are 29 pages and take 0.2 s. */
+/** Beyond this number of movements, each day has one line. 1,000 lines are 35 pages and take 0.4 s of CPU, 10 ms a page. */
 export const LINES_MAX = 1_000;
 
 const MONTH = new Intl.DateTimeFormat('pt-BR', { timeZone: 'UTC', month: 'long', year: 'numeric' });

@@ -109,6 +109,7 @@ describe('the worker of deliveries', () => {
         find: async (ids) => new Map([...scheduled].filter(([id]) => ids.includes(id))),
         begun: (id) => void begun.push(id),
       },
+      checkpointHeader: async () => null,
     });
   });
   const T = (seconds: number) => addSeconds(CREATED_AT, seconds);

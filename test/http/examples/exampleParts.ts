@@ -65,6 +65,10 @@ export interface Connections {
   readonly providerId: string;
 }
 
+export interface AuditTokens {
+  readonly auditTokenId: string;
+}
+
 export interface Callbacks {
   readonly callbackConnectionId: string;
   /** With the secret. */
@@ -73,7 +77,7 @@ export interface Callbacks {
 }
 
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections {
+export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections, AuditTokens {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;

@@ -9,6 +9,7 @@ import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
+import { AUDIT_EXAMPLES, makeAuditToken } from './auditExamples.ts';
 import { CALLBACK_EXAMPLES, makeCallbacks } from './callbackExamples.ts';
 import { openedCase, paidCharge, reviewedCase } from './caseExamples.ts';
 import { CONNECTION_EXAMPLES, makeConnection } from './connectionExamples.ts';
@@ -235,6 +236,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   ...EVIDENCE_EXAMPLES,
   ...PAYOUT_EXAMPLES,
   ...CALLBACK_EXAMPLES,
+  ...AUDIT_EXAMPLES,
   ...CONNECTION_EXAMPLES,
   ...RECONCILIATION_EXAMPLES,
   ...OPS_EXAMPLES,
@@ -350,6 +352,7 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeEvidence(gateway)),
   ...(await makePayouts(gateway)),
   ...(await makeCallbacks(gateway)),
+  ...(await makeAuditToken(gateway)),
   ...(await makeConnection(gateway)),
   ...(await makeSpare(gateway)),
   accountId: ACCOUNT.idPrefix + gateway.tenant.accountId,

@@ -30,10 +30,11 @@ const appOf = (operations: Operations) =>
   });
 
 describe('GET /health/ready', () => {
-  const answers = async (reason: string | null, parkedStreams = 0) => {
+  const answers = async (reason: string | null, parkedStreams = 0, stopped: string | null = null) => {
     const app = appOf({
       unreadiness: async () => reason,
       parkedStreams: () => parkedStreams,
+      auditStopped: async () => stopped,
       metrics: async () => ({ contentType: 'text/plain', text: '' }),
       metricsToken: null,
       metricsOnLoopback: true,
@@ -69,6 +70,14 @@ describe('GET /health/ready', () => {
     const notReady = [503, { status: 'not_ready', reason: 'behind', parked: { streams: 1 } }];
     expect(await answers('behind', 1)).to.deep.equal([notReady, notReady, live]);
   });
+
+  it('tells that the audit log stopped, ready or not, and stays what it is', async () => {
+    const live = [200, { status: 'live' }];
+    const ready = [200, { status: 'ready', audit: { stopped: 'why' } }];
+    expect(await answers(null, 0, 'why')).to.deep.equal([ready, ready, live]);
+    const notReady = [503, { status: 'not_ready', reason: 'behind', audit: { stopped: 'why' } }];
+    expect(await answers('behind', 0, 'why')).to.deep.equal([notReady, notReady, live]);
+  });
 });
 
 describe('GET /metrics', () => {
@@ -79,7 +88,13 @@ describe('GET /metrics', () => {
     ...asked: readonly Asked[]
   ): Promise<readonly number[]> => {
     const metrics = async () => ({ contentType: 'text/plain', text: 'quita 1' });
-    const app = appOf({ unreadiness: async () => null, parkedStreams: () => 0, metrics, ...rule });
+    const app = appOf({
+      unreadiness: async () => null,
+      parkedStreams: () => 0,
+      auditStopped: async () => null,
+      metrics,
+      ...rule,
+    });
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

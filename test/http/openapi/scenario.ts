@@ -3,6 +3,7 @@
 
 import { expect } from 'chai';
 import type { OperationExamples } from '../../../http/openapi/examples.ts';
+import { sealAllOf } from '../../infrastructure/audit/auditWorld.ts';
 import { pngImage } from '../../support/images.ts';
 import { codeOf } from '../../support/totp.ts';
 import { TestGateway } from '../../world/gateway.ts';
@@ -290,10 +291,20 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('rebuildProjection', { name: 'users', token });
   await story.ask('checkLedger', { token });
   await story.ask('showLedger', { id: returned, token });
+  await tellAudit(story, gateway, token);
   await gateway.writeRequests();
   await story.ask('showRequest', { id: 'example-listHeld', token });
   await story.ask('readLog', { token });
   await story.ask('showStream', { stream: passed, query: '?limit=1', token });
+};
+
+const tellAudit = async (story: Story, gateway: TestGateway, token: string): Promise<void> => {
+  await sealAllOf(gateway);
+  await story.ask('getAuditStatus', { token });
+  await story.ask('rotateAuditKey', { token });
+  const { id } = await story.ask('issueAuditToken', { body: { name: 'The auditors' }, token });
+  await story.ask('listAuditTokens', { token });
+  await story.ask('revokeAuditToken', { id, token });
 };
 
 /** An event that nobody can read; last of all, for its merchant's wallet can't be read either. */

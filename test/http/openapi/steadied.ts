@@ -5,6 +5,8 @@ const SHOWN_CHARACTERS = 64;
 
 const uuidOf = (digest: string): string => digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 
+const vkeyEndOf = (digest: string): string => `${digest.slice(0, 8)}+A${digest.slice(8, 51)}`;
+
 /** Random parts become the same in every recording, and long Base64 is cut: an example is to be read. */
 export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Recorded => {
   const seen = new Map<string, string>();
@@ -40,6 +42,18 @@ export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Rec
       stable(code, (digest) => `"${digest.slice(0, 16).replace(/.{4}(?=.)/g, '$&-')}"`),
     )
     .replaceAll(/\b[0-9a-f]{64}\b/g, (secret) => stable(secret, (digest) => digest))
+    .replaceAll(/"size":\d+,"root":"[\w+/]{43}="/g, '"size":127,"root":"9xvUJ2fbSCHXcsiVrGfiU0vSxqbgJpNQ1qTqSSnZOrM="')
+    .replaceAll(/"checkpoint":\{"size":\d+/g, '"checkpoint":{"size":127')
+    .replaceAll(/"lagSeconds":\d+/g, '"lagSeconds":0')
+    .replaceAll(/[\w.:-]+\/audit\/log(?:\+[0-9a-f]{8}\+[\w+/]{44})?/g, (vkey) =>
+      vkey.includes('+') ? `pay.example.com/audit/log+${stable(vkey, vkeyEndOf)}` : 'pay.example.com/audit/log',
+    )
+    .replaceAll(
+      /"(signedAt|from|until|createdAt|revokedAt)":"[^"]{24}"(?=,"until|,"revokedAt|\}|,"token)/g,
+      '"$1":"2026-11-02T12:00:00.000Z"',
+    )
+    .replaceAll(/audit_[\w-]{43}/g, (token) => stable(token, (digest) => `audit_${digest.slice(0, 43)}`))
+    .replaceAll(/"id":"([0-9a-f]{16})"/g, (_, id) => `"id":"${stable(id, (digest) => digest.slice(0, 16))}"`)
     .replaceAll(/"eventId":"([0-9a-f-]{36})"/g, (_, id) => `"eventId":"${stable(id, uuidOf)}"`)
     .replaceAll(/"(parkedAt|recordedAt)":"[^"]{24}"/g, '"$1":"2026-11-02T12:00:00.000Z"')
     .replaceAll(/"(durationMs|duration_ms)":\d+/g, '"$1":42')

@@ -15,6 +15,7 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
+import type { TestGateway } from '../../world/gateway.ts';
 import { type Direction, MovingWorld, sourceAndTarget } from '../logMigration/support.ts';
 
 export const ORIGIN = 'pay.example.com/audit/log';
@@ -64,16 +65,22 @@ export class WatchedStore {
   }
 }
 
+/** Milliseconds that the clock of sealers is ahead. */
+interface Ahead {
+  aheadMs: number;
+}
+
 /** A sealer as a process has one. */
 export class TestSealer {
   readonly sealer: Sealer;
   readonly #store: WatchedStore;
-  readonly #world: AuditWorld;
+  readonly #clock: Ahead;
 
-  constructor(world: AuditWorld, store: EventStore, more: Partial<SealerNeeds>) {
-    this.#world = world;
+  constructor(needs: Omit<SealerNeeds, 'store' | 'stopwatch'>, store: EventStore, clock: Ahead = { aheadMs: 0 }) {
+    this.#clock = clock;
     this.#store = new WatchedStore(store);
-    this.sealer = new Sealer({ ...world.needs, store: this.#store, ...more });
+    const stopwatch = { ...systemStopwatch, elapsedMs: () => systemStopwatch.elapsedMs() + clock.aheadMs };
+    this.sealer = new Sealer({ ...needs, store: this.#store, stopwatch });
   }
 
   /** Hashes all events. */
@@ -84,10 +91,11 @@ export class TestSealer {
 
   /** Stores and signs what was hashed. */
   async sign(): Promise<void> {
-    this.#world.aheadMs += 4_000; // the pause between two checkpoints is over, and this process still leads
-    await this.sealer.seal();
-    this.#world.aheadMs += 4_000;
-    await this.sealer.seal();
+    // The pause between two checkpoints is over, and this process still leads.
+    for (let n = 0; n < 2; n++) {
+      this.#clock.aheadMs += 4_000;
+      await this.sealer.seal();
+    }
   }
 
   async sealAll(): Promise<void> {
@@ -95,6 +103,21 @@ export class TestSealer {
     await this.sign();
   }
 }
+
+/** Seals all events of a gateway, as its leading process does. */
+export const sealAllOf = async ({ storage: { store, operations }, baseUrl }: TestGateway): Promise<void> => {
+  const sealer = new TestSealer(
+    {
+      auditTree: auditTree(operations),
+      auditKeys: auditKeys(operations, async () => KEYRING),
+      auditAlerts: { stopped: () => undefined, resumed: () => undefined },
+      auditOrigin: `${baseUrl.replace('http://', '')}/audit/log`,
+    },
+    store,
+  );
+  await sealer.sealAll();
+  sealer.sealer.forget();
+};
 
 export class AuditWorld {
   readonly moving: MovingWorld;
@@ -134,7 +157,7 @@ export class AuditWorld {
     return this.moving.with(async (logs) => sourceAndTarget(direction, logs)[0]);
   }
 
-  get needs(): Omit<SealerNeeds, 'store'> {
+  get needs(): Omit<SealerNeeds, 'store' | 'stopwatch'> {
     return {
       auditTree: this.tree,
       auditKeys: auditKeys(this.pool, async () => KEYRING),
@@ -143,13 +166,12 @@ export class AuditWorld {
         resumed: () => this.alerts.push('resumed'),
       },
       auditOrigin: ORIGIN,
-      stopwatch: { ...systemStopwatch, elapsedMs: () => systemStopwatch.elapsedMs() + this.aheadMs },
     };
   }
 
   /** Returns a sealer like that of another process. */
   sealer(store: EventStore, more: Partial<SealerNeeds> = {}): TestSealer {
-    return new TestSealer(this, store, more);
+    return new TestSealer({ ...this.needs, ...more }, store, this);
   }
 
   /** Returns the log with only its first events, opened anew. */
@@ -183,6 +205,15 @@ export class AuditWorld {
 
   async keyIdsOfSignatures(): Promise<readonly string[]> {
     return (await this.signedCheckpoints()).map(({ note }) => readNote(note)!.signatures[0]!.id.toString('hex'));
+  }
+
+  /** Returns the size of all tables of the audit log, with their indexes. */
+  async bytes(): Promise<number> {
+    const { rows } = await this.pool.query<{ bytes: number }>(
+      `SELECT sum(pg_total_relation_size(c.oid))::bigint AS bytes FROM pg_class c
+       WHERE c.relnamespace = 'audit'::regnamespace AND c.relkind = 'r'`,
+    );
+    return rows[0]!.bytes;
   }
 
   async size(): Promise<number> {

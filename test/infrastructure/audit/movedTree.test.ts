@@ -19,24 +19,24 @@ describe('the audit log, when the event log moves', () => {
   };
 
   it('goes on there and back, with the same leaves', async () => {
-    await fill('to', 0, 300);
+    await fill('to', 0, 270);
     const before = await leavesOf((await world.log('to')).store);
     await world.moving.leave();
     await world.moving.run('to');
 
     const there = (await world.log('from')).store;
     expect(await leavesOf(there)).to.deep.equal(before);
-    await fill('from', 300, 560);
+    await fill('from', 270, 300);
     await world.moving.leave();
     await world.moving.run('from');
 
-    await fill('to', 560, 800);
+    await fill('to', 300, 530);
     const { store } = await world.log('to');
     expect(world.alerts).to.deep.equal([]);
-    expect(await world.signedSizes()).to.deep.equal([300, 560, 800]);
+    expect(await world.signedSizes()).to.deep.equal([270, 300, 530]);
     await world.expectSound(store);
     // Each tile's position leads to the events of the next one.
-    for (const index of [0, 1, 2, 3])
+    for (const index of [0, 1])
       expect((await entriesOfTile({ store, auditTree: world.tree }, { index, width: 32 })).map(leafOf)).to.deep.equal(
         (await leavesOf(store)).slice(index * 256, index * 256 + 32),
       );

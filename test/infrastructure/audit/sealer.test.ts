@@ -1,4 +1,4 @@
-// Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (ADR 0015).
+// Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (rules U1–U3).
 import { expect } from 'chai';
 import { EMPTY_EDGE, edgeRoot, extended, type Tile, tiledRangeHashes } from '../../../application/audit/tiles.ts';
 import { tileHashes } from '../../../application/audit/treeReader.ts';

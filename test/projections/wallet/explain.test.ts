@@ -1,4 +1,4 @@
-// Statements read the entries of their month and account, and an opening balance reads days, beside 100,000 other entries (architecture §6).
+// Statements read the entries of their month and account, and an opening balance reads days, beside 100,000 others (architecture §6).
 import { expect } from 'chai';
 import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { statementMonth } from '../../../domain/presentation/statement.ts';

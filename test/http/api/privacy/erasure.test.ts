@@ -99,7 +99,7 @@ describe('erasure of personal data (L1–L3)', () => {
       session: { key: null, headers: owner },
       anySession: { key: null, headers: owner },
       operator: { key: null, headers: operator },
-      ...{ public: { key: null }, monitor: { key: null }, provider: { key: null } },
+      ...{ public: { key: null }, monitor: { key: null }, provider: { key: null }, auditor: { key: null } },
     };
     const [asked, failed]: [string[], string[]] = [[], []];
     for (const route of ROUTES.filter(({ method, responses }) => method === 'GET' && responses[204] === undefined)) {

@@ -1,0 +1,38 @@
+// Webhooks of charge.paid carry the latest checkpoint of the audit log, if the deployment wants it.
+import { expect } from 'chai';
+import { sealAllOf } from '../../../infrastructure/audit/auditWorld.ts';
+import { TestGateway } from '../../../world/gateway.ts';
+import { type Hit, Receiver } from '../../../world/receiver.ts';
+
+const SETTINGS = { isPublic: false, witnesses: [], anchors: [] };
+
+describe('the header X-Quita-Checkpoint', () => {
+  /** Pays a charge, and returns the webhooks of both events. */
+  const webhooksOf = async (inWebhooks: boolean): Promise<{ created: Hit; paid: Hit; note: string | undefined }> => {
+    const receiver = await Receiver.open();
+    const gateway = await TestGateway.open({ audit: { ...SETTINGS, inWebhooks } });
+    const hook = { url: receiver.url, events: ['charge.created', 'charge.paid'] };
+    expect((await gateway.post('/v1/webhooks/endpoints', hook)).status).to.equal(201);
+    await sealAllOf(gateway);
+    const note = (await gateway.gateway.needs.auditTree.latest())?.note;
+    const { body } = await gateway.charge<{ id: string }>();
+    await gateway.post(`/v1/sandbox/charges/${body.id}/pay`);
+    const of = (type: string) => receiver.until(({ headers }) => headers['x-acme-event-type'] === type);
+    const hits = { created: await of('charge.created'), paid: await of('charge.paid'), note };
+    await gateway.close();
+    await receiver.close();
+    return hits;
+  };
+
+  it('is in webhooks of charge.paid only, with a checkpoint that was signed', async () => {
+    const { created, paid, note } = await webhooksOf(true);
+    expect(created.headers).not.to.have.property('x-quita-checkpoint');
+    const [origin, size] = Buffer.from(String(paid.headers['x-quita-checkpoint']), 'base64').toString().split('\n');
+    expect(note?.split('\n')[0]).to.equal(origin);
+    expect(Number(size)).to.be.greaterThanOrEqual(Number(note?.split('\n')[1]));
+  });
+
+  it('is absent by default', async () => {
+    expect((await webhooksOf(false)).paid.headers).not.to.have.property('x-quita-checkpoint');
+  });
+});
