@@ -26,7 +26,7 @@ ALTER TABLE privacy.data_keys ALTER owner SET STATISTICS 10, ALTER salt SET STAT
 `;
 
 // The same as in 0001_event_log, but a member may have a new key. It is stored if the member's events are. An append whose key's owner
-// has a key already is refused like one that expects another revision: its events are sealed with a key that nobody would find.
+// has a key already is refused like one that expects another revision: no reader would find the key of its events.
 const APPEND = `
 DROP FUNCTION event_store.append(text[], bigint[], bigint[], bigint[], bigint[], uuid[], text[], text[], text[]);
 

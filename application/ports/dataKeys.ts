@@ -32,7 +32,8 @@ export interface DataKeys {
   /** Returns the keys of the owners that have one. Throws DataKeysUnavailable. */
   find(owners: readonly string[]): Promise<ReadonlyMap<string, FoundKey>>;
   /**
-   * Returns the owner's key, which is created durably if there is none. `isNew`: the owner has probably none. Throws DataKeysUnavailable.
+   * Returns the owner's key. Creates one durably if the owner has no key. `isNew`: that is probable, so no key is looked up first. Throws
+   * DataKeysUnavailable.
    */
   findOrCreate(owner: string, isNew: boolean): Promise<FoundKey>;
   /** Returns a new key that the append of the owner's first events must store; null if the event store doesn't store keys. */

@@ -1,5 +1,5 @@
 // Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
-// key seals. Whoever has only the secret, or only the salt, has no key.
+// key seals. Neither the secret nor the salt alone gives the key.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {

@@ -123,7 +123,10 @@ describe('processes of a deployment that freeze, or whose network does', functio
     const wallet = await insist('GET', '/v1/wallets/balance', ({ status }) => status === 200);
     expect(wallet['available']).to.equal(paid.length * 980);
     for (const program of running) expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
-    const verified = (await cli(dataDir, ['projections', 'verify'], { DATABASE_URL: database.connectionString })) as {
+    const verified = (await cli(dataDir, ['projections', 'verify'], {
+      DATABASE_URL: database.connectionString,
+      SECRETS_KEY,
+    })) as {
       differences: unknown[];
     };
     expect(verified.differences).to.deep.equal([]);

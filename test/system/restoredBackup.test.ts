@@ -17,6 +17,8 @@ import { Receiver, typeOf } from '../world/receiver.ts';
 
 const run = promisify(execFile);
 
+const SECRETS_KEY = randomBytes(32).toString('base64');
+
 describe('a program under which a backup is restored', () => {
   let folder: string;
   let dataDir: string;
@@ -35,7 +37,7 @@ describe('a program under which a backup is restored', () => {
     database = await startEmbeddedPostgres({ dataDir: pgDir() });
     const env = {
       DATABASE_URL: database.connectionString,
-      SECRETS_KEY: randomBytes(32).toString('base64'),
+      SECRETS_KEY,
       WEBHOOK_ALLOW_PRIVATE: 'true',
     };
     program = await new Program({ dataDir, port: await freePort(), env }).ready();
@@ -110,7 +112,10 @@ describe('a program under which a backup is restored', () => {
     for (const id of [kept, ...sold]) expect(await statusOf(id)).to.equal('paid');
     expect(await sell('lost-charge-1'), 'the same key makes the same charge').to.equal(lost[0]);
 
-    const verified = await cli(dataDir, ['projections', 'verify'], { DATABASE_URL: database.connectionString });
+    const verified = await cli(dataDir, ['projections', 'verify'], {
+      DATABASE_URL: database.connectionString,
+      SECRETS_KEY,
+    });
     expect(verified).to.deep.include({ differenceCount: 0 });
     expect(program.output).to.contain('event log restored or taken over');
   });

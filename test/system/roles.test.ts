@@ -84,7 +84,10 @@ describe('api, projector and worker as processes of their own', function suite()
     const advanced = await call(one, 'POST', '/v1/sandbox/clock/advance', { seconds: 3600 });
     expect(advanced.status).to.equal(200);
     expect(advanced.body['offset_seconds']).to.equal(3600);
-    const verified = (await cli(dataDir, ['projections', 'verify'], { DATABASE_URL: database.connectionString })) as {
+    const verified = (await cli(dataDir, ['projections', 'verify'], {
+      DATABASE_URL: database.connectionString,
+      SECRETS_KEY,
+    })) as {
       differences: unknown[];
     };
     expect(verified.differences).to.deep.equal([]);
