@@ -53,14 +53,41 @@ const remote = (baseUrl: string): TestGateway => {
   } as unknown as TestGateway;
 };
 
-const scrubbed = async (env: Readonly<Record<string, string>>, stored: () => readonly string[]): Promise<void> => {
+/** Lets the worker come as far as the operational records, which are locked, and kills the whole program there. */
+const killedHalfWay = async (
+  program: Program,
+  { lock, sql }: { readonly lock: pg.Client; readonly sql: pg.Client },
+  paymentId: string,
+  erase: () => Promise<void>,
+): Promise<void> => {
+  await lock.query('BEGIN; LOCK TABLE operations.velocity_reservations');
+  await erase();
+  const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%velocity_reservations%'`;
+  while ((await sql.query(waits)).rowCount === 0) await new Promise((go) => setTimeout(go, 20));
+  const kept = 'SELECT FROM privacy.data_keys WHERE owner = $1 AND destroyed_at IS NULL';
+  expect((await sql.query(kept, [paymentId])).rowCount).to.equal(1);
+  for (const client of [lock, sql]) client.on('error', () => undefined); // their server goes with the program
+  await program.kill9();
+};
+
+const connected = async (dataDir: string): Promise<pg.Client> => {
+  const sql = new pg.Client({ connectionString: await attachToEmbeddedPostgres(dataDir) });
+  await sql.connect();
+  return sql;
+};
+
+const scrubbed = async (
+  env: Readonly<Record<string, string>>,
+  stored: () => readonly string[],
+  isKilled: boolean,
+): Promise<void> => {
   const dataDir = await newDataDir();
-  const program = await new Program({ dataDir, port: await freePort(), env }).ready();
+  const port = await freePort();
+  let program = await new Program({ dataDir, port, env }).ready();
   const key = (await program.demo()).testApiKey;
   const gateway = remote(program.baseUrl);
   const desk = await PersonDesk.of(gateway, Object.assign(new Merchant(gateway, key), { tenant: {} as never }));
-  const sql = new pg.Client({ connectionString: await attachToEmbeddedPostgres(dataDir) });
-  await sql.connect();
+  let sql = await connected(dataDir);
   try {
     await desk.payInFull();
     await desk.payOut();
@@ -70,8 +97,17 @@ const scrubbed = async (env: Readonly<Record<string, string>>, stored: () => rea
     const ledger = await cli(dataDir, ['ledger', 'check'], env);
     const wallets = (await desk.get('/v1/wallets')).body;
     const words = ['--document', PERSON.document, '--reason', 'request 17', '--despite-retention'];
-    const { erased } = (await cli(dataDir, ['privacy', 'erase', ...words], env)) as { erased: { outcome: string }[] };
-    expect(erased.map(({ outcome }) => outcome)).to.deep.equal(owners.map(() => 'erased'));
+    const erase = async () => {
+      const { erased } = (await cli(dataDir, ['privacy', 'erase', ...words], env)) as { erased: { outcome: string }[] };
+      expect(erased.map(({ outcome }) => outcome)).to.deep.equal(owners.map(() => 'erased'));
+    };
+    if (isKilled) {
+      const lock = await connected(dataDir);
+      await killedHalfWay(program, { lock, sql }, desk.payments[0] as string, erase);
+      await Promise.allSettled([lock.end(), sql.end()]);
+      program = await new Program({ dataDir, port, env }).ready();
+      sql = await connected(dataDir);
+    } else await erase();
     const done = 'SELECT FROM privacy.data_keys WHERE owner = ANY($1::text[]) AND destroyed_at IS NOT NULL';
     while ((await sql.query(done, [owners])).rowCount !== owners.length) await new Promise((go) => setTimeout(go, 50));
     while ((await sql.query("SELECT FROM operations.owed WHERE queue = 'completeErasure'")).rowCount !== 0)
@@ -98,13 +134,13 @@ const scrubbed = async (env: Readonly<Record<string, string>>, stored: () => rea
 };
 
 describe('erased and scrubbed', () => {
-  it('no file of the program has a trace of the person, with the log in PostgreSQL', () =>
-    scrubbed({ WEBHOOK_ALLOW_PRIVATE: 'true' }, () => []));
+  it('no file of a program that was killed half-way has a trace of the person, with the log in PostgreSQL', () =>
+    scrubbed({ WEBHOOK_ALLOW_PRIVATE: 'true' }, () => [], true));
 
   it('nor with the log in EventStoreDB, nor does the log itself', async () => {
     const server = await EventStoreDbServer.start();
     const env = { WEBHOOK_ALLOW_PRIVATE: 'true', EVENTSTORE_URL: server.connectionString };
-    await scrubbed(env, () => server.events.map(({ data, metadata }) => data + metadata));
+    await scrubbed(env, () => server.events.map(({ data, metadata }) => data + metadata), false);
     await server.stop();
   });
 });

@@ -5,6 +5,7 @@ import type { Principal } from '../../../../http/kernel/callers.ts';
 import type { Route } from '../../../../http/kernel/route.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
+import { pdfLines } from '../../../support/pdfText.ts';
 import { type CallOptions, newKey, type TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
@@ -56,6 +57,18 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(other.body.data).to.deep.equal([]);
   });
 
+  it('reports what is held, as JSON and as a PDF', async () => {
+    const { body } = await desk.operate<Body & { data: readonly Body[]; pdf: { base64: string } }>('report', {
+      payment: desk.chargeId,
+    });
+    const [held] = body.data;
+    expect(held?.['data']).to.have.nested.property('charge.terms.customer.name', PERSON.name);
+    expect(held?.['data']).to.have.nested.property('transaction.settlement.incoming.payer.document', PERSON.document);
+    expect(held?.['disputes']).to.have.nested.property('[0].data.appeal.reason', PERSON.appeal);
+    const shown = textOfPdf(body.pdf.base64);
+    for (const text of [PERSON.name, PERSON.document, PERSON.email, PERSON.order]) expect(shown).to.include(text);
+  });
+
   it('refuses what the law requires, one by one', async () => {
     const { body } = await desk.operate<{ data: readonly { outcome: string; because: string }[] }>('erase', {
       document: PERSON.document,
@@ -105,7 +118,10 @@ describe('erasure of personal data (L1–L3)', () => {
     for (const route of ROUTES.filter(({ method, responses }) => method === 'GET' && responses[204] === undefined)) {
       const path = pathOf(route, owned);
       if (path === null) continue;
-      const { status, text } = await gateway.call('GET', path, credentials[route.principal]);
+      const reply = await gateway.call<{ base64?: string }>('GET', path, credentials[route.principal]);
+      const { status } = reply;
+      const { base64 } = reply.body;
+      const text = base64 === undefined ? reply.text : textOfPdf(base64);
       asked.push(route.operationId);
       // Files, and pages of payments that ended, are gone for everybody.
       if (status >= 500) failed.push(`${path}: ${status} ${text}`);
@@ -189,6 +205,11 @@ describe('erasure of personal data (L1–L3)', () => {
     expect((await desk.get(`/v1/charges/${desk.chargeId}`)).body).to.deep.equal(before.body);
   });
 });
+
+const textOfPdf = (base64: string): string =>
+  pdfLines(Buffer.from(base64, 'base64'))
+    .map(({ text }) => text)
+    .join('\n');
 
 /** Routes about one payment, payout, case or delivery. */
 const NAMED = [

@@ -1,0 +1,108 @@
+// The commands about personal data, as an operator types them (rules L1–L3).
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runWordsIn } from '../../support/cli.ts';
+import { pdfLines } from '../../support/pdfText.ts';
+import { TestGateway } from '../../world/gateway.ts';
+import { Merchant } from '../../world/merchant.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+
+const SECRETS_KEY = randomBytes(32);
+const CUSTOMER = { name: 'Ana Souza', document: '390.533.447-05', email: 'ana@example.com' };
+
+describe('privacy find, report and erase', () => {
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let id: string;
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await TestGateway.open({ database, secretsKeys: [SECRETS_KEY] });
+    const merchant = await Merchant.open(gateway);
+    ({ id } = await merchant.charge({ customer: CUSTOMER }));
+    await merchant.pay(id);
+    await gateway.untilProjected();
+  });
+  after(async () => {
+    await gateway.close();
+    await database.drop();
+  });
+
+  const run = <T = Record<string, unknown>>(...words: string[]) =>
+    runWordsIn<T>(
+      { DATABASE_URL: database.connectionString, SECRETS_KEY: SECRETS_KEY.toString('base64') },
+      'privacy',
+      ...words,
+    );
+  const tx = () => id.replace('ch_', 'tx_');
+
+  it('need exactly one subject, and a valid one', async () => {
+    for (const words of [['find'], ['find', '--email', 'a@b.co', '--document', '39053344705']])
+      expect((await run(...words)).err).to.include('name exactly one of --document, --email, --payment and --payout');
+    expect((await run('find', '--document', '1')).err).to.include('--document must be a valid CPF or CNPJ');
+    expect((await run('find', '--email', 'ana')).err).to.include('--email must be an email address');
+  });
+
+  it('find a person in every spelling', async () => {
+    for (const words of [
+      ['--document', '39053344705'],
+      ['--document', CUSTOMER.document],
+      ['--email', 'ANA@example.com'],
+    ]) {
+      const { code, json } = await run<{ found: readonly { id: string; data?: unknown }[] }>(
+        'find',
+        ...words,
+        '--json',
+      );
+      expect([code, json.found.map((one) => [one.id, one.data])]).to.deep.equal([0, [[tx(), undefined]]]);
+    }
+    expect((await run('find', '--document', '12345678909')).out).to.equal('nothing is held\n');
+  });
+
+  it('report as JSON, and as a PDF that only its owner can read', async () => {
+    const { json } = await run<{ data: readonly { data: object }[] }>('report', '--payment', id, '--json');
+    expect(json.data[0]?.data).to.have.nested.property('charge.terms.customer.document', CUSTOMER.document);
+    const folder = await mkdtemp(join(tmpdir(), 'quita-report-'));
+    const path = join(folder, 'report.pdf');
+    expect((await run('report', '--payment', id, '--pdf', path)).out).to.equal(`${path} lists 1 payments\n`);
+    expect((await stat(path)).mode & 0o777).to.equal(0o600);
+    expect(pdfLines(await readFile(path)).map(({ text }) => text)).to.include(CUSTOMER.document);
+    expect((await run('report', '--payment', id, '--pdf', path)).err).to.include("can't be written (EEXIST)");
+    await rm(folder, { recursive: true });
+  });
+
+  it('erase: not without a reason, not with the person in the reason, and not before the retention has passed', async () => {
+    expect((await run('erase', '--payment', id)).code).to.equal(2);
+    for (const reason of ['Ana Souza asked', 'for ana@example.com'])
+      expect((await run('erase', '--payment', id, '--reason', reason)).err).to.include(
+        'must not contain personal data',
+      );
+    const early = await run('erase', '--payment', id, '--reason', 'request 17');
+    expect([early.code, early.err]).to.satisfy(
+      ([code, err]: [number, string]) => code === 2 && err.includes('must be kept until'),
+    );
+    const one = await run<{ erased: unknown }>('erase', '--document', CUSTOMER.document, '--reason', 'x', '--json');
+    expect([one.code, (one.json.erased as { outcome: string }[])[0]?.outcome]).to.deep.equal([1, 'refused']);
+  });
+
+  it('erase once, and say so', async () => {
+    const words = ['erase', '--payment', id, '--reason', 'request 17', '--despite-retention'];
+    expect((await run(...words)).out).to.match(new RegExp(`^${tx()}  erased`));
+    expect((await run(...words)).out).to.match(new RegExp(`^${tx()}  erased before`));
+    await gateway.untilProjected();
+    expect((await run('find', '--document', CUSTOMER.document)).out).to.equal('nothing is held\n');
+  });
+
+  it('scrub says which rights it needs', async () => {
+    const { rows } = await gateway.storage.operations.query<{ ok: boolean }>(
+      "SELECT pg_has_role('pg_checkpoint', 'USAGE') AS ok",
+    );
+    if (rows[0]?.ok) return;
+    const { code, err } = await run('scrub');
+    expect([code, err]).to.satisfy(
+      ([got, text]: [number, string]) => got === 2 && text.includes('GRANT pg_checkpoint, pg_monitor'),
+    );
+  });
+});
