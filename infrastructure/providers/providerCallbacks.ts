@@ -89,7 +89,7 @@ const FORGET = `DELETE FROM operations.provider_callbacks WHERE id IN (
   SELECT id FROM operations.provider_callbacks WHERE handled_at IS NOT NULL AND NOT is_open
     AND greatest(handled_at, resolved_at) < now() - $1 * interval '1 ms' LIMIT $2)`;
 
-/** Of callbacks that still wait for an operator. Those that nobody has handled yet keep their bodies. */
+/** Of callbacks that still wait for an operator. Callbacks that were not handled yet keep their bodies. */
 const DESTROY_KEYS = `UPDATE operations.provider_callbacks SET raw = '', key_id = NULL, sealed = NULL
   WHERE is_open AND sealed IS NOT NULL AND received_at < now() - $1 * interval '1 ms'`;
 
