@@ -11,6 +11,7 @@ import { newKey } from '../world/gateway.ts';
 import { rawIdOf } from '../world/http.ts';
 import { Merchant } from '../world/merchant.ts';
 import { PERSON, PersonDesk, TRACES } from '../world/personDesk.ts';
+import { pollUntil } from '../world/pollUntil.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 
 /** The files that contain any of the person's texts. */
@@ -53,6 +54,11 @@ const remote = (baseUrl: string): TestGateway => {
   } as unknown as TestGateway;
 };
 
+const until = async (look: () => Promise<boolean>): Promise<void> => {
+  const seen = await pollUntil({ onMove: () => () => undefined }, 120_000, async () => ((await look()) ? true : null));
+  expect(seen, 'in time').to.equal(true);
+};
+
 /** Lets the worker come as far as the operational records, which are locked, and kills the whole program there. */
 const killedHalfWay = async (
   program: Program,
@@ -63,7 +69,7 @@ const killedHalfWay = async (
   await lock.query('BEGIN; LOCK TABLE operations.velocity_reservations');
   await erase();
   const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%velocity_reservations%'`;
-  while ((await sql.query(waits)).rowCount === 0) await new Promise((go) => setTimeout(go, 20));
+  await until(async () => (await sql.query(waits)).rowCount !== 0);
   const kept = 'SELECT FROM privacy.data_keys WHERE owner = $1 AND destroyed_at IS NULL';
   expect((await sql.query(kept, [paymentId])).rowCount).to.equal(1);
   for (const client of [lock, sql]) client.on('error', () => undefined); // their server goes with the program
@@ -109,9 +115,9 @@ const scrubbed = async (
       sql = await connected(dataDir);
     } else await erase();
     const done = 'SELECT FROM privacy.data_keys WHERE owner = ANY($1::text[]) AND destroyed_at IS NOT NULL';
-    while ((await sql.query(done, [owners])).rowCount !== owners.length) await new Promise((go) => setTimeout(go, 50));
-    while ((await sql.query("SELECT FROM operations.owed WHERE queue = 'completeErasure'")).rowCount !== 0)
-      await new Promise((go) => setTimeout(go, 50));
+    await until(async () => (await sql.query(done, [owners])).rowCount === owners.length);
+    const owed = "SELECT FROM operations.owed WHERE queue = 'completeErasure'";
+    await until(async () => (await sql.query(owed)).rowCount === 0);
     await cli(dataDir, ['privacy', 'scrub'], env);
     expect(await filesWithTraces(dataDir)).to.deep.equal([]);
     expect(stored().filter((text) => TRACES.some((trace) => text.includes(trace)))).to.deep.equal([]);
