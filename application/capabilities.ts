@@ -36,12 +36,12 @@ export const CAPABILITIES = [
   accounts,
   disputes,
   webhooks,
+  privacy,
   sandbox,
   requests,
   operations,
   providers,
   statements,
-  privacy,
   audit,
   analytics,
 ] as const;

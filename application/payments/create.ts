@@ -182,7 +182,10 @@ export class CreateChargeHandler {
           'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
         );
     }
-    // This is not always the second event: a cancellation may have been requested before.
+    // A state of two events can't be stale, and mostly the second one is the outcome.
+    const { state, revision } = await commands.loadRecent(PAYMENT, stream);
+    if (revision === 1 && exists(state) && state.charge.status !== 'requested') return state;
+    // Otherwise the creation was rerouted, a cancellation was requested before, or the payment has gone on.
     for await (const { after } of commands.loadSteps(PAYMENT, stream)) {
       const payment = assertExists(after);
       if (payment.charge.status !== 'requested') return payment;

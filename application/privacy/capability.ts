@@ -14,7 +14,7 @@ export const privacy = capability({
   jobs: [
     job(completeErasure, {
       handler: (needs: PrivacyNeeds) => each(completeErasureOf(needs)),
-      places: { places: 8, perTarget: 8 },
+      places: { places: 24, perTarget: 24 },
       idle: 'awaited',
       // The key is destroyed last; no table shows payment and key together.
       owed: BY_ROW,

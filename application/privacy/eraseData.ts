@@ -1,9 +1,11 @@
 // Erases the personal data of payments and payouts (rules L2, L3). The payment's own event comes first, and everything else follows from it
 // by a job, so that an interrupted erasure is resumed.
+
+import type { ErasureReply } from '../../domain/kernel/erasure.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { type ErasureReply, erasePayment } from '../../domain/payment/erase.ts';
+import { erasePayment } from '../../domain/payment/erase.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';

@@ -1,5 +1,5 @@
-// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows the order of creation of each tenant's items.
-// An item that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether it is erased.
+// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows each tenant's order of creation. An item
+// that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether it is erased.
 
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -20,7 +20,7 @@ export interface RetentionNeeds extends EraseNeeds {
 }
 
 /** Items looked at in one run. At one run per minute, at most 720,000 a day are erased. */
-const PER_RUN = 500;
+export const PER_RUN = 500;
 /** Pause before an item that can't be erased is looked at again. */
 const AGAIN_MS = 30 * DAY_MS;
 const BY = { actor: 'process:retention', requestId: null };

@@ -1,4 +1,5 @@
 // Reads the attempts of a delivery and their results (rule W8).
+import { reading } from '../../domain/kernel/eventGroups.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryEvent } from '../../domain/webhookDelivery/webhookDelivery.ts';
@@ -24,22 +25,11 @@ export const attemptsOf =
     return attempts;
   };
 
+const isAttempt = reading(WEBHOOK_DELIVERY.groups, { reads: ['attempts'], ignores: ['course', 'erasure'] });
+
 const attemptOf = (event: WebhookDeliveryEvent): readonly Attempt[] => {
-  switch (event.type) {
-    case 'WebhookDeliveryAttemptFailed': {
-      const { number, at, statusCode, error, durationMs } = event.data;
-      return [{ number, at, statusCode, error, durationMs }];
-    }
-    case 'WebhookDeliverySucceeded': {
-      const { number, at, statusCode, durationMs } = event.data;
-      return [{ number, at, statusCode, error: null, durationMs }];
-    }
-    case 'WebhookDeliveryDeadLettered':
-    case 'WebhookDeliveryCancelled':
-    case 'WebhookDeliveryRetryRequested':
-    case 'WebhookDeliveryPersonalDataErased':
-      return [];
-    default:
-      return event satisfies never;
-  }
+  if (!isAttempt(event)) return [];
+  const { number, at, statusCode, durationMs } = event.data;
+  const error = event.type === 'WebhookDeliveryAttemptFailed' ? event.data.error : null;
+  return [{ number, at, statusCode, error, durationMs }];
 };

@@ -79,8 +79,8 @@ export const webhookDelivery = processManager({
         },
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
-        WebhookDeliveryPersonalDataErased: nothing,
       },
+      ignores: ['erasure'],
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT.groups, {
       reads: {

@@ -1,5 +1,5 @@
-// Erasure of personal data (rules L2, L3): the part that all aggregates share. An event of erasure blanks the state, as decoding events with
-// a destroyed key does. Both give the same state, so it doesn't matter which of them a reader sees first.
+// Erasure of personal data (rules L2, L3): the part that all aggregates share. An event of erasure blanks the state, as decoding events
+// with a destroyed key does. Both give the same state, so it doesn't matter which of them a reader sees first.
 import { type Rejection, reject } from './rejection.ts';
 import { flag, record, text, time } from './serde.ts';
 import type { Timestamp } from './time.ts';
@@ -15,6 +15,9 @@ export interface Erasure {
   readonly at: Timestamp;
 }
 export const erasureShape = record<Erasure>({ by: text(), reason: text(), despiteRetention: flag, at: time });
+
+/** `erasedBefore`: nothing was left to erase. */
+export type ErasureReply = 'erased' | 'erasedBefore';
 
 export interface ErasureWish {
   readonly by: string;

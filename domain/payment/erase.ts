@@ -1,13 +1,10 @@
 // Decides on erasures of a payment's personal data (rules L2, L3).
 import type { Decision } from '../kernel/decider.ts';
-import { type Erasure, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
+import { type Erasure, type ErasureReply, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
 import { isRejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { endOf, unfinishedBecause } from './finality.ts';
 import { exists, type PaymentEvent, type PaymentState } from './payment.ts';
-
-/** `erasedBefore`: nothing was left to erase. */
-export type ErasureReply = 'erased' | 'erasedBefore';
 
 /**
  * Erases the payment's personal data. Checks in order: it exists (`not_found`), is erased already (no-op), has ended
@@ -38,7 +35,7 @@ export const erasePaymentAgain =
   });
 
 /** Returns the erasure of data that was recorded after an erasure. */
-export const again = (by: string, at: Timestamp): Erasure => ({
+const again = (by: string, at: Timestamp): Erasure => ({
   by,
   reason: 'recorded after the erasure',
   despiteRetention: false,

@@ -1,4 +1,4 @@
-// When a payment ended: no money of it is under way, and nobody has anything left to decide (rule L3).
+// When a payment ended: its money is where it belongs, and no decision is left (rule L3).
 import { later, type Timestamp } from '../kernel/time.ts';
 import type { TransactionState } from '../transaction/transaction.ts';
 import { heldMoney } from './heldMoney.ts';

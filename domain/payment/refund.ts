@@ -46,9 +46,10 @@ export interface Reserved {
 
 /**
  * Reserves a refund. Checks in order: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not erased
- * (`payment_erased`), not disputed (`charge_disputed`), not fully refunded (`transaction_not_refundable`), a refundable method (`REFUND_NOT_SUPPORTED`), the number of
- * refunds (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), the reservation for a mismatch (`charge_disputed`),
- * window and destination (`REFUND_NOT_SUPPORTED`, or `invalid_request` for fields that apply to Pix only).
+ * (`payment_erased`), not disputed (`charge_disputed`), not fully refunded (`transaction_not_refundable`), a refundable method
+ * (`REFUND_NOT_SUPPORTED`), the number of refunds (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), the reservation
+ * for a mismatch (`charge_disputed`), window and destination (`REFUND_NOT_SUPPORTED`, or `invalid_request` for fields that apply to Pix
+ * only).
  */
 export const reserveRefund =
   (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>

@@ -1,9 +1,8 @@
 // Decides on erasures of a payout's personal data (rules L2, L3).
 import type { Decision } from '../kernel/decider.ts';
-import { type ErasureWish, erasureOf } from '../kernel/erasure.ts';
+import { type ErasureReply, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
 import { isRejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { ErasureReply } from '../payment/erase.ts';
 import { NO_PAYOUT } from './decisions.ts';
 import type { Payout, PayoutEvent, PayoutState } from './payout.ts';
 

@@ -3,7 +3,7 @@
 // continues it.
 import { aggregate, readStreamName } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
-import { oneGroup } from '../kernel/eventGroups.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId, StreamName } from '../kernel/ids.ts';
 import {
   flag,
@@ -405,7 +405,11 @@ export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   idPrefix: 'wd_',
   decider: webhookDelivery,
   serde: webhookDeliverySerde,
-  groups: oneGroup(webhookDeliverySerde),
+  groups: partition<WebhookDeliveryEvent>()({
+    attempts: ['WebhookDeliveryAttemptFailed', 'WebhookDeliverySucceeded'],
+    course: ['WebhookDeliveryDeadLettered', 'WebhookDeliveryCancelled', 'WebhookDeliveryRetryRequested'],
+    erasure: ['WebhookDeliveryPersonalDataErased'],
+  }),
   isDeletable: true,
   isSealed: true,
 });

@@ -2,5 +2,10 @@
 // 2 if the command or the environment is wrong.
 import './compileCache.ts';
 
-const [{ COMMANDS }, { runCli }] = await Promise.all([import('../cli/commands.ts'), import('../cli/run.ts')]);
-process.exit(await runCli(COMMANDS, process.argv.slice(2), process.env, process.stdout, process.stderr));
+const [{ COMMANDS }, { runCli }, { exitWhenWritten }] = await Promise.all([
+  import('../cli/commands.ts'),
+  import('../cli/run.ts'),
+  import('../cli/exitWhenWritten.ts'),
+]);
+const { stdout, stderr } = process;
+await exitWhenWritten(await runCli(COMMANDS, process.argv.slice(2), process.env, stdout, stderr), [stdout, stderr]);

@@ -183,9 +183,17 @@ export class ConnectionRegistry implements ProviderConnections {
 
 const isCallable = ({ status }: Connection): boolean => status === 'enabled' || status === 'draining';
 
-/** Changes with everything that an open connection was made of. */
-const versionOf = ({ terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion }: Connection): string =>
-  JSON.stringify([terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion]);
+const versions = new WeakMap<Connection, string>();
+
+/** Changes with everything that an open connection was made of. Remembered: it contains the certificates, and each call asks for it. */
+const versionOf = (connection: Connection): string => {
+  const known = versions.get(connection);
+  if (known !== undefined) return known;
+  const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion } = connection;
+  const version = JSON.stringify([terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion]);
+  versions.set(connection, version);
+  return version;
+};
 
 /** Returns the connections without those whose circuit is open, except the last one: with a single choice, its answer decides. */
 const answering = (connections: readonly OpenConnection[]): readonly OpenConnection[] =>

@@ -96,7 +96,7 @@ const writePixOuts = async (schema: string, events: readonly LoggedEvent[], tx: 
   }
   if (begun.length > 0) await insert(schema, begun, tx);
   if (ended.length > 0) await end(schema, ended, tx);
-  // An erased payment takes no more refunds, so its erasure comes after them.
+  // Refunds of an erased payment are rejected, so its erasure comes after them.
   if (erased.length > 0)
     await tx.query(`UPDATE ${schema}.pix_outs SET destination = NULL WHERE payment_id = ANY($1::text[])`, [erased]);
 };

@@ -1,6 +1,6 @@
 // `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
 //   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, scale, lists, deliveryLists,
-//                   chargesEventStoreDb, appendEventStoreDb
+//                   liveCharges, chargesEventStoreDb, appendEventStoreDb
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
 //   --against <commit>  compares this tree with a commit (from 07ad746 on) in rounds that alternate: charges, append, rebuild, delivery.
@@ -17,6 +17,7 @@ import { delivery, delivery10, delivery1000, deliveryDead } from './delivery.ts'
 import { deliveryLists } from './deliveryLists.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
+import { liveCharges } from './liveCharges.ts';
 import { PAIRED } from './paired.ts';
 import { rebuild } from './rebuild.ts';
 import { type BenchRow, type Row, ratioOf } from './row.ts';
@@ -35,6 +36,7 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
   scale,
   lists,
   deliveryLists,
+  liveCharges,
   chargesEventStoreDb,
   appendEventStoreDb,
 };

@@ -23,6 +23,7 @@ const WAITING_REACTORS = "pg_stat_activity WHERE application_name = 'quita react
 export class GatewayUnderTest {
   readonly port: number;
   readonly apiKey: string;
+  readonly liveApiKey: string;
   readonly connectionString: string;
   readonly sql: pg.Client;
   readonly store: EventStore;
@@ -32,6 +33,7 @@ export class GatewayUnderTest {
   private constructor(parts: {
     port: number;
     apiKey: string;
+    liveApiKey: string;
     connectionString: string;
     sql: pg.Client;
     store: EventStore;
@@ -40,6 +42,7 @@ export class GatewayUnderTest {
   }) {
     this.port = parts.port;
     this.apiKey = parts.apiKey;
+    this.liveApiKey = parts.liveApiKey;
     this.connectionString = parts.connectionString;
     this.sql = parts.sql;
     this.store = parts.store;
@@ -53,7 +56,7 @@ export class GatewayUnderTest {
     const port = await freePort();
     const env: Record<string, string> = eventStoreDb === null ? {} : { EVENTSTORE_URL: eventStoreDb.url };
     const program = await new Program({ dataDir, port, env }).ready();
-    const { testApiKey: apiKey } = await program.demo();
+    const { testApiKey: apiKey, liveApiKey } = await program.demo();
     const connectionString = await attachToEmbeddedPostgres(dataDir);
     const sql = new pg.Client({ connectionString });
     await sql.connect();
@@ -62,7 +65,7 @@ export class GatewayUnderTest {
         ? await openPostgresEventStore({ connectionString, poolSize: 1 })
         : await openEventStoreDb({ connectionString: eventStoreDb.url });
     const codec = await programCodec(connectionString, dataDir, eventStoreDb === null);
-    return new GatewayUnderTest({ port, apiKey, connectionString, sql, store, program, codec });
+    return new GatewayUnderTest({ port, apiKey, liveApiKey, connectionString, sql, store, program, codec });
   }
 
   get log(): EventLog {

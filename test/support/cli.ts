@@ -1,6 +1,7 @@
 // The operator's CLI in the test process, on the database of a running gateway.
 import { COMMANDS } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
+import { TEST_SECRETS_KEY } from './dataKeys.ts';
 
 export interface CliRun<T> {
   readonly code: number;
@@ -10,9 +11,15 @@ export interface CliRun<T> {
   readonly json: T;
 }
 
+/** The variables with which the CLI opens the database of a test gateway. */
+export const toolEnv = (databaseUrl: string): Readonly<Record<string, string>> => ({
+  DATABASE_URL: databaseUrl,
+  SECRETS_KEY: TEST_SECRETS_KEY.toString('base64'),
+});
+
 /** Runs a command as an operator types it: `held list --json`. */
 export const runWords = <T = Record<string, unknown>>(databaseUrl: string, ...words: string[]): Promise<CliRun<T>> =>
-  runWordsIn<T>({ DATABASE_URL: databaseUrl }, ...words);
+  runWordsIn<T>(toolEnv(databaseUrl), ...words);
 
 /** Runs the CLI in another environment. */
 export const runWordsIn = async <T = Record<string, unknown>>(

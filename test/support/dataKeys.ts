@@ -1,8 +1,11 @@
 // Data keys in memory, and a codec that seals with them.
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, randomBytes } from 'node:crypto';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
-import type { DataKeys, FoundKey } from '../../application/ports/dataKeys.ts';
+import type { DataKeys, FoundKey, NewDataKey } from '../../application/ports/dataKeys.ts';
 import { dataKey } from '../../infrastructure/secrets/dataKeys.ts';
+
+/** The secrets key of test gateways, unless they get another one. */
+export const TEST_SECRETS_KEY = hash('sha256', 'secrets key of test gateways', 'buffer');
 
 export class MemoryDataKeys implements DataKeys {
   readonly #keys = new Map<string, FoundKey>();
@@ -19,10 +22,13 @@ export class MemoryDataKeys implements DataKeys {
     this.#keys.set(owner, key);
     return key;
   }
-  createWithAppend(): null {
+  createWithAppend(_owner: string): NewDataKey | null {
     return null;
   }
-  remember(): void {}
+  remember(_key: NewDataKey): void {}
+  set(owner: string, key: FoundKey): void {
+    this.#keys.set(owner, key);
+  }
   async destroy(owners: readonly string[]): Promise<number> {
     const left = owners.filter((owner) => this.#keys.get(owner) !== 'destroyed');
     for (const owner of left) this.#keys.set(owner, 'destroyed');

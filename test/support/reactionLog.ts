@@ -156,6 +156,8 @@ const sandboxChanged = (autoConfirmRefunds: boolean) => ({
   data: { sandbox: { autoConfirmRefunds, autoConfirmPayouts: autoConfirmRefunds }, at: CREATED_AT },
 });
 
+const erased = (of: string) => ({ type: `${of}PersonalDataErased`, data: { at: LATER } });
+
 /** All kinds of events, each with a name. */
 export const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge created': logged('payment', created()),
@@ -200,6 +202,11 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'return refused': logged('payment', returnRefused()),
   'return asked for again': logged('payment', returnRetried('return-2')),
   'funds released': logged('payment', released()),
+  'payment erased': logged('payment', erased('Payment')),
+  'payout erased': logged('payout', erased('Payout')),
+  'refund erased': logged('refund', erased('Refund')),
+  'case erased': logged('medCase', erased('MedCase')),
+  'delivery erased': logged('webhookDelivery', erased('WebhookDelivery')),
   'returned outside': logged('payment', {
     type: 'TransactionReturnedOutside',
     data: { providerPaymentId: END_TO_END_ID, id: 'D1', returnId: 'D1', nature: 'ordinary', amount: 1, at: LATER },

@@ -33,6 +33,7 @@ import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { TEST_SECRETS_KEY } from '../support/dataKeys.ts';
 import { expectDeclared } from '../support/declaredAnswers.ts';
 import { makePatient } from '../support/patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
@@ -361,7 +362,7 @@ export const untilServed = async <T extends { readonly status: number }>(ask: ()
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
 /** The keyring of test gateways. Default: one fixed key. */
-export const testKeyring = (keys: TestGatewayOptions['secretsKeys'] = [Buffer.alloc(32, 7)]): SecretsKeyring =>
+export const testKeyring = (keys: TestGatewayOptions['secretsKeys'] = [TEST_SECRETS_KEY]): SecretsKeyring =>
   new SecretsKeyring(keys);
 
 const gatewayOn = (

@@ -61,11 +61,14 @@ export class PersonDesk {
 
   /** Opens an account whose webhook endpoint rejects every message and quotes it. */
   static async open(gateway: TestGateway): Promise<PersonDesk> {
+    return PersonDesk.of(gateway, await Merchant.open(gateway));
+  }
+  static async of(gateway: TestGateway, merchant: PersonDesk['merchant']): Promise<PersonDesk> {
     const receiver = await Receiver.open((hit, res) => {
       res.statusCode = 500;
       res.end(hit.rawBody.slice(0, 900));
     });
-    const desk = new PersonDesk(gateway, await Merchant.open(gateway), receiver);
+    const desk = new PersonDesk(gateway, merchant, receiver);
     await desk.merchant.register(receiver.url);
     return desk;
   }

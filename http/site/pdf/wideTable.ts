@@ -1,6 +1,5 @@
 // A table on landscape pages of its own, with the head of the columns on each page.
 import { BOLD, COLOR, drawFitted, MARGIN, PAGE_HEIGHT, PAGE_WIDTH, type Pdf, REGULAR } from './document.ts';
-import { printable } from './printable.ts';
 
 /** The columns of a table share 730 points. */
 export interface Column {
@@ -19,7 +18,7 @@ const BOTTOM = PAGE_WIDTH - MARGIN;
 const drawRow = (pdf: Pdf, columns: readonly Column[], cells: readonly string[], y: number): void => {
   let x = MARGIN;
   for (const [n, { width, isAmount }] of columns.entries()) {
-    const text = printable(cells[n] ?? '');
+    const text = cells[n] ?? '';
     const room = width - GAP;
     const left = isAmount ? x + GAP + Math.max(0, room - pdf.fontSize(SIZE).widthOfString(text)) : x;
     if (text !== '') drawFitted(pdf, text, left, y, SIZE, room);
@@ -46,7 +45,7 @@ const openPage = (pdf: Pdf, columns: readonly Column[]): number => {
   return MARGIN + ROW_HEIGHT + 2;
 };
 
-/** Draws the table on new pages. Awaits `rest` after each page, so that other work can go on. */
+/** Draws the table on new pages. Cells are in WinAnsi (printable.ts). Awaits `rest` after each page, so that other work can go on. */
 export const drawWideTable = async (
   pdf: Pdf,
   columns: readonly Column[],

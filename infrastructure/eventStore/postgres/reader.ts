@@ -1,5 +1,6 @@
 // All reads of the PostgreSQL log: a small pool, one statement per page, and retries if the connection is lost.
 
+import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
@@ -36,7 +37,7 @@ export const positionOrNull = (place: number): Position | null => (place === 0 ?
 // --- A subscription's categories, as SQL and as a test in memory. Both must match the generated column `category` ---
 
 export interface CategoryFilter {
-  /** Part of the prepared statement's name: equal for equal filters. */
+  /** Part of the prepared statement's name: equal for equal filters. A hash, because PostgreSQL cuts names at 63 bytes. */
   readonly key: string;
   /** Items of an IN list, as literals: with a parameter, the planner would not see that the partial index applies. */
   readonly literals: string;
@@ -56,7 +57,7 @@ export const categoryFilter = (categories: readonly string[] | null): CategoryFi
   const names = checkCategories(categories);
   const wanted = new Set(names);
   return {
-    key: names.join('_'),
+    key: hash('sha1', names.join('_')),
     literals: names.map((name) => `'${name}'`).join(', '),
     windowPlaces: names.every((name) => RARE.has(name)) ? null : WINDOW_PLACES,
     matches: (stream) => wanted.has(readStreamName(stream).category),

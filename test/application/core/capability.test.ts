@@ -82,6 +82,7 @@ describe('the capabilities', () => {
     expect(skippable.toSorted()).to.deep.equal([
       'caseDeadlines',
       'caseMailing',
+      'erasure',
       'testClock',
       'webhookDelivery',
       'webhookFanOut',

@@ -1,9 +1,11 @@
 // How the adapter asks, and how it reads answers of every form.
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import type { Timestamp } from '../../../../domain/kernel/time.ts';
 import { buildDynamicBrCode } from '../../../../domain/pix/brCode.ts';
+import { freePort } from '../../../world/program.ts';
 import { type Answer, Institution } from './institution.ts';
 import { type Opened, open, PIX_KEY, requestOf, SECRET, TENANT, TXID } from './support.ts';
 
@@ -318,6 +320,44 @@ describe('calls of the API Pix adapter', () => {
     expect(await asked('2026-12-24T01:05:30.000Z')).to.deep.equal([from, '2026-11-24T02:05:00.123Z']);
   });
 
+  it('has certainly done nothing if no byte was sent, and may have done it if the answer is lost', async () => {
+    const { provider } = connect({ baseUrl: `http://127.0.0.1:${await freePort()}` });
+    expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
+    expect(institution.tokenRequests).to.have.length(1);
+    institution.answer = (_, res) => {
+      res.destroy();
+      return null;
+    };
+    expect(await connect().provider.issue(requestOf())).to.deep.equal({ kind: 'unknown' });
+  });
+
+  it('lists only payments to the connection’s key', async () => {
+    const others = { 'b@b.example': 'B', [PIX_KEY]: 'C' };
+    const items = Object.entries(others).map(([chave, end]) => ({
+      ...PIX,
+      chave,
+      endToEndId: END_TO_END_ID.slice(0, -1) + end,
+    }));
+    const { chave: _, ...unstated } = PIX;
+    const { statement } = answering({ body: { parametros: {}, pix: [...items, unstated] } });
+    const page = await statement.listReceived(PIX.horario as Timestamp, PIX.horario as Timestamp, null);
+    const ids =
+      page.kind === 'known' ? page.value.items.map(({ incoming }) => incoming.providerPaymentId.slice(-1)) : [];
+    expect(ids).to.deep.equal(['C', END_TO_END_ID.slice(-1)]);
+  });
+
+  it('takes a refused repeat of a return that is not listed yet as unknown (V9)', async () => {
+    const back = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'r1', metadata: null } as const;
+    const outcome = async (detail: string) => {
+      const body = { title: 'Devolução inválida', status: 400, detail };
+      const { provider } = connect();
+      institution.answer = ({ method }) => (method === 'PUT' ? { status: 400, body } : { status: 404, body });
+      return (await provider.returnPayment(TENANT, { ...back, amount: requestOf().amount })).kind;
+    };
+    expect(await outcome('O id de devolução já foi utilizado anteriormente.')).to.equal('unknown');
+    expect(await outcome('O saldo da conta é insuficiente.')).to.equal('refused');
+  });
+
   it('never fails on an answer of any JSON', async () => {
     const { provider, statement, rail } = connect({ preset: 'efi' }, {}, { timeouts: { breakerPauseMs: 0 } });
     const order = {
@@ -451,6 +491,23 @@ describe('tokens of the API Pix adapter', () => {
     institution.answer = () => ({ status: 201, body: CHARGE });
     expect(await provider.issue(requestOf())).to.deep.equal(ISSUED);
     expect(circuit()).to.equal('closed');
+  });
+
+  it('keeps a new token when a call with the one before is rejected late', async () => {
+    const { provider } = connect();
+    const old: ServerResponse[] = [];
+    institution.answer = ({ headers }, res) => {
+      if (headers.authorization !== 'Bearer token-1') {
+        // The second call with the old token is rejected only now.
+        if (!old[1]?.headersSent) old[1]?.writeHead(401).end();
+        return { status: 201, body: CHARGE };
+      }
+      if (old.push(res) === 2) old[0]?.writeHead(401).end();
+      return null;
+    };
+    const all = await Promise.all([provider.issue(requestOf()), provider.issue(requestOf())]);
+    expect(all).to.deep.equal([ISSUED, ISSUED]);
+    expect(institution.tokenRequests).to.have.length(2);
   });
 
   it('shows no secrets that the institution repeats', async () => {
