@@ -92,7 +92,7 @@ class GrowingTree {
   }
 }
 
-/** Loads the tree, and checks it against files outside, and the entries of its last tile against the log. Throws LogDiffers, UnknownPosition. */
+/** Loads the tree. Checks it against files outside, and its last tile against the log. Throws LogDiffers, UnknownPosition. */
 const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   const { auditTree, auditOrigin: origin, store } = needs;
   const empty = { origin, storeId: store.storeId, root: EMPTY_ROOT };
