@@ -3,10 +3,15 @@ import { hash } from 'node:crypto';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { addMillis, fromMillis, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
-import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
+import type { AuditKeys } from '../ports/auditKeys.ts';
+import type { AuditTree, SignedCheckpoint, StoredTree } from '../ports/auditTree.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
+import { readCheckpoint } from './checkpoint.ts';
+import { noteKeyOf, readNote, signersOf } from './signedNote.ts';
+import { tiledRangeHashes } from './tiles.ts';
+import { LogDiffers, type TreeNeeds, tileHashes } from './treeReader.ts';
 
 export interface AnchorNeeds {
   readonly auditTree: Pick<AuditTree, 'latest'>;
@@ -30,6 +35,8 @@ const addressIn = (anchor: string): string | null => {
   return isEmailAddress(address) ? address : null;
 };
 
+const isFile = (anchor: string): boolean => !/^https?:/.test(anchor) && addressIn(anchor) === null;
+
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /** Throws with a message for operators. */
@@ -42,7 +49,7 @@ const send = async (needs: AnchorNeeds, anchor: string, { size, note }: SignedCh
     const html = `<p>Keep this checkpoint. With it you can prove later whether the log was changed.</p><pre>${escaped(note)}</pre>`;
     return await needs.mail.send({ id, to, subject: `Checkpoint ${size} of ${origin}`, text, html });
   }
-  if (!/^https?:/.test(anchor)) return await needs.auditAnchors.append(anchor, note);
+  if (isFile(anchor)) return await needs.auditAnchors.append(anchor, note);
   const headers = { 'content-type': 'text/plain; charset=utf-8' };
   const outcome = await needs.sender.send({ url: anchor, headers, body: note, mode: 'live', account: 'audit' });
   if (!outcome.ok) throw new Error(outcome.error ?? 'connection');
@@ -76,4 +83,42 @@ export const sendToAnchors = async (needs: AnchorNeeds): Promise<void> => {
       }
     }),
   );
+};
+
+/** Returns the last checkpoint in a file that one of our keys signed, or null. */
+const lastCheckpointIn = async (path: string, { auditAnchors, auditKeys }: AnchoredNeeds, origin: string) => {
+  const text = await auditAnchors.lastIn(path);
+  const note = text === null ? null : readNote(text);
+  if (note === null) return null;
+  const keys = (await auditKeys.list()).map(({ publicKey }) => noteKeyOf(origin, publicKey));
+  return signersOf(note, keys) === null ? null : readCheckpoint(note.text);
+};
+
+interface AnchoredNeeds extends TreeNeeds {
+  readonly auditAnchors: Pick<AuditAnchors, 'lastIn'>;
+  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
+  readonly auditKeys: Pick<AuditKeys, 'list'>;
+}
+
+/**
+ * Checks the tree against the last checkpoint in each file outside: log and tree may have been restored together. Throws LogDiffers if the
+ * tree doesn't begin with that checkpoint.
+ */
+export const assertAnchored = async (
+  needs: AnchoredNeeds,
+  tree: Pick<StoredTree, 'origin' | 'size'>,
+): Promise<void> => {
+  for (const path of needs.auditSettings.anchors.filter(isFile)) {
+    const held = await lastCheckpointIn(path, needs, tree.origin);
+    if (held === null) continue;
+    if (held.size > tree.size)
+      throw new LogDiffers(
+        `${path} has a checkpoint of ${held.size} entries, but only ${tree.size} are sealed: was a backup restored?`,
+      );
+    const root = await tiledRangeHashes((tile) => tileHashes(needs, tile), held.size)(0, held.size);
+    if (!root.equals(held.root))
+      throw new LogDiffers(
+        `the first ${held.size} entries are not those of the checkpoint in ${path}: was a backup restored?`,
+      );
+  }
 };

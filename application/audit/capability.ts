@@ -9,6 +9,7 @@ import { type OperateAuditNeeds, operateAudit, sealingLag } from './operateAudit
 import { Sealer, type SealerNeeds } from './sealer.ts';
 
 interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNeeds, OperateAuditNeeds {
+  readonly auditAnchors: OperateAuditNeeds['auditAnchors'];
   readonly store: EventStore;
   readonly auditSettings: AuditLogNeeds['auditSettings'];
   readonly auditTree: AuditLogNeeds['auditTree'];

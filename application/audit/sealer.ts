@@ -1,8 +1,10 @@
 // Seals the event log: appends a leaf for each event to the tree, in commit order, and signs checkpoints of it (ADR 0015).
+import type { AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, StoredTile, StoredTree } from '../ports/auditTree.ts';
 import { type EventStore, type Position, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import type { Stopwatch } from '../ports/system.ts';
+import { assertAnchored } from './anchors.ts';
 import { checkpointText } from './checkpoint.ts';
 import { isEntry, leafOf } from './entry.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
@@ -20,7 +22,9 @@ export interface AuditAlerts {
 export interface SealerNeeds {
   readonly store: Pick<EventStore, 'subscribe' | 'storeId'>;
   readonly auditTree: AuditTree;
-  readonly auditKeys: Pick<AuditKeys, 'signer'>;
+  readonly auditKeys: Pick<AuditKeys, 'signer' | 'list'>;
+  readonly auditAnchors: Pick<AuditAnchors, 'lastIn'>;
+  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
   readonly auditAlerts: AuditAlerts;
   /** The origin of a new tree: the URL of the log without its scheme. */
   readonly auditOrigin: string;
@@ -88,13 +92,14 @@ class GrowingTree {
   }
 }
 
-/** Loads the tree, and checks the entries of its last tile against the log. Throws LogDiffers, UnknownPosition. */
+/** Loads the tree. Checks it against files outside, and its last tile against the log. Throws LogDiffers, UnknownPosition. */
 const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   const { auditTree, auditOrigin: origin, store } = needs;
   const empty = { origin, storeId: store.storeId, root: EMPTY_ROOT };
   const stored = (await auditTree.find()) ?? (await auditTree.begin(empty));
   if (stored.storeId !== store.storeId)
     throw new LogDiffers(`event store ${stored.storeId} was sealed, but this one is ${store.storeId}`);
+  await assertAnchored(needs, stored);
   if (stored.size === 0) return new GrowingTree(stored, EMPTY_EDGE);
   const index = Math.floor((stored.size - 1) / TILE_WIDTH);
   const from = index * TILE_WIDTH;

@@ -38,6 +38,8 @@ export interface AuditAnchors {
   failed(anchor: string, error: string, retryAt: Timestamp): Promise<void>;
   /** Appends a note to a file, durably. */
   append(path: string, note: string): Promise<void>;
+  /** Returns the last note in a file, or null if it can't be read. */
+  lastIn(path: string): Promise<string | null>;
 }
 
 /** Settings of the deployment. */

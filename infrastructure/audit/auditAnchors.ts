@@ -24,6 +24,23 @@ const stateOf = ({ anchor, size, sent_ms: sent, retry_ms: retry, failures, error
 /** Longest stored error, in characters. */
 const ERROR_LENGTH_MAX = 300;
 
+/** Lines of a checkpoint with one signature, and more bytes than they have. */
+const NOTE_LINES = 5;
+const NOTE_BYTES_MAX = 4_096;
+
+/** Reads only the end, because the file grows for years. */
+const lastNoteIn = async (path: string): Promise<string> => {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.alloc(Math.min(size, NOTE_BYTES_MAX));
+    await file.read(bytes, 0, bytes.length, size - bytes.length);
+    return `${bytes.toString('utf8').trimEnd().split('\n').slice(-NOTE_LINES).join('\n')}\n`;
+  } finally {
+    await file.close();
+  }
+};
+
 export const auditAnchors = (db: Sql): AuditAnchors => ({
   states: async (anchors) => {
     const text = `SELECT wanted.anchor, coalesce(a.size, 0) AS size, coalesce(a.failures, 0) AS failures, a.error,
@@ -47,6 +64,7 @@ export const auditAnchors = (db: Sql): AuditAnchors => ({
       [anchor, error.slice(0, ERROR_LENGTH_MAX), retryAt],
     );
   },
+  lastIn: (path) => lastNoteIn(path).catch(() => null),
   append: async (path, note) => {
     const file = await open(path, 'a');
     try {

@@ -9,6 +9,7 @@ import type { AuditTree, SignedCheckpoint } from '../../../application/ports/aud
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
+import { auditAnchors } from '../../../infrastructure/audit/auditAnchors.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
 import { auditTree } from '../../../infrastructure/audit/auditTree.ts';
 import type { MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
@@ -136,6 +137,8 @@ export const sealAllOf = async (
       auditTree: auditTree(operations),
       auditKeys: auditKeys(operations, async () => new SecretsKeyring([secretsKey])),
       auditAlerts: { stopped: () => undefined, resumed: () => undefined },
+      auditAnchors: auditAnchors(operations),
+      auditSettings: { anchors: [] },
       auditOrigin: `${baseUrl.replace('http://', '')}/audit/log`,
     },
     store,
@@ -190,6 +193,8 @@ export class AuditWorld {
         stopped: (reason) => this.alerts.push(reason),
         resumed: () => this.alerts.push('resumed'),
       },
+      auditAnchors: auditAnchors(this.pool),
+      auditSettings: { anchors: [] },
       auditOrigin: ORIGIN,
     };
   }

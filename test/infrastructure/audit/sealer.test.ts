@@ -1,10 +1,14 @@
 // Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (rules U1–U3).
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { EMPTY_EDGE, edgeRoot, extended, type Tile, tiledRangeHashes } from '../../../application/audit/tiles.ts';
 import { tileHashes } from '../../../application/audit/treeReader.ts';
 import type { AuditTree } from '../../../application/ports/auditTree.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
+import { auditAnchors } from '../../../infrastructure/audit/auditAnchors.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { AuditWorld, KEYRING, leavesOf } from './auditWorld.ts';
@@ -217,6 +221,56 @@ describe('the sealer', () => {
       expect(await world.tree.sign({ size: 10, note: 'x' }, root)).to.equal(false);
       await world.sealer(store).sealAll();
       expect(world.alerts).to.deep.equal(['resumed']);
+    });
+  });
+
+  describe('when log and tree are restored together', () => {
+    const restoreBoth = async (entries: number): Promise<EventStore> => {
+      const store = await world.shortened('to', entries);
+      await world.pool.query('TRUNCATE audit.tree, audit.tiles, audit.checkpoints, audit.cosignatures');
+      return store;
+    };
+    let folder: string;
+    let auditSettings: { anchors: string[] };
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'quita-anchor-'));
+      auditSettings = { anchors: [join(folder, 'checkpoints')] };
+      const log = await world.log('to');
+      for (const to of [4, 10]) {
+        await world.moving.fill(log, to === 4 ? 0 : 4, to);
+        await world.sealer(log.store).sealAll();
+        await auditAnchors(world.pool).append(join(folder, 'checkpoints'), (await world.tree.latest())!.note);
+      }
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    it('stops, because a file outside has a checkpoint of more entries', async () => {
+      const store = await restoreBoth(6);
+      await world.sealer(store, { auditSettings }).sealer.seal();
+      expect(world.alerts).to.deep.equal([
+        `${folder}/checkpoints has a checkpoint of 10 entries, but only 0 are sealed: was a backup restored?`,
+      ]);
+      expect(await world.signedSizes()).to.deep.equal([]);
+    });
+
+    it('stops, because a file outside has a checkpoint of other entries', async () => {
+      const store = await restoreBoth(6);
+      for (let revision = 0; revision < 6; revision++)
+        await store.append('payment-other' as StreamName, revision - 1, [
+          { id: `10000000-0000-8000-a000-00000000000${revision}`, type: 'Other', data: '{}', metadata: '{}' },
+        ]);
+      await world.sealer(store).sealAll(); // without the file, nothing shows
+      expect(world.alerts).to.deep.equal([]);
+      await world.sealer(store, { auditSettings }).sealer.seal();
+      expect(world.alerts[0]).to.contain('the first 10 entries are not those of the checkpoint in');
+    });
+
+    it('goes on if the file fits, is missing or has no checkpoint of ours', async () => {
+      const { store } = await world.log('to');
+      await writeFile(join(folder, 'nonsense'), 'a\nb\nc\n\nd\n');
+      const anchors = [...auditSettings.anchors, join(folder, 'missing'), join(folder, 'nonsense'), 'a@example.com'];
+      await world.sealer(store, { auditSettings: { anchors } }).sealAll();
+      expect(world.alerts).to.deep.equal([]);
     });
   });
 
