@@ -37,6 +37,7 @@ describe('the migrations', () => {
     '0022_analytics': 'a83703cf2c60b3cc',
     '0023_data_keys': '591f9b9275fa89c3',
     '0024_retention': '4dd9dfd3510d1c00',
+    '0025_open_fan_outs': '00b3aff3a32ae363',
   };
 
   for (const name of MIGRATIONS)
