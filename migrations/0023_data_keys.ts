@@ -42,6 +42,7 @@ DECLARE
   heads bigint[];
   -- The expected revisions; -2, which no stream has, where the append is refused for its key.
   wanted bigint[] := member_expected;
+  stored bigint;
   refused bigint;
   bases bigint[];
   repeats bigint[];
@@ -63,18 +64,19 @@ BEGIN
   INTO heads FROM unnest(member_streams) WITH ORDINALITY m(stream, number);
 
   IF key_members IS NOT NULL THEN
-    FOR refused IN
-      WITH asked AS (
-        SELECT * FROM unnest(key_members, key_owners, key_secrets, key_salts) k(member, owner, secret, salt)
-        WHERE heads[k.member] = member_expected[k.member]
-      ), stored AS (
-        INSERT INTO privacy.data_keys (owner, secret_id, salt) SELECT owner, secret, salt FROM asked
-        ON CONFLICT DO NOTHING RETURNING owner
-      )
-      SELECT member FROM asked WHERE NOT EXISTS (SELECT FROM stored WHERE stored.owner = asked.owner)
-    LOOP
-      wanted[refused] := -2;
-    END LOOP;
+    INSERT INTO privacy.data_keys (owner, secret_id, salt)
+    SELECT k.owner, k.secret, k.salt FROM unnest(key_members, key_owners, key_secrets, key_salts) k(member, owner, secret, salt)
+    WHERE heads[k.member] = member_expected[k.member] ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS stored = ROW_COUNT;
+    IF stored < cardinality(key_members) THEN
+      FOR refused IN
+        SELECT k.member FROM unnest(key_members, key_owners, key_salts) k(member, owner, salt)
+        LEFT JOIN privacy.data_keys d ON d.owner = k.owner
+        WHERE heads[k.member] = member_expected[k.member] AND d.salt IS DISTINCT FROM k.salt
+      LOOP
+        wanted[refused] := -2;
+      END LOOP;
+    END IF;
   END IF;
 
   -- The position before each accepted member's first event; -1 for those that write nothing.

@@ -195,8 +195,9 @@ ${rows.join('\n')}
   return `# Events
 
 The stored events of each kind of stream. Stored data of a version never changes: a changed shape gets a new version with an upcast.
-Personal fields identify a person or lead to one. "Webhooks" lists the messages that an event can cause, and "ledger accounts" the
-accounts to which it can post.
+Personal fields identify a person or lead to one. Of payments, refunds, payouts, dispute cases and webhook deliveries they are sealed
+([ADR 0017](adr/0017-personal-data-is-sealed-with-a-key-per-payment.md)). "Webhooks" lists the messages that an event can cause, and
+"ledger accounts" the accounts to which it can post.
 
 ${sections.join('\n')}
 ## Omitted fields
