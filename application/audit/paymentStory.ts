@@ -14,11 +14,12 @@ import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.t
 import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import type { PaymentTraces } from '../ports/paymentTraces.ts';
+import type { DeliveriesOfPayment, NotificationsOfPayment } from '../ports/paymentTraces.ts';
 import { metadataIn } from './entry.ts';
 
 export interface StoryNeeds extends EventLog {
-  readonly paymentTraces: PaymentTraces;
+  readonly deliveriesOfPayment: DeliveriesOfPayment;
+  readonly notificationsOfPayment: NotificationsOfPayment;
 }
 
 /** One line of a ledger entry. */
@@ -82,16 +83,9 @@ const read = async ({ store, codec }: EventLog, stream: StreamName): Promise<rea
 
 /** Returns the stream that an event of a payment begins, if it begins one. */
 const begunBy = (event: EventOf['payment']): StreamName | null => {
-  switch (event.type) {
-    case 'TransactionRefundReserved':
-      return REFUND.stream(event.data.refundId);
-    case 'TransactionHeldPayoutRequested':
-      return REFUND.stream(event.data.payoutId);
-    case 'TransactionDisputeOpened':
-      return MED_CASE.stream(event.data.caseId);
-    default:
-      return null;
-  }
+  if (event.type === 'TransactionRefundReserved') return REFUND.stream(event.data.refundId);
+  if (event.type === 'TransactionHeldPayoutRequested') return REFUND.stream(event.data.payoutId);
+  return event.type === 'TransactionDisputeOpened' ? MED_CASE.stream(event.data.caseId) : null;
 };
 
 /** Returns the streams of a payment: its own, and those of its refunds and disputes. */
@@ -147,7 +141,7 @@ const KNOWN_OUTCOMES: { readonly [outcome: string]: string } = {
 
 /** Returns the story of a payment, or null if it does not exist. */
 export const tellPayment =
-  ({ paymentTraces, ...log }: StoryNeeds) =>
+  ({ deliveriesOfPayment, notificationsOfPayment, ...log }: StoryNeeds) =>
   async (id: PaymentId): Promise<PaymentStory | null> => {
     const streams = await streamsOfPayment(log, id);
     const events = (await Promise.all(streams.map((stream) => read(log, stream)))).flat();
@@ -155,13 +149,13 @@ export const tellPayment =
     if (!tenant) return null;
     const { account: accountId, mode } = tenant;
     const placeOfId = new Map(events.map(({ recorded: one }) => [one.id, `${one.stream}@${one.revision}`]));
-    const deliveries = await paymentTraces.deliveries({ accountId, mode }, id);
+    const deliveries = await deliveriesOfPayment({ accountId, mode }, id);
     const attempts = await Promise.all(deliveries.map((one) => read(log, WEBHOOK_DELIVERY.stream(one.id))));
     const webhookOf = (n: number) => {
       const { eventType, endpointId } = deliveries[n] as (typeof deliveries)[number];
       return { eventType, endpointId: endpointId && WEBHOOK_ENDPOINT.idPrefix + endpointId };
     };
-    const notifications = (await paymentTraces.notifications({ accountId, mode }, id)).map(
+    const notifications = (await notificationsOfPayment({ accountId, mode }, id)).map(
       ({ kind, reference, receivedAt: at, outcome }): NotificationChapter => ({
         kind: 'notification',
         at,

@@ -3,7 +3,7 @@
 
 /** A file of lines. */
 export interface LineFile {
-  /** The last complete line, without its newline; null if there is none. */
+  /** The last complete line, without its newline; null in an empty file. */
   readonly last: string | null;
   append(lines: Buffer): Promise<void>;
   close(): Promise<void>;

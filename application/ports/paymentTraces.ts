@@ -11,7 +11,10 @@ export interface TracedDelivery {
   readonly scheduledAt: Timestamp;
 }
 
-/** A call of the provider about the payment. */
+/** Returns the deliveries about a payment, tried or not, oldest first. */
+export type DeliveriesOfPayment = (tenant: Tenant, id: PaymentId) => Promise<readonly TracedDelivery[]>;
+
+/** A report of the provider about the payment. */
 export interface TracedNotification {
   readonly kind: string;
   /** The provider's id of the payment or the fact. */
@@ -21,8 +24,5 @@ export interface TracedNotification {
   readonly outcome: string | null;
 }
 
-export interface PaymentTraces {
-  /** Returns the deliveries about the payment, tried or not, oldest first. */
-  deliveries(tenant: Tenant, id: PaymentId): Promise<readonly TracedDelivery[]>;
-  notifications(tenant: Tenant, id: PaymentId): Promise<readonly TracedNotification[]>;
-}
+/** Returns the reports of the provider about a payment, oldest first. */
+export type NotificationsOfPayment = (tenant: Tenant, id: PaymentId) => Promise<readonly TracedNotification[]>;

@@ -13,7 +13,7 @@ import { auditKeys } from './auditKeys.ts';
 import { auditTokens } from './auditTokens.ts';
 import { auditTree } from './auditTree.ts';
 import { latestCheckpoint } from './latestCheckpoint.ts';
-import { paymentTraces } from './paymentTraces.ts';
+import { notificationsOfPayment } from './notificationsOfPayment.ts';
 
 const NO_SETTINGS: AuditSettings = { isPublic: false, witnesses: [], anchors: [], inWebhooks: false };
 
@@ -39,7 +39,7 @@ const tools = ({ storage: { operations, reads, codec }, keyringOf, publicUrl, au
     auditAnchors: auditAnchors(operations),
     auditSettings: audit,
     codec,
-    paymentTraces: paymentTraces(reads),
+    notificationsOfPayment: notificationsOfPayment(reads),
     auditClock: { now: () => Date.now() },
     auditUrl,
     auditOrigin: auditUrl.replace(/^https?:\/\//, ''),

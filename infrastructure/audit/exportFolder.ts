@@ -6,7 +6,7 @@ import type { ExportFolder, LineFile } from '../../application/ports/exportFolde
 /** Of the file's end that is searched for the last line. */
 const TAIL_BYTES = 1 << 21;
 const NEWLINE = 0x0a;
-/** A file that is being written. Its name is none of an export. */
+/** The name of a file that is being written. */
 const UNFINISHED = '.unfinished';
 
 const orNull = async <Value>(found: Promise<Value>): Promise<Value | null> => {

@@ -6,7 +6,7 @@ const CLOSING = 'sum(m.credits - m.debits) OVER w';
 
 /** Filters by the columns of the partition are applied before the sums are made. */
 const SUMS = `(SELECT m.*, m.day::date AS on_day, ${CLOSING} AS closing, lead(m.day::date) OVER w - 1 AS until
-  FROM rm_daily_balances.day_movements m WINDOW w AS (PARTITION BY ${ACCOUNT} ORDER BY m.day))`;
+  FROM rm_daily_balances.daily_movements m WINDOW w AS (PARTITION BY ${ACCOUNT} ORDER BY m.day))`;
 
 const dailyBalances: AnalystView = {
   name: 'daily_balances',

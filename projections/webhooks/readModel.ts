@@ -3,6 +3,7 @@ import { deliveriesForAnalysts } from './analysts.ts';
 import { deadLetterReads } from './deadLetters.ts';
 import { expiredDeliveries } from './expiry.ts';
 import { deliveryViews } from './lists.ts';
+import { deliveriesOfPayment } from './ofPayment.ts';
 import { personalDeliveries } from './personal.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './projection.ts';
 import { deliveryReads, endpointReads, endpointViews } from './queries.ts';
@@ -17,7 +18,7 @@ export const webhookDeliveries = readModel({
   projection: webhookDeliveriesProjection,
   analysts: deliveriesForAnalysts,
   views: (db) => ({ deliveries: deliveryViews(db) }),
-  operatorsReads: (db) => ({ deadLetters: deadLetterReads(db) }),
+  operatorsReads: (db) => ({ deadLetters: deadLetterReads(db), deliveriesOfPayment: deliveriesOfPayment(db) }),
   reads: ({ reads, derived, store }) => ({
     deliveries: deliveryReads(reads),
     personalDeliveries: personalDeliveries(reads),

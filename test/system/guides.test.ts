@@ -9,7 +9,10 @@ import { freePort, newDataDir, Program, removeDataDir } from '../world/program.t
 
 const run = promisify(execFile);
 /** In the order in which they are read: the first one begins with an empty wallet. */
-const GUIDES = ['first-charge', 'webhooks', 'refunds', 'payouts', 'statements', 'disputes', 'test-clock', 'going-live'];
+const GUIDES = [
+  ...['first-charge', 'webhooks', 'refunds', 'payouts', 'statements', 'disputes', 'test-clock', 'going-live'],
+  'auditing',
+];
 /** Of the simulated institution's control API. */
 const SIMULATOR_PORT = 8444;
 const MARK = '@@ next block @@';

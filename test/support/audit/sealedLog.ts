@@ -92,8 +92,8 @@ export class SealedLog {
     return { store: this.store, auditTree: this.auditTree, auditKeys: this.auditKeys };
   }
 
-  /** Appends payments of `events` events each, and a webhook delivery for each payment, which is no entry. */
-  async append(payments: number, events = 4): Promise<readonly StreamName[]> {
+  /** Appends payments of `events` events each, and for each payment a webhook delivery, which is no entry. */
+  async append(payments: number, events = 4, hasDeliveries = true): Promise<readonly StreamName[]> {
     const streams: StreamName[] = [];
     for (let n = 0; n < payments; n++) {
       const number = this.#payments++;
@@ -101,7 +101,7 @@ export class SealedLog {
       const account = number % 2 === 0 ? ACCOUNT : OTHER_ACCOUNT;
       streams.push(`payment-${id}` as StreamName);
       await this.#appendTo(`payment-${id}`, events, account);
-      await this.#appendTo(`webhookDelivery-${id}`, 1, account);
+      if (hasDeliveries) await this.#appendTo(`webhookDelivery-${id}`, 1, account);
     }
     return streams;
   }

@@ -5,8 +5,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { writeSyntheticExport } from './syntheticExport.ts';
-import { GENUINE, TAMPERINGS, TRUSTED } from './tamperings.ts';
+import { type Draw, GENUINE, TAMPERINGS, TRUSTED } from './tamperings.ts';
 import type { Verify } from './verifiers.ts';
+
+const DRAW_MAX = 0x7fff_ffff;
+/** Evenly distributed numbers, so that every place is as likely as the first. */
+export const DRAWS = fc.infiniteStream(fc.noBias(fc.nat(DRAW_MAX)));
+export const drawFrom =
+  (numbers: Iterator<number>): Draw =>
+  (max) =>
+    Math.floor(((numbers.next().value as number) / (DRAW_MAX + 1)) * (max + 1));
 
 /** Returns the entries that a fault names. */
 export const placeOf = (fault: string): readonly [number, number] | null => {
@@ -32,25 +40,22 @@ export const expectTamperingsFound = async (verifiers: readonly Verify[], trials
     const kinds = Object.entries(TAMPERINGS);
     let trial = 0;
     await fc.assert(
-      fc.asyncProperty(
-        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
-        async (random) => {
-          const [what, tamper] = kinds[trial % kinds.length] as (typeof kinds)[number];
-          const folder = join(root, String(trial++));
-          cpSync(genuine, folder, { recursive: true });
-          const draw = (max: number) => Math.floor((random.next().value as number) * (max + 1));
-          const { at, held } = tamper(folder, draw);
-          const checkpoints = held === undefined ? [] : [held];
-          const found = await Promise.all(verifiers.map((verify) => verify(folder, { ...trust, checkpoints })));
-          for (const faults of found) {
-            expect(faults, what).to.not.deep.equal([]);
-            expect(faults, what).to.deep.equal(found[0]);
-            if (at !== null)
-              expect(names(faults, at), `${what} at ${at}: ${faults.slice(0, 5).join('; ')}`).to.equal(true);
-          }
-          rmSync(folder, { recursive: true });
-        },
-      ),
+      fc.asyncProperty(DRAWS, async (random) => {
+        const [what, tamper] = kinds[trial % kinds.length] as (typeof kinds)[number];
+        const folder = join(root, String(trial++));
+        cpSync(genuine, folder, { recursive: true });
+        const draw = drawFrom(random);
+        const { at, held } = tamper(folder, draw);
+        const checkpoints = held === undefined ? [] : [held];
+        const found = await Promise.all(verifiers.map((verify) => verify(folder, { ...trust, checkpoints })));
+        for (const faults of found) {
+          expect(faults, what).to.not.deep.equal([]);
+          expect(faults, what).to.deep.equal(found[0]);
+          if (at !== null)
+            expect(names(faults, at), `${what} at ${at}: ${faults.slice(0, 5).join('; ')}`).to.equal(true);
+        }
+        rmSync(folder, { recursive: true });
+      }),
       { numRuns: trials, endOnFailure: true },
     );
   } finally {

@@ -19,9 +19,14 @@ export interface Run {
   readonly errors: string;
 }
 const COMMANDS = { node: [process.execPath, 'verify.mjs'], python: ['python3', 'verify.py'] } as const;
-export const runVerifier = (language: keyof typeof COMMANDS, args: readonly string[]): Run => {
+/** Returns the command and its arguments. */
+export const commandOf = (language: keyof typeof COMMANDS, args: readonly string[]): readonly [string, ...string[]] => {
   const [command, file] = COMMANDS[language];
-  const { status, stdout, stderr } = spawnSync(command, [FOLDER + file, ...args], { encoding: 'utf8' });
+  return [command, FOLDER + file, ...args];
+};
+export const runVerifier = (language: keyof typeof COMMANDS, args: readonly string[]): Run => {
+  const [command, ...rest] = commandOf(language, args);
+  const { status, stdout, stderr } = spawnSync(command, rest, { encoding: 'utf8' });
   return { code: status, lines: stdout.split('\n').slice(0, -1), errors: stderr };
 };
 

@@ -5,7 +5,8 @@ import type { EventChapter, NotificationChapter, PaymentStory } from '../../appl
 import { parseStreamName } from '../../domain/aggregates.ts';
 import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
 import { isTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
-import { verifyExport } from '../cli/auditVerifier.ts';
+import { exportFolder } from '../audit/exportFolder.ts';
+import { verifyExport } from './auditVerifier.ts';
 import {
   accepted,
   accountIdOf,
@@ -14,9 +15,8 @@ import {
   type CliWorld,
   paymentIdOf,
   UsageError,
-} from '../cli/command.ts';
-import { amountText, printable } from '../cli/output.ts';
-import { exportFolder } from './exportFolder.ts';
+} from './command.ts';
+import { amountText, printable } from './output.ts';
 
 /** Returns the beginning of a day of São Paulo, or the time itself. Throws UsageError if the text is neither. */
 const timeOf = (option: string, text: string | true | undefined): Timestamp | null => {
