@@ -132,6 +132,31 @@ describe('analysts', () => {
     expect(funnel).to.deep.equal({ created: '1', paid: '1', paid_in_5_minutes: '1', kept: '1', waiting: '0' });
   });
 
+  it('see sums that agree with the rows that they sum', async () => {
+    const all = await connectAs(ALL);
+    const pairs: readonly (readonly [sums: string, rows: string])[] = [
+      [
+        `SELECT account_id, day, currency, methods, created, paid, created_amount_minor, refunded_amount_minor, waiting + processing
+          + kept + failed + cancelled + expired + refunded + disputed FROM funnel_by_day`,
+        `SELECT account_id, created_day, currency, methods, count(*), count(paid_at), sum(amount_minor), sum(refunded_minor), count(*)
+          FROM payments GROUP BY 1, 2, 3, 4`,
+      ],
+      [
+        'SELECT account_id, day, currency, ledger_account, credits - debits, postings FROM daily_balances',
+        `SELECT account_id, posted_day, currency, ledger_account, sum(amount), count(*) FROM ledger_postings GROUP BY 1, 2, 3, 4`,
+      ],
+      [
+        `SELECT payment_id, provider_fee, platform_fee, merchant_fee FROM fees WHERE kind = 'payment'`,
+        'SELECT payment_id, provider_fee, platform_fee, amount - net FROM payments WHERE paid_at IS NOT NULL',
+      ],
+    ];
+    for (const [sums, rows] of pairs) {
+      expect((await all.query(`(${sums}) EXCEPT (${rows})`)).rows, sums).to.deep.equal([]);
+      expect((await all.query(`(${rows}) EXCEPT (${sums})`)).rows, rows).to.deep.equal([]);
+      expect((await all.query(sums)).rows.length, sums).to.be.above(0);
+    }
+  });
+
   describe('that are hostile', () => {
     it('reach no other schema, and change nothing', async () => {
       const one = await connectAs(ONE);
