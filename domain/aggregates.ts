@@ -63,11 +63,14 @@ const DELETABLE: ReadonlySet<string> = new Set(
 /** Returns whether the stream may be deleted as a whole. Readers must expect such a stream to be missing. */
 export const isDeletable = (stream: string): boolean => DELETABLE.has(readStreamName(stream).category);
 
-/** Parses `payment-<raw>`, `logConsumer-<name>` or a payment's id with or without its prefix. Returns null if it names no stream. */
+/** Parses a stream's name, an id with its prefix, such as `po_…`, or a payment's id without one. Returns null if it names no stream. */
 export const parseStreamName = (text: string): StreamName | null => {
   const paymentId = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
   if (paymentId !== null) return PAYMENT.stream(paymentId);
   const { category, id } = readStreamName(text);
   const named = AGGREGATES.find((one) => one.category === category);
-  return named?.isSubject(id) ? (text as StreamName) : null;
+  if (named?.isSubject(id)) return text as StreamName;
+  const [, prefix = '', raw = ''] = /^([a-z]+_)(.*)$/s.exec(text) ?? [];
+  const owner = AGGREGATES.find(({ idPrefix }) => idPrefix === prefix);
+  return owner?.isSubject(raw) ? (`${owner.category}-${raw}` as StreamName) : null;
 };

@@ -25,9 +25,9 @@ import { integer, money, oneOf, record, serdeOf, text, time } from '../domain/ke
 import { addMillis, DAY_MS, type Timestamp } from '../domain/kernel/time.ts';
 import { legacyEvents, legacyMessage } from '../domain/presentation/envelope.ts';
 import { correlationOf } from '../domain/webhookDelivery/webhookDelivery.ts';
-import { PLATFORM } from '../http/api/ops/tags.ts';
+import { PLATFORM } from '../http/api/ops/operatorRoutes.ts';
 import { paymentParam } from '../http/api/payments/payment.ts';
-import { PAYMENTS } from '../http/api/payments/tags.ts';
+import { PAYMENTS } from '../http/api/payments/chargeSchema.ts';
 import { boolean, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
 import { actorOf, routeCalling } from '../http/kernel/route.ts';
 import type { AppServices } from '../http/kernel/serverContext.ts';

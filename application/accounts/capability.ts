@@ -7,25 +7,9 @@ import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts'
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { type KnownUser, USER } from '../../domain/user/user.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
-import { type Changer, settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
-import type { AccessLeases } from '../ports/accessLeases.ts';
+import { type Changer, type NeedsOf, settingChanged } from '../core/useCase.ts';
 import type { KeyUseReads } from '../ports/keyUses.ts';
-import type {
-  LoginFailures,
-  PasswordHasher,
-  PasswordLinks,
-  Passwords,
-  SecondFactors,
-  Sessions,
-  SessionTokens,
-  UserEmails,
-} from '../ports/logins.ts';
-import type { CheckLogo, Logos } from '../ports/logos.ts';
-import type { MailSender } from '../ports/mail.ts';
-import type { Progress } from '../ports/readModels/progress.ts';
 import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
-import type { Randomness, Stopwatch } from '../ports/system.ts';
-import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { ApiKeys } from './apiKeys.ts';
 import { changeAccountSettings, changeLogoTo } from './changeAccountSettings.ts';
 import { findSession, logIn } from './login.ts';
@@ -45,34 +29,27 @@ import { confirmTotp, enrolTotp, resetSecondFactor } from './secondFactor.ts';
 import { addUserWithPassword, changeRole, disableUser, enableUser } from './users.ts';
 
 /** Needs of operators' use cases, which also run on the command line, without secrets key and job queue. */
-interface OperatorsNeeds extends UseCaseNeeds {
-  readonly randomness: Randomness;
-  readonly emails: UserEmails;
-  readonly passwords: Passwords;
-  readonly hasher: PasswordHasher;
-  readonly sessions: Sessions;
-  readonly secondFactors: Pick<SecondFactors, 'forget'>;
-  readonly links: Pick<PasswordLinks, 'request'>;
-  readonly leases: AccessLeases;
+type OperatorsNeeds = NeedsOf<
+  typeof createAccount | typeof suspend | typeof inviteUser | typeof disableUser | typeof resetSecondFactor
+> & {
   readonly keyUses: KeyUseReads;
-  readonly withTenantLock: WithTenantLock;
   readonly views: { readonly accounts: AccountViews; readonly users: UserViews };
-}
+};
 
-export interface AccountsNeeds extends OperatorsNeeds {
-  readonly stopwatch: Stopwatch;
-  readonly tokens: SessionTokens;
-  readonly failures: LoginFailures;
-  readonly secondFactors: SecondFactors;
-  readonly links: PasswordLinks;
-  readonly mail: MailSender;
-  readonly publicUrl: string;
-  readonly apiKeys: Pick<ApiKeys, 'find'>;
-  readonly logos: Logos;
-  readonly checkLogo: CheckLogo;
-  readonly projected: Progress;
-  readonly views: OperatorsNeeds['views'] & { readonly keys: KeyViews };
-}
+export type AccountsNeeds = OperatorsNeeds &
+  NeedsOf<
+    | typeof logIn
+    | typeof enrolTotp
+    | typeof changePassword
+    | typeof setPassword
+    | typeof sendPasswordLink
+    | typeof changeAccountSettings
+    | typeof changeLogoTo
+    | typeof whenKeyFound
+  > & {
+    readonly apiKeys: Pick<ApiKeys, 'find'>;
+    readonly views: { readonly keys: KeyViews };
+  };
 
 const partsOf = (needs: AccountsNeeds) => ({ ...needs, whenFound: whenKeyFound(needs) });
 type Parts = ReturnType<typeof partsOf>;

@@ -2,12 +2,10 @@
 // wait.
 import { ACCOUNT, defaultSettings, openAccount, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
 import { settingProblems } from '../../domain/account/settingProblems.ts';
-import { type AccountId, type Mode, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
+import { type AccountId, type Mode, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { issueKey, KEYRING } from '../../domain/keyring/keyring.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { newAccountId } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
@@ -67,7 +65,7 @@ interface AccountOpening {
 }
 
 export const openAccountWithKeys =
-  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async ({ accountId, name, email, idSeed, keys, actor, requestId = null }: AccountOpening): Promise<void> => {
     const at = accounts.realNow();
     const metadata = (mode: Mode): EventMetadata => ({
@@ -86,14 +84,6 @@ export const openAccountWithKeys =
     }
   };
 
-interface CreatedAccount {
-  readonly accountId: AccountId;
-  readonly userId: UserId;
-  readonly password: string;
-  readonly testApiKey: string;
-  readonly liveApiKey: string;
-}
-
 const ID_SEED_BYTES = 32;
 
 /**
@@ -105,7 +95,7 @@ export const createAccount =
   async (
     { name, email, password }: { readonly name: string; readonly email: string; readonly password: string | null },
     by: Changer,
-  ): Promise<CreatedAccount | Rejection> => {
+  ) => {
     const { randomness, withTenantLock } = needs;
     const [problem] = settingProblems(defaultSettings(name, []));
     if (problem) return reject('invalid_request', `name ${problem.message}`, { param: 'name' });

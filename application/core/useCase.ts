@@ -19,6 +19,9 @@ export interface UseCaseNeeds {
   readonly accounts: Accounts;
 }
 
+/** The needs of all these functions together. Each takes its needs first. */
+export type NeedsOf<Made> = [Made] extends [(needs: infer Needs) => unknown] ? Needs : never;
+
 export const metadataForProcess = (
   process: string,
   tenant: { readonly accountId: AccountId; readonly mode: Mode },

@@ -1,14 +1,9 @@
 // Disputes: cases that payers' banks open about payments, from opening to settlement.
 import { disputeNotifications, sandboxDisputeNotifications } from '../../domain/dispute/settings.ts';
 import { BY_ROW, capability, each, job, owedBy } from '../core/capability.ts';
-import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { JudgeEvidence } from '../ports/evidenceGrants.ts';
-import type { EvidenceLinks, EvidenceReceiver } from '../ports/evidenceStorage.ts';
-import type { MailSender } from '../ports/mail.ts';
-import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import type { NeedsOf } from '../core/useCase.ts';
+import type { EvidenceLinks } from '../ports/evidenceStorage.ts';
 import type { CaseReads, CaseViews } from '../ports/readModels/cases.ts';
-import type { Randomness, Stopwatch } from '../ports/system.ts';
 import { answerCase } from './answerCase.ts';
 import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
@@ -20,22 +15,23 @@ import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 import { showEvidence } from './viewEvidence.ts';
 
-interface DisputesNeeds extends SweepNeeds, UseCaseNeeds {
-  readonly randomness: Randomness;
-  readonly stopwatch: Stopwatch;
-  readonly providers: PaymentProviders;
-  readonly cases: CaseReads;
-  readonly mail: MailSender;
-  readonly publicUrl: string;
-  readonly alerts: OperatorAlerts;
-  readonly receiver: EvidenceReceiver;
-  readonly evidenceLinks: EvidenceLinks;
-  readonly judgeEvidence: JudgeEvidence;
-  readonly grantSeconds: number;
-  readonly viewSeconds: number;
-  /** For the HTTP routes. */
-  readonly views: { readonly cases: CaseViews };
-}
+type DisputesNeeds = SweepNeeds &
+  Omit<NeedsOf<typeof completeUpload | typeof grantUpload | typeof receiveEvidence>, 'links'> &
+  NeedsOf<
+    | typeof answerCase
+    | typeof sendCaseMail
+    | typeof tellPaymentOf
+    | typeof followSettlingOf
+    | typeof takeOwedReportsOf
+    | typeof recordNearDeadline
+    | typeof takeProviderCases
+  > & {
+    readonly cases: CaseReads;
+    readonly evidenceLinks: EvidenceLinks;
+    readonly viewSeconds: number;
+    /** For the HTTP routes. */
+    readonly views: { readonly cases: CaseViews };
+  };
 
 const PLACES = { places: 24, perTarget: 24 };
 

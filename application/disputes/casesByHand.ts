@@ -13,17 +13,13 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { DisputeRecord } from '../../domain/transaction/disputes.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
-import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import { NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { tellPaymentOf } from './tellPayment.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly providers: Pick<PaymentProviders, 'of'>;
 }
 

@@ -3,11 +3,9 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { nearDeadline } from '../../domain/dispute/decisions.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { clearTimer, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const remindOfDeadline = timedKind({
@@ -43,7 +41,7 @@ export const caseDeadlines = processManager({
 
 /** Records that the deadline is near. No-op if it is too early, or if the case was answered or the merchant already reminded. */
 export const recordNearDeadline =
-  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async ({ caseId }: PayloadOf<typeof remindOfDeadline>): Promise<void> => {
     const stream = MED_CASE.stream(caseId);
     const { state } = await commands.load(MED_CASE, stream);

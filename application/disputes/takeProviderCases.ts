@@ -11,19 +11,15 @@ import { addMillis, DAY_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type NotTaken, notTaken, openDispute } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, ProviderCase } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { tellPaymentOf } from './tellPayment.ts';
 
-export interface TakeCasesNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface TakeCasesNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }

@@ -14,18 +14,14 @@ import { recordReturn } from '../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf, returnIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import { type ProviderReturn, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { tellPaymentOf } from './tellPayment.ts';
 
-export interface TakeReturnsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface TakeReturnsNeeds extends UseCaseNeeds {
   readonly alerts: Pick<OperatorAlerts, 'disputeReport' | 'returnedOutside'>;
 }
 

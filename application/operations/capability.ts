@@ -1,6 +1,6 @@
 // Operators' use cases for the platform (rule O1): the log and its consumers, read models, parked streams, the ledger and jobs.
 import { ACCOUNT } from '../../domain/account/account.ts';
-import type { Mode, StreamName } from '../../domain/kernel/ids.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import { capability } from '../core/capability.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Consumers } from '../ports/consumers.ts';
@@ -21,16 +21,10 @@ interface OperationsNeeds extends UseCaseNeeds {
   readonly views: { readonly wallet: WalletViews };
 }
 
-/** A read model or process, and its position in the log. */
-interface ConsumerStanding {
-  readonly name: string;
-  readonly position: string | null;
-  readonly isCaughtUp: boolean;
-}
-
+/** Returns the head of the log, and the position of each read model and process. */
 const listConsumers =
   ({ store, consumers }: Pick<OperationsNeeds, 'store' | 'consumers'>) =>
-  async (): Promise<{ readonly head: string | null; readonly consumers: readonly ConsumerStanding[] }> => {
+  async () => {
     const head = await store.head();
     const positions = await consumers.positions();
     return {
@@ -65,25 +59,10 @@ const readStream =
     return events;
   };
 
-interface FailedJobItem {
-  readonly id: string;
-  readonly queue: string;
-  readonly state: 'failed' | 'retry';
-  readonly accountId: string;
-  readonly mode: Mode;
-  readonly attempts: number;
-  readonly error: string;
-  readonly failedAt: string;
-  readonly nextAttemptAt: string | null;
-}
-
 /** Returns failed jobs, of one queue or (null) of all. */
 const listFailedJobs =
   ({ failedJobs }: Pick<OperationsNeeds, 'failedJobs'>) =>
-  async (
-    queue: string | null,
-    limit: number,
-  ): Promise<{ readonly jobs: readonly FailedJobItem[]; readonly total: number }> => {
+  async (queue: string | null, limit: number) => {
     const { jobs, total } = await failedJobs.list(queue, limit);
     return {
       jobs: jobs.map(({ tenant: { accountId, mode }, id, queue: of, state, attempts, error, failedAt, ...job }) => ({

@@ -6,19 +6,16 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { journalEntry, whyMoved } from '../../domain/payment/postings.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/ledger.ts';
+import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
 
-/** Results of the check. If the ledger is correct, sums are zero, and `entries` and `balances` are empty. */
-interface LedgerFindings extends LedgerSums {
-  /** Remaining balances of the account `disputes`: the platform's gain (positive) or loss (Q11). They don't affect `isBalanced`. */
-  readonly disputes: readonly DisputesRest[];
-  readonly isBalanced: boolean;
-}
-
+/**
+ * If the ledger is correct, sums are zero, and `entries` and `balances` are empty. `disputes`: remaining balances of the account
+ * `disputes`, the platform's gain (positive) or loss (Q11). They don't affect `isBalanced`.
+ */
 export const checkLedger =
   ({ ledger }: { readonly ledger: LedgerReads }) =>
-  async (): Promise<LedgerFindings> => {
+  async () => {
     const { sums, entries, balances } = await ledger.sums();
     const disputes = await ledger.disputesRests(null);
     const isBalanced = entries.length === 0 && balances.length === 0 && sums.every(({ sum }) => sum === 0);
@@ -40,15 +37,6 @@ export interface LedgerLine {
   readonly sum: number;
   /** Describes what the posting does and why. */
   readonly what: string;
-}
-
-interface PaymentLedger {
-  readonly paymentId: string;
-  readonly postings: readonly LedgerLine[];
-  /** Sums of all postings by currency; zero if correct. */
-  readonly totals: readonly { readonly currency: string; readonly sum: number }[];
-  /** Postings that are only in the stored ledger, or only follow from the events; empty if correct. */
-  readonly differences: readonly string[];
 }
 
 export const whatMoved = (account: LedgerAccount, amount: number): string => ACCOUNT_WORDS[account][amount > 0 ? 0 : 1];
@@ -100,10 +88,13 @@ interface Needs {
   readonly views: { readonly wallet: Pick<WalletViews, 'postings'> };
 }
 
-/** Returns a payment's ledger, or null if the payment does not exist. Throws StreamUnreadable. */
+/**
+ * Returns a payment's postings, their sums by currency (zero if correct), and the postings that are only in the stored ledger or only
+ * follow from the events. Returns null if the payment does not exist. Throws StreamUnreadable.
+ */
 export const showLedger =
   ({ commands, views }: Needs) =>
-  async (id: PaymentId): Promise<PaymentLedger | null> => {
+  async (id: PaymentId) => {
     const postings = await linesOf(commands, id);
     if (postings === null) return null;
     const differences = differencesOf(await views.wallet.postings(id), postings);

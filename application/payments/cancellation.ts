@@ -8,12 +8,10 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { type Actor, metadataForProcess, metadataForRequest } from '../core/useCase.ts';
+import { type Actor, metadataForProcess, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import { type PaymentProviders, ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';
@@ -56,9 +54,7 @@ export const cancellation = processManager({
   },
 });
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly settler: Settler;
 }
@@ -138,9 +134,7 @@ export class Canceller {
 /** Not being returned to the payer. */
 const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';
 
-interface CancelNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface CancelNeeds extends UseCaseNeeds {
   readonly canceller: Canceller;
 }
 

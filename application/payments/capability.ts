@@ -1,20 +1,16 @@
 // Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
+
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../core/accounts.ts';
-import { capability, each, job, type NotificationWork, type OwedSource, owedBy } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import type { NeedsOf } from '../core/useCase.ts';
 import { takeReturns } from '../disputes/takeReturns.ts';
-import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import type { NotificationKey, ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { NotificationKey } from '../ports/providerNotifications.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads, PaymentViews } from '../ports/readModels/payments.ts';
 import type { StatsViews, WalletViews } from '../ports/readModels/views.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
-import type { Clock, Stopwatch } from '../ports/system.ts';
-import type { Timers } from '../ports/timers.ts';
-import type { VelocityGuard } from '../ports/velocityGuard.ts';
+import type { Clock } from '../ports/system.ts';
 import { takeAcquirerFacts } from './acquirerOutcomes.ts';
 import { Canceller, cancel, cancellation, cancelPayment } from './cancellation.ts';
 import { CreateChargeHandler, CreatePaymentHandler } from './create.ts';
@@ -28,23 +24,19 @@ import { compareWithProvider, reconcile } from './reconciliation.ts';
 import { rejectedPaymentReturn, returnPayment, sendBack } from './rejectedPaymentReturn.ts';
 import { handleNotification, Settler, settle, settlementOf, takeFact, takePayment } from './settle.ts';
 
-interface PaymentsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly providers: PaymentProviders;
-  readonly notifications: ProviderNotifications;
-  readonly notificationWork: NotificationWork;
-  readonly reconciliations: Reconciliations;
-  readonly timers: Timers;
-  readonly payments: PaymentReads;
-  readonly ledger: LedgerReads;
-  readonly alerts: OperatorAlerts;
-  readonly velocity: VelocityGuard;
-  /** For its routes. */
-  readonly views: { readonly payments: PaymentViews; readonly wallet: WalletViews; readonly stats: StatsViews };
-}
+type PaymentsNeeds = ConstructorParameters<typeof Settler>[0] &
+  ConstructorParameters<typeof InstrumentIssuer>[0] &
+  Omit<ConstructorParameters<typeof Canceller>[0], 'settler'> &
+  Omit<ConstructorParameters<typeof CreateChargeHandler>[0], 'issuer'> &
+  Omit<NeedsOf<typeof handleNotification | typeof compareWithProvider>, 'settler'> &
+  NeedsOf<typeof takeAcquirerFacts | typeof takeReturns | typeof sendBack | typeof providerStatus> & {
+    readonly clock: Clock;
+    readonly payments: PaymentReads;
+    readonly reconciliations: Reconciliations;
+    readonly ledger: LedgerReads;
+    /** For its routes. */
+    readonly views: { readonly payments: PaymentViews; readonly wallet: WalletViews; readonly stats: StatsViews };
+  };
 
 const partsOf = (needs: PaymentsNeeds) => {
   const settler = new Settler(needs);

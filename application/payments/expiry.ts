@@ -7,11 +7,9 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, payloadOf, text, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { clearTimer, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { Settler } from './settle.ts';
 
@@ -61,9 +59,7 @@ export const expiry = processManager({
   },
 });
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly settler: Settler;
 }
 

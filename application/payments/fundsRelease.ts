@@ -3,11 +3,9 @@
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const releaseFunds = timedKind({
@@ -36,7 +34,7 @@ export const fundsRelease = processManager({
 
 /** Releases the funds of a settled payment whose hold period is over. */
 export const release =
-  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async ({ paymentId }: PayloadOf<typeof releaseFunds>): Promise<void> => {
     const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);

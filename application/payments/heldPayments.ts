@@ -13,10 +13,8 @@ import type { SettlementTerms } from '../../domain/payment/settle.ts';
 import { type SettleHeld, settleHeld } from '../../domain/payment/settleHeld.ts';
 import { isPixKey } from '../../domain/pix/pixKey.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { heldPayoutIdOf, returnIdOf } from '../core/derivedIds.ts';
-import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import type { HeldPayments } from '../ports/readModels/payments.ts';
 import { NO_PAYMENT } from './ownPayment.ts';
 
@@ -88,7 +86,7 @@ const decisionOf = (
  * with `held_already_settled` if the money was settled, with `invalid_request` if nothing is held or another verdict was given.
  */
 export const reviewHeld =
-  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async (
     id: PaymentId,
     verdict: HeldVerdict,
@@ -108,9 +106,7 @@ export const reviewHeld =
     return { payment: done.state as ExistingPayment, isNew: done.appended > 0 };
   };
 
-export interface HeldNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface HeldNeeds extends UseCaseNeeds {
   readonly held: HeldPayments;
 }
 

@@ -11,12 +11,10 @@ import { type Issuance, recordIssuances, rerouteCharge } from '../../domain/paym
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, payloadOf, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
 import { clearTimer, enqueue, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,
@@ -126,9 +124,7 @@ const withSpare = (provider: PaymentProvider, request: InstrumentRequest): Instr
         lifetimeSeconds: request.lifetimeSeconds + SPARE_MS / SECOND_MS,
       };
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly timers: Pick<Timers, 'set' | 'dueAt'>;
 }

@@ -4,11 +4,9 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -52,9 +50,7 @@ export const rejectedPaymentReturn = processManager({
   },
 });
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'returnRefused'>;
 }

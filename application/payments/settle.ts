@@ -6,11 +6,10 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { type IncomingPayment, payerTaxId } from '../../domain/transaction/incomingPayment.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, mode, type NotificationWork, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { takeReturns } from '../disputes/takeReturns.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import {
@@ -22,9 +21,7 @@ import {
 import type { NotificationKey, ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { InstrumentIssuer } from './issueInstruments.ts';
 
-interface SettlerNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface SettlerNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
 }
 

@@ -13,9 +13,7 @@ import {
   type PayoutState,
 } from '../../domain/payout/payout.ts';
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import {
   clearTimer,
@@ -27,7 +25,7 @@ import {
   reacting,
   setTimer,
 } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { PayoutAlerts, PayoutOrder, PayoutRail, PayoutRails } from '../ports/payoutRail.ts';
@@ -96,9 +94,7 @@ export const payoutExecution = processManager({
   },
 });
 
-export interface ExecutionNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface ExecutionNeeds extends UseCaseNeeds {
   readonly payoutRails: PayoutRails;
   readonly timers: Pick<Timers, 'set'>;
 }

@@ -44,7 +44,7 @@ export interface Analysts {
   restrain(): Promise<readonly EndedSession[]>;
 }
 
-/** The limits of an analyst's sessions. */
+/** The limits of an analyst's sessions (rule N3). */
 export const ANALYST_LIMITS = {
   sessions: 3,
   statementSeconds: 30,

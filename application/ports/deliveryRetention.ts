@@ -2,9 +2,6 @@
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Sql } from './sql.ts';
 
-/** The queue whose jobs schedule messages. Its unfinished jobs may schedule a delivery again. */
-export const FAN_OUT_QUEUE = 'fanOut';
-
 export interface EndedDelivery {
   readonly id: DeliveryId;
   /** Revision of the last event of its stream. */

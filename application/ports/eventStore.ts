@@ -10,12 +10,11 @@ export type Position = string & { readonly [position]: true };
 export type ExpectedRevision = number;
 export const EMPTY_STREAM: ExpectedRevision = -1;
 
-/** A data key as it is stored, sealed (ports/dataKeys.ts). */
+/** A data key as it is stored: the secret and the salt from which it is derived (ports/dataKeys.ts). */
 export interface StoredKey {
   readonly owner: string;
-  /** Id of the secrets key that sealed it. */
-  readonly keyId: string;
-  readonly sealed: Buffer;
+  readonly secretId: number;
+  readonly salt: Buffer;
 }
 
 export interface NewEvent {

@@ -1,14 +1,12 @@
 // Reserves money of a wallet for a payout before it is recorded. Exact across all processes (rules Y4, M7b; ADR 0013).
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import type { Position } from './eventStore.ts';
 
-interface FundsRequest {
+interface FundsRequest extends Tenant {
   readonly payoutId: PayoutId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly currency: string;
   readonly amount: Minor;
   readonly fee: Minor;
@@ -22,10 +20,8 @@ interface FundsRequest {
 }
 
 /** Reserved money. */
-export interface Reservation {
+export interface Reservation extends Tenant {
   readonly payoutId: PayoutId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   /** Distinguishes reservations of the same payout. */
   readonly token: string;
 }

@@ -1,6 +1,6 @@
 // The port to the bank that pays payouts. The outcome of any call may be unknown. Resolve it by asking, never by paying again under another
 // id.
-import type { AccountId, ConnectionId, Mode, Tenant } from '../../domain/kernel/ids.ts';
+import type { ConnectionId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -8,10 +8,8 @@ import type { PayoutOutcome } from '../../domain/payout/decisions.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import type { Connected, Known } from './paymentProvider.ts';
 
-export interface PayoutOrder {
+export interface PayoutOrder extends Tenant {
   readonly payoutId: PayoutId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly amount: Minor;
   /** A Pix key. */
   readonly destination: string;

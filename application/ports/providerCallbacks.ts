@@ -108,7 +108,7 @@ export interface ProviderCallbacks {
   /** Yields all unhandled callbacks older than `ageMs`, oldest first, in pages of `page`. Used by the watchdog. */
   owed(ageMs: number, page: number): AsyncIterable<readonly Pick<StoredCallback, 'id' | 'connectionId'>[]>;
   /**
-   * Deletes callbacks that were handled or resolved more than `ageMs` ago. Of those that wait for an operator for longer, erases the bodies.
+   * Deletes callbacks that were handled or resolved more than `ageMs` ago. Erases the bodies of those that wait for an operator for longer.
    */
   forget(ageMs: number): Promise<void>;
 }

@@ -7,6 +7,9 @@ export class AlreadyRunning extends Error {
   override name = 'AlreadyRunning';
 }
 
+/** The table with the progress of copies in a schema of `asOf`. Its presence shows that this program made the schema. */
+export const COPIES_TABLE = 'quita_as_of';
+
 /** The schema can't hold the read models. The message says why. */
 export class AsOfRefused extends Error {
   override name = 'AsOfRefused';

@@ -51,3 +51,7 @@ export interface SqlPool extends Sql {
    */
   transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T>;
 }
+
+/** Returns SQL that formats an instant column as a timestamp. */
+export const asTimestamp = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

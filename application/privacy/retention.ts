@@ -20,7 +20,7 @@ export interface RetentionNeeds extends EraseNeeds {
 }
 
 /** Items looked at in one run. At one run per minute, at most 720,000 a day are erased. */
-const PER_RUN = 500;
+export const PER_RUN = 500;
 /** Pause before an item that can't be erased is looked at again. */
 const AGAIN_MS = 30 * DAY_MS;
 const BY = { actor: 'process:retention', requestId: null };

@@ -22,9 +22,7 @@ import {
   switchConnection,
 } from '../../domain/providerConnection/decisions.ts';
 import type { SettingProblem } from '../../domain/providerConnection/settingProblems.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import type { ConnectionRules, ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore } from '../ports/eventStore.ts';
@@ -32,9 +30,7 @@ import { ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { ConnectionReads } from '../ports/readModels/providers.ts';
 import type { Randomness, Stopwatch } from '../ports/system.ts';
 
-export interface ManageConnectionsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface ManageConnectionsNeeds extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
   readonly store: Pick<EventStore, 'head'>;

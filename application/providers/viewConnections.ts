@@ -1,17 +1,15 @@
 // What operators see of provider connections.
+
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { type ConnectionView, connectionView, connectionWarnings } from '../../domain/presentation/connection.ts';
 import type { Connection } from '../../domain/providerConnection/aggregate.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Circuits, ConnectionRules } from '../ports/connectionWork.ts';
 import type { ConnectionReads } from '../ports/readModels/providers.ts';
 import { loadConnection } from './manageConnections.ts';
 
-export interface ViewConnectionsNeeds {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+export interface ViewConnectionsNeeds extends UseCaseNeeds {
   readonly connections: ConnectionReads;
   readonly connectionRules: Pick<ConnectionRules, 'expiryOf'>;
   readonly circuits: Circuits;

@@ -19,9 +19,7 @@ import {
 } from '../../domain/refund/refund.ts';
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import {
   clearTimer,
@@ -34,7 +32,7 @@ import {
   reacting,
   setTimer,
 } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
@@ -136,9 +134,7 @@ export const refundExecution = processManager({
   },
 });
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly timers: Pick<Timers, 'set'>;
 }

@@ -1,14 +1,7 @@
 // The sandbox: simulates payers, acquirers and the passing of time in test mode.
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import { capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
-import type { Quiescence } from '../core/quiescence.ts';
-import { settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
-import type { JobQueue } from '../ports/jobs.ts';
-import type { Progress } from '../ports/readModels/progress.ts';
-import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
-import type { SandboxBankPort } from '../ports/sandboxBank.ts';
-import type { Randomness, Stopwatch } from '../ports/system.ts';
-import type { TestTimers } from '../ports/timers.ts';
+import { capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import { type NeedsOf, settingChanged } from '../core/useCase.ts';
 import { actInSandbox } from './actInSandbox.ts';
 import { changeSandboxSettings } from './changeSandboxSettings.ts';
 import { decideSandboxRefund } from './decideSandboxRefund.ts';
@@ -24,18 +17,17 @@ import {
   whenClockDrained,
 } from './testClock.ts';
 
-interface SandboxNeeds extends UseCaseNeeds {
-  readonly randomness: Randomness;
-  readonly stopwatch: Stopwatch;
-  readonly jobs: JobQueue;
-  readonly bank: SandboxBankPort;
-  readonly testTimers: TestTimers;
-  readonly timerWork: TimerWork;
-  readonly deliveries: DeliveryReads;
-  readonly projected: Progress;
-  readonly reacted: Progress<string>;
-  readonly quiescence: Quiescence;
-}
+type SandboxNeeds = NeedsOf<
+  | typeof payInSandbox
+  | typeof actInSandbox
+  | typeof decideSandboxRefund
+  | typeof sandboxDisputes
+  | typeof changeSandboxSettings
+  | typeof advanceClock
+  | typeof whenClockDrained
+  | typeof drain
+  | typeof advanceClocks
+>;
 
 /** Yields the accounts whose clock is being drained. The job ends the drain, so a drain without a job has lost it. */
 async function* clocksBeingDrained({ testTimers }: SandboxNeeds): AsyncGenerator<readonly AccountId[]> {

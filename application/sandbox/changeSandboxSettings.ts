@@ -3,13 +3,11 @@ import { ACCOUNT, type SandboxSettings } from '../../domain/account/account.ts';
 import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, metadataForRequest } from '../core/useCase.ts';
+import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 
 /** Changes the switches named in `changes`. Returns all switches with their new values. */
 export const changeSandboxSettings =
-  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async (accountId: AccountId, changes: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);

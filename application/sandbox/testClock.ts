@@ -5,10 +5,9 @@ import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, payloadOf, type TimerWork } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import { type Doing, effect, enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
-import { type Actor, metadataForRequest } from '../core/useCase.ts';
+import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
@@ -150,7 +149,7 @@ class Drain {
 
 /** POST /v1/sandbox/clock/advance: advances the clock. A job drains it afterwards. */
 export const advanceClock =
-  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  ({ commands, accounts }: UseCaseNeeds) =>
   async (accountId: AccountId, seconds: number, requester: Actor): Promise<Rejection | null> => {
     const metadata = metadataForRequest(requester, { accountId, mode: 'test' }, accountId);
     const done = await commands.execute(

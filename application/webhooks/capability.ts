@@ -4,21 +4,12 @@ import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { BY_ROW, capability, each, job, owedBy } from '../core/capability.ts';
-import type { Quiescence } from '../core/quiescence.ts';
-import { settingChanged, type UseCaseNeeds } from '../core/useCase.ts';
-import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
+import { type NeedsOf, settingChanged } from '../core/useCase.ts';
 import type { FailingTargets } from '../ports/failingTargets.ts';
-import type { JobQueue } from '../ports/jobs.ts';
-import type { CaughtUp } from '../ports/readModels/progress.ts';
-import type { DeliveryViews, EndpointReads, EndpointViews } from '../ports/readModels/views.ts';
-import type { DeadLetterReads, DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
+import type { DeliveryViews, EndpointViews } from '../ports/readModels/views.ts';
+import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { Redrives } from '../ports/redrives.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
-import type { WebhookSecrets } from '../ports/secrets.ts';
-import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
-import type { WithTenantLock } from '../ports/tenantLock.ts';
-import type { Timers } from '../ports/timers.ts';
-import type { WebhookSender } from '../ports/webhookSender.ts';
 import { attemptsOf } from './attempts.ts';
 import { deliveriesRunning, whenDelivered } from './messagesUnderWay.ts';
 import {
@@ -33,7 +24,6 @@ import {
 import { resendWebhook, retryDelivery } from './resend.ts';
 import { DeliveryRetention } from './retention.ts';
 import { rotateOverrideSecret } from './signingSecrets.ts';
-import type { StreamMessages } from './streamMessages.ts';
 import { DeliveryWorker, deliver, forgetFailures, webhookDelivery } from './webhookDelivery.ts';
 import {
   changeWebhookEndpoint,
@@ -44,33 +34,29 @@ import {
 } from './webhookEndpoints.ts';
 import { fanOut, scheduleMessages, webhookFanOut } from './webhookFanOut.ts';
 
-interface WebhooksNeeds extends UseCaseNeeds {
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly randomness: Randomness;
-  readonly sender: WebhookSender;
-  readonly secrets: WebhookSecrets;
-  readonly targets: FailingTargets;
-  readonly timers: Timers;
-  readonly messages: StreamMessages;
-  readonly scheduled: ScheduledDeliveries;
-  readonly checkpointHeader: () => Promise<string | null>;
-  readonly jobs: JobQueue;
-  readonly deadLetters: DeadLetterReads;
-  readonly redrives: Redrives;
-  readonly expired: ExpiredDeliveries;
-  /** How many real days a delivery is kept after its last event. */
-  readonly retentionDays: number;
-  /** Whether the clock can be trusted. A clock that is far ahead would delete deliveries too early. */
-  readonly mayWork: () => boolean;
-  readonly deliveries: DeliveryReads;
-  readonly endpoints: EndpointReads;
-  readonly caughtUp: CaughtUp;
-  readonly quiescence: Quiescence;
-  readonly withTenantLock: WithTenantLock;
-  /** For the HTTP routes. */
-  readonly views: { readonly deliveries: DeliveryViews; readonly endpoints: EndpointViews };
-}
+type WebhooksNeeds = NeedsOf<
+  | typeof registerWebhookEndpoint
+  | typeof changeWebhookEndpoint
+  | typeof rotateWebhookSecret
+  | typeof rotateOverrideSecret
+  | typeof deleteWebhookEndpoint
+  | typeof pingEndpoint
+  | typeof resendWebhook
+  | typeof retryDelivery
+  | typeof askRedrive
+  | typeof workOffRedrive
+  | typeof whenDelivered
+  | typeof scheduleMessages
+> &
+  ConstructorParameters<typeof DeliveryWorker>[0] &
+  ConstructorParameters<typeof DeliveryRetention>[0] & {
+    readonly targets: FailingTargets;
+    readonly scheduled: ScheduledDeliveries;
+    readonly redrives: Redrives;
+    readonly deliveries: DeliveryReads;
+    /** For the HTTP routes. */
+    readonly views: { readonly deliveries: DeliveryViews; readonly endpoints: EndpointViews };
+  };
 
 const partsOf = (needs: WebhooksNeeds) => ({ ...needs, retention: new DeliveryRetention(needs) });
 type Parts = ReturnType<typeof partsOf>;

@@ -12,7 +12,6 @@ import { idOf, jobKind, payloadOf, runAll, stream } from '../core/capability.ts'
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
 import { enqueue } from '../core/reactions.ts';
-import { FAN_OUT_QUEUE } from '../ports/deliveryRetention.ts';
 import type { JobHandler, PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { ProcessManager, Reaction } from '../ports/processManager.ts';
@@ -22,7 +21,8 @@ import { type PublishedEvent, publishingOf, type StreamMessage, type StreamMessa
 import { deliver } from './webhookDelivery.ts';
 
 export const fanOut = jobKind({
-  name: FAN_OUT_QUEUE,
+  /** The view operations.open_fan_outs names it, too. */
+  name: 'fanOut',
   /** `endpointIds` are the account's endpoints at the time of the event. If empty, only a stream's own URL can get messages. */
   payload: payloadOf({
     stream,

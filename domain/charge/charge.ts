@@ -3,7 +3,7 @@
 import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
-import type { AccountId, ConnectionId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { ConnectionId, PaymentId, Tenant } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Minor } from '../kernel/money.ts';
 import {
@@ -40,10 +40,8 @@ export interface Customer {
 }
 
 /** Terms of the charge, fixed at creation. */
-export interface ChargeTerms {
+export interface ChargeTerms extends Tenant {
   readonly paymentId: PaymentId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly amount: Minor;
   readonly currency: string;
   /** In the order in which the request listed them. */

@@ -1,7 +1,7 @@
 // A dispute case: the bank's allegation, the merchant's answers, and the outcome. The payment's stream opens the case, records each of its
 // changes, and moves the money (ADR 0011).
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
-import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { EvidenceId, MedCaseId, PaymentId, Tenant } from '../kernel/ids.ts';
 import { add, type Minor, most, ZERO } from '../kernel/money.ts';
 import { ERASED } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
@@ -66,11 +66,9 @@ export type NeverBecause = (typeof NEVER_BECAUSE)[number];
 export type NotTakenBecause = (typeof OWED_BECAUSE)[number] | (typeof NEVER_BECAUSE)[number];
 
 /** A dispute that the bank reported and that the payment refused. */
-export interface NotTakenReport {
+export interface NotTakenReport extends Tenant {
   readonly caseId: MedCaseId;
   readonly paymentId: PaymentId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly providerCaseId: string;
   readonly amount: Minor;
   readonly currency: string;
@@ -79,11 +77,9 @@ export interface NotTakenReport {
 }
 
 /** Terms of a case, fixed when it opens. */
-export interface CaseTerms {
+export interface CaseTerms extends Tenant {
   readonly caseId: MedCaseId;
   readonly paymentId: PaymentId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly providerCaseId: string;
   readonly type: CaseType;
   /** As the provider reported it; may differ from the charge's amount. */

@@ -43,7 +43,7 @@ interface Description<
   readonly errors?: { readonly [C in Code]: ErrorEntry };
   /** Whether its streams may be deleted as a whole (ADR 0008). Default: no, events are never deleted. */
   readonly isDeletable?: true;
-  /** Whether its personal fields are payers' data, which are sealed and can be erased (ADR 0017). Default: no, they are a merchant's own. */
+  /** Whether its personal fields are payers' data, which is sealed and can be erased (ADR 0017). Default: no, it is a merchant's own. */
   readonly isSealed?: true;
   /** Whether its events are rare enough to have their own index. Default: no, readers find them by scanning. */
   readonly isRare?: true;

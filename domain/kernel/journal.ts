@@ -72,9 +72,6 @@ export const addSums = (a: MerchantSums, b: MerchantSums): MerchantSums => ({
 export const totalOf = ({ available, pending, retained }: MerchantSums): Minor =>
   add(add(available, pending), retained);
 
-/** Returns whether the posting changes a merchant's money. */
-export const isOfMerchant = ({ account }: Pick<Posting, 'account'>): boolean => Object.hasOwn(MERCHANT_PARTS, account);
-
 /** Returns by how much the postings change each part of a merchant's money. */
 export const merchantSums = (postings: readonly Pick<Posting, 'account' | 'amount'>[]): MerchantSums => {
   const sums = { ...NO_MONEY };

@@ -184,10 +184,13 @@ const fillIn = (data: Json, rules: Rules, around: Surroundings): Json => {
 /** Values of personal fields, by path. */
 export type PersonalValues = Readonly<Record<string, Json>>;
 
-/** A personal field: its path, its path as keys, and its value when it is erased. */
 interface PersonalField {
   readonly path: string;
-  readonly keys: readonly string[];
+  /** Keys of the path's records. */
+  readonly owner: readonly string[];
+  /** The last key of the path. */
+  readonly name: string;
+  /** Its value when it is erased. */
   readonly erased: Json;
 }
 
@@ -200,7 +203,7 @@ const personalFields = (
     const keys = path.split('.');
     const inner = keys.reduce<Shape<never> | undefined>((outer, key) => outer?.fields?.[key], shape as Shape<never>);
     if (inner?.erased === undefined) throw new Error(`${type}: the personal field ${path} can't be erased`);
-    return { path, keys, erased: inner.erased };
+    return { path, owner: keys.slice(0, -1), name: keys.at(-1) as string, erased: inner.erased };
   });
 
 /** Whether a value contains no data. Such values are not sealed. */
@@ -208,17 +211,29 @@ const isBlank = (value: Json): boolean =>
   value === null || (typeof value === 'object' && Object.values(value).every(isBlank));
 
 /** Returns the innermost record of a path in the data, or null. */
-const ownerOf = (data: Json, keys: readonly string[]): Record<string, Json> | null => {
+const recordAt = (data: Json, keys: readonly string[]): Record<string, Json> | null => {
   let owner: Json | undefined = data;
-  for (const key of keys.slice(0, -1)) owner = isObject(owner) ? owner[key] : undefined;
+  for (const key of keys) owner = isObject(owner) ? owner[key] : undefined;
   return isObject(owner) ? owner : null;
 };
 
-/** Returns a copy without the field. Copies only the records on the path. */
-const withoutField = (data: Fields, [key, ...inner]: readonly string[]): Fields => {
-  const name = key as string;
-  const { [name]: value, ...rest } = data;
-  return inner.length === 0 ? rest : { ...data, [name]: withoutField(value as Fields, inner) };
+/** Returns a copy without the fields. `depth`: how many keys of their paths lead to `data`. */
+const withoutFields = (data: Fields, fields: readonly PersonalField[], depth = 0): Fields => {
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(data)) {
+    const below = fields.find(({ owner, name }) => (owner[depth] ?? name) === key);
+    if (below === undefined) copy[key] = data[key] as Json;
+    else if (below.owner.length > depth) {
+      const inner = fields.filter(({ owner }) => owner[depth] === key);
+      copy[key] = withoutFields(data[key] as Fields, inner, depth + 1);
+    }
+  }
+  return copy;
+};
+
+const putAt = (data: Json, keys: readonly string[], name: string, value: Json): void => {
+  const owner = recordAt(data, keys);
+  if (owner !== null && !Object.hasOwn(owner, name)) owner[name] = value;
 };
 
 // --- Event types ---
@@ -282,26 +297,26 @@ export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
     table,
     storedData: ({ type, data }, around) => leaveOut(data, rulesFor(type), around),
     takePersonal: (type, stored) => {
-      let rest = stored;
-      let personal: Record<string, Json> | null = null;
-      for (const { path, keys } of personalOf(type)) {
-        const value = ownerOf(stored, keys)?.[keys.at(-1) as string];
-        if (value === undefined || isBlank(value)) continue;
-        rest = withoutField(rest as Fields, keys);
-        personal ??= {};
+      const personal: Record<string, Json> = {};
+      const taken = personalOf(type).filter(({ path, owner, name }) => {
+        const value = recordAt(stored, owner)?.[name];
+        if (value === undefined || isBlank(value)) return false;
         personal[path] = value;
-      }
-      return { rest, personal };
+        return true;
+      });
+      return taken.length === 0
+        ? { rest: stored, personal: null }
+        : { rest: withoutFields(stored as Fields, taken), personal };
     },
     putPersonal: (type, stored, personal) => {
-      const values: Iterable<readonly [readonly string[], Json]> =
-        personal === null
-          ? personalOf(type).map(({ keys, erased }) => [keys, erased])
-          : Object.entries(personal).map(([path, value]) => [path.split('.'), value]);
-      for (const [keys, value] of values) {
-        const owner = ownerOf(stored, keys);
-        const name = keys.at(-1) as string;
-        if (owner !== null && !Object.hasOwn(owner, name)) owner[name] = value;
+      if (personal === null) {
+        for (const { owner, name, erased } of personalOf(type)) putAt(stored, owner, name, erased);
+        return;
+      }
+      // By its own paths, because an older version may have had others.
+      for (const path of Object.keys(personal)) {
+        const keys = path.split('.');
+        putAt(stored, keys.slice(0, -1), keys.at(-1) as string, personal[path] as Json);
       }
     },
     encode: (event) => {

@@ -4,16 +4,14 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../kernel/idMap.ts';
-import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';
+import type { AccountId, KeyId, Tenant } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { KEY_ERRORS } from './errors.ts';
 
-export interface ApiKey {
+export interface ApiKey extends Tenant {
   readonly keyId: KeyId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   /** SHA-256 of the cleartext, 64 hex characters. */
   readonly fingerprint: string;
   /** First 12 characters of the cleartext, for display. */

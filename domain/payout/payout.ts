@@ -4,7 +4,7 @@ import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { type Erasure, erasureShape } from '../kernel/erasure.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
-import type { AccountId, ConnectionId, Id, Mode, UserId } from '../kernel/ids.ts';
+import type { ConnectionId, Id, Tenant, UserId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { add, type Minor } from '../kernel/money.ts';
 import {
@@ -25,10 +25,8 @@ import type { Timestamp } from '../kernel/time.ts';
 export type PayoutId = Id<'payout'>;
 
 /** Terms of a payout, fixed when it is requested. */
-export interface PayoutTerms {
+export interface PayoutTerms extends Tenant {
   readonly payoutId: PayoutId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   /** The provider connection that pays it; null: the sandbox's bank. */
   readonly connectionId: ConnectionId | null;
   /** Amount that arrives; the fee is added to it (M11). */

@@ -84,12 +84,12 @@ export const movementOf = (
   return { id: `${id}-${revision}`, reference, at, ...movementAmounts({ category, amounts }) };
 };
 
-/** The sums of a day or of a kind of movement. */
+/** The sums of a day. */
 export interface DaySums extends MerchantSums {
   /** `yyyy-mm-dd`, in São Paulo. */
   readonly day: string;
-  readonly movements: number;
 }
+/** The sums of a kind of movement. */
 export interface KindSums extends MovementAmounts {
   readonly movements: number;
 }

@@ -1,32 +1,13 @@
 // GET /v1/payments/stats (contract.md Stats, rules T1, T2), from the counts of each day.
-import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
+import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { percentHalfUp } from '../kernel/rounding.ts';
 import { type DayRow, sumBy } from './dayCounts.ts';
 
 /** Maximum points of `dailyVolume`; a longer window keeps the most recent ones. */
 const DAILY_VOLUME_MAX = 366;
 
-interface Volume {
-  readonly volume: number;
-  readonly count: number;
-}
-interface StatsView {
-  readonly totalTransactions: number;
-  readonly paidTransactions: number;
-  readonly todayTransactions: number;
-  /** Whole percent. */
-  readonly successRate: number;
-  readonly volumeByCurrency: readonly ({ readonly currency: string } & Volume)[];
-  readonly todayVolumeByCurrency: { readonly [currency: string]: number };
-  readonly dailyVolume: readonly {
-    readonly date: string;
-    readonly currencies: { readonly [currency: string]: number };
-  }[];
-  readonly methodBreakdown: readonly ({ readonly method: PaymentMethod } & Volume)[];
-}
-
 /** `days` is the window, ascending, ending today; `rows` are its counts. Currencies are in alphabetical order. */
-export const statsView = (days: readonly string[], rows: readonly DayRow[]): StatsView => {
+export const statsView = (days: readonly string[], rows: readonly DayRow[]) => {
   const all = rows.filter(({ method }) => method === null);
   const today = days.at(-1) as string;
   const byDay = Map.groupBy(all, ({ day }) => day);
@@ -36,6 +17,7 @@ export const statsView = (days: readonly string[], rows: readonly DayRow[]): Sta
     totalTransactions: total,
     paidTransactions: paid,
     todayTransactions: sumBy(byDay.get(today) ?? [], 'created'),
+    /** Whole percent. */
     successRate: percentHalfUp(paid, total),
     volumeByCurrency: [...Map.groupBy(all, ({ currency }) => currency)]
       .map(([currency, ofCurrency]) => ({ currency, ...volumeOf(ofCurrency) }))
@@ -52,7 +34,7 @@ export const statsView = (days: readonly string[], rows: readonly DayRow[]): Sta
   };
 };
 
-const volumeOf = (rows: readonly DayRow[]): Volume => ({
+const volumeOf = (rows: readonly DayRow[]) => ({
   volume: sumBy(rows, 'paidAmount'),
   count: sumBy(rows, 'paid'),
 });

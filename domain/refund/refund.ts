@@ -5,7 +5,7 @@ import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
-import type { AccountId, Mode, PaymentId, RefundId } from '../kernel/ids.ts';
+import type { PaymentId, RefundId, Tenant } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -13,11 +13,9 @@ import type { Timestamp } from '../kernel/time.ts';
 /** `devolution` returns the Pix by its end-to-end id, `cashout` is a new Pix, `reversal` is the acquirer's refund of other methods. */
 export type RefundStrategy = 'devolution' | 'cashout' | 'reversal';
 
-export interface RefundOrder {
+export interface RefundOrder extends Tenant {
   readonly refundId: RefundId;
   readonly paymentId: PaymentId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly amount: Minor;
   readonly currency: string;
   readonly method: PaymentMethod;

@@ -1,6 +1,6 @@
 // Validates the body of a refund request and turns it into a wish (contract.md Refund body).
 import type { CodedProblem } from '../charge/request.ts';
-import { type Minor, toMinor } from '../kernel/money.ts';
+import { toMinor } from '../kernel/money.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 
 /** The known fields of the body, with types and simple bounds already checked (http/api/refunds/refundSchema.ts). */
@@ -11,17 +11,6 @@ export interface RefundBody {
   readonly strategy?: 'devolution' | 'cashout';
   readonly passFeeToTenant?: boolean;
   readonly destinationKey?: string;
-}
-
-interface RefundRequest {
-  /** null for the full remainder. */
-  readonly amount: Minor | null;
-  readonly reason: string | null;
-  /** null for the method's default. */
-  readonly strategy: 'devolution' | 'cashout' | null;
-  readonly passFeeToTenant: boolean;
-  /** A Pix key; null for the payer's document. */
-  readonly destinationKey: string | null;
 }
 
 /**
@@ -36,11 +25,14 @@ export const refundProblems = ({ strategy, destinationKey }: Partial<RefundBody>
 };
 
 /** Returns the request of a valid body. The body must have no problems. */
-export const refundRequest = (body: RefundBody): RefundRequest => ({
+export const refundRequest = (body: RefundBody) => ({
+  /** null for the full remainder. */
   amount: body.amount === undefined ? null : toMinor(body.amount),
   reason: body.reason ?? null,
+  /** null for the method's default. */
   strategy: body.strategy ?? null,
   passFeeToTenant: body.passFeeToTenant ?? false,
+  /** A Pix key; null for the payer's document. */
   destinationKey: body.destinationKey ?? null,
 });
 

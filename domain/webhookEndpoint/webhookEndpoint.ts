@@ -3,16 +3,14 @@
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
-import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
+import type { EndpointId, Tenant } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import { ENDPOINT_ERRORS } from './errors.ts';
 
-export interface Endpoint {
+export interface Endpoint extends Tenant {
   readonly endpointId: EndpointId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   readonly url: string;
   /** Names from the catalogue, or only `*` for all of them (W6). */
   readonly events: readonly string[];
@@ -98,10 +96,7 @@ export const registerEndpoint =
     reply: 'registered',
   });
 
-interface Owner {
-  readonly accountId: AccountId;
-  readonly mode: Mode;
-}
+interface Owner extends Tenant {}
 
 /** Returns the owner's endpoint. Rejects missing, deleted and other tenants' endpoints alike with `not_found`. */
 export const ownedBy = (state: WebhookEndpointState, { accountId, mode }: Owner): ExistingEndpoint | Rejection =>

@@ -1,11 +1,5 @@
 import { AGGREGATES_ERRORS } from '../../domain/aggregates.ts';
-import {
-  type ErrorCode,
-  type ErrorEntry,
-  GENERAL_ERRORS,
-  type Problem,
-  type Rejection,
-} from '../../domain/kernel/rejection.ts';
+import { type ErrorCode, type ErrorEntry, GENERAL_ERRORS, type Rejection } from '../../domain/kernel/rejection.ts';
 
 type ErrorType =
   | 'invalid_request_error'
@@ -30,21 +24,7 @@ const TYPES: { readonly [status: number]: ErrorType } = {
 /** All error codes with their HTTP status: the general ones and those that aggregates declare. */
 export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = { ...GENERAL_ERRORS, ...AGGREGATES_ERRORS };
 
-interface ErrorBody {
-  readonly error: {
-    readonly type: ErrorType;
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly param?: string;
-    readonly details?: readonly Problem[];
-  };
-  readonly request_id: string;
-}
-
-export const errorBody = (
-  { code, message, param, details }: Omit<Rejection, 'rejected'>,
-  requestId: string,
-): ErrorBody => ({
+export const errorBody = ({ code, message, param, details }: Omit<Rejection, 'rejected'>, requestId: string) => ({
   error: {
     type: errorType(ERRORS[code].status),
     code,

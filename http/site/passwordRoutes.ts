@@ -2,7 +2,7 @@
 
 import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
-import { DASHBOARD } from '../api/access/tags.ts';
+import { DASHBOARD } from '../api/access/login.ts';
 import * as s from '../kernel/jsonSchema.ts';
 import { jsonBody, pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';

@@ -1,4 +1,4 @@
-// `analytics export`: writes a view for analysts to a file, page by page.
+// `analytics export`: writes a view for analysts to a file, page by page (rule N5).
 import { rename, rm } from 'node:fs/promises';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isCivilDay } from '../../domain/kernel/civilDay.ts';

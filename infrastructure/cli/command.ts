@@ -204,9 +204,12 @@ export const accountIdOf = (text: string): AccountId => {
   return id;
 };
 
-/** Accepts `payment-<raw>`, a payment's id with or without prefix, or `logConsumer-<name>`. Throws UsageError otherwise. */
+/** Accepts a stream's name, an id with its prefix, or a payment's id without one. Throws UsageError otherwise. */
 export const streamOf = (text: string): StreamName => {
   const stream = parseStreamName(text);
-  if (stream === null) throw new UsageError(`"${text}" is not a stream: use payment-<raw id> or a ch_ id`);
+  if (stream === null)
+    throw new UsageError(
+      `"${text}" is not a stream: use an id such as ch_… or po_…, or a name such as payment-<raw id>`,
+    );
   return stream;
 };

@@ -30,63 +30,15 @@ export interface Listener {
   readonly port: number;
 }
 
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** Listener for operators; null: the main listener serves them. */
-  readonly opsListener: Listener | null;
-  /** Without a slash at the end. */
-  readonly publicUrl: string;
-  readonly dataDir: string;
-  /** Whether DATABASE_URL is set or NODE_ENV is production (rule S6). */
-  readonly isProduction: boolean;
-  /** Whether the stores may be reached on other hosts without TLS. */
-  readonly allowPlainConnections: boolean;
-  /** null: the embedded database. */
-  readonly databaseUrl: string | null;
-  /** EventStoreDB; null: the event log is in Postgres. */
-  readonly eventStoreUrl: string | null;
-  readonly logLevel: LogLevel;
-  /** Requests per minute and API key; 0 means no limit, which production doesn't allow. */
-  readonly rateLimitPerMinute: number;
-  /** Full years after the end of a payment for which its personal data must be kept. */
-  readonly retentionYears: number;
-  /** Whether personal data is erased when its retention has passed. */
-  readonly eraseAfterRetention: boolean;
-  /** How many real days a webhook delivery is kept after its last event. */
-  readonly webhookRetentionDays: number;
-  /** Whether webhooks in test mode may be sent to loopback and private addresses. */
-  readonly webhookAllowPrivate: boolean;
-  readonly trustProxy: boolean | number | string;
-  /** The header by which a trusted proxy says that it verified a client certificate; null: no proxy does. */
-  readonly clientCertificateHeader: CertificateHeader | null;
-  /** null: /metrics is served to loopback only, and not at all if PUBLIC_URL isn't loopback. */
-  readonly metricsToken: string | null;
-  /** Storage for files of dispute cases; null: the data directory. */
-  readonly evidenceStorage: S3Location | null;
-  /** How many seconds an upload grant is valid. */
-  readonly evidenceGrantSeconds: number;
-  /** How many seconds a link to a file is valid. */
-  readonly evidenceViewSeconds: number;
-  /** Bytes that must stay free on the disk of the files of dispute cases. */
-  readonly evidenceFreeSpace: number;
-  /** `smtp://` or `smtps://`; null: mail is written to files in the data directory. */
-  readonly smtpUrl: string | null;
-  /** The sender's address. */
-  readonly mailFrom: string;
-  /** API key that the command line uses to act as a merchant; null: the demo account's. */
-  readonly apiKey: string | null;
-  /** 32 bytes; seals new secrets. null: generated in the data directory. */
-  readonly secretsKey: Buffer | null;
-  /** Older keys, which only open secrets that they sealed. */
-  readonly secretsKeyFallbacks: readonly Buffer[];
-  readonly audit: AuditSettings;
-}
-
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Env = { readonly [name: string]: string | undefined };
+
+interface Rules {
+  readonly isProduction: boolean;
+  readonly allowPlainConnections: boolean;
+}
 
 const invalid = (name: string, must: string): never => {
   throw new ConfigError(`${name} ${must}`);
@@ -150,10 +102,7 @@ const plainConnectionProblem = (env: Env, databaseUrl: string): string | null =>
 };
 
 /** Returns what is wrong with an EventStoreDB connection string, or null if it may be used. */
-export const judgeEventStoreUrl = (
-  text: string,
-  { isProduction, allowPlainConnections }: Pick<Config, 'isProduction' | 'allowPlainConnections'>,
-): string | null => {
+export const judgeEventStoreUrl = (text: string, { isProduction, allowPlainConnections }: Rules): string | null => {
   try {
     const isPlain = isPlainEventStore(readConnectionString(text));
     return isPlain && isProduction && !allowPlainConnections
@@ -170,7 +119,7 @@ const DEFAULT_PASSWORD = 'changeit';
 const hasDefaultPassword = ({ credentials, hosts }: ConnectionSettings): boolean =>
   credentials?.password === DEFAULT_PASSWORD && !hosts.every(({ address }) => isLocal(address));
 
-const eventStoreUrl = (env: Env, rules: Pick<Config, 'isProduction' | 'allowPlainConnections'>): string | null => {
+const eventStoreUrl = (env: Env, rules: Rules): string | null => {
   const text = read(env, 'EVENTSTORE_URL');
   if (text === null) return null;
   const problem = judgeEventStoreUrl(text, rules);
@@ -263,10 +212,7 @@ const mailFrom = (env: Env): string => {
 };
 
 /** `s3://bucket`, with an optional prefix, region and endpoint. */
-const evidenceStorage = (
-  env: Env,
-  { isProduction, allowPlainConnections }: Pick<Config, 'isProduction' | 'allowPlainConnections'>,
-): S3Location | null => {
+const evidenceStorage = (env: Env, { isProduction, allowPlainConnections }: Rules): S3Location | null => {
   const text = read(env, 'EVIDENCE_STORAGE');
   if (text === null) return null;
   const must = (what: string): never => invalid('EVIDENCE_STORAGE', what);
@@ -349,7 +295,7 @@ const auditSettings = (env: Env): AuditSettings => {
   };
 };
 
-const configOf = (env: Env, needsSecretsKey: boolean): Config => {
+const configOf = (env: Env, needsSecretsKey: boolean) => {
   const host = hostOf(env, 'HOST');
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
   const databaseUrl = postgresUrl(env);
@@ -361,34 +307,58 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
   return {
     host,
     port,
+    /** Listener for operators; null: the main listener serves them. */
     opsListener: opsListener(env, { host, port }),
+    /** Without a slash at the end. */
     publicUrl: publicUrl(env, host, port, isProduction),
     dataDir: resolve(read(env, 'DATA_DIR') ?? '.data'),
+    /** Whether DATABASE_URL is set or NODE_ENV is production (rule S6). */
     isProduction,
+    /** Whether the stores may be reached on other hosts without TLS. */
     allowPlainConnections,
+    /** null: the embedded database. */
     databaseUrl,
+    /** EventStoreDB; null: the event log is in Postgres. */
     eventStoreUrl: eventStoreUrl(env, { isProduction, allowPlainConnections }),
     logLevel: logLevel(env),
+    /** Requests per minute and API key; 0 means no limit, which production doesn't allow. */
     rateLimitPerMinute: rateLimit(env, isProduction),
+    /** Full years after the end of a payment for which its personal data must be kept. */
     retentionYears: wholeNumber(env, 'RETENTION_YEARS', 0, 100, 5),
+    /** Whether personal data is erased when its retention has passed. */
     eraseAfterRetention: yesOrNo(env, 'ERASE_AFTER_RETENTION', false),
+    /** How many real days a webhook delivery is kept after its last event. */
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
+    /** Whether webhooks in test mode may be sent to loopback and private addresses. */
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
+    /** The header by which a trusted proxy says that it verified a client certificate; null: no proxy does. */
     clientCertificateHeader: clientCertificateHeader(env),
+    /** null: /metrics is served to loopback only, and not at all if PUBLIC_URL isn't loopback. */
     metricsToken: metricsToken(env, isProduction),
+    /** Storage for files of dispute cases; null: the data directory. */
     evidenceStorage: evidenceStorage(env, { isProduction, allowPlainConnections }),
+    /** How many seconds an upload grant is valid. */
     evidenceGrantSeconds: wholeNumber(env, 'EVIDENCE_GRANT_SECONDS', 1, 43_200, 900),
+    /** How many seconds a link to a file is valid. */
     evidenceViewSeconds: wholeNumber(env, 'EVIDENCE_VIEW_SECONDS', 1, 43_200, 300),
+    /** Bytes that must stay free on the disk of the files of dispute cases. */
     evidenceFreeSpace: wholeNumber(env, 'EVIDENCE_FREE_SPACE', 0, Number.MAX_SAFE_INTEGER, 1_000_000_000),
+    /** `smtp://` or `smtps://`; null: mail is written to files in the data directory. */
     smtpUrl: smtpUrl(env),
+    /** The sender's address. */
     mailFrom: mailFrom(env),
+    /** API key that the command line uses to act as a merchant; null: the demo account's. */
     apiKey: apiKey(env),
+    /** 32 bytes; seals new secrets. null: generated in the data directory. */
     secretsKey: key,
+    /** Older keys, which only open secrets that they sealed. */
     secretsKeyFallbacks: secretsKeyFallbacks(env),
     audit: auditSettings(env),
   };
 };
+
+export type Config = Readonly<ReturnType<typeof configOf>>;
 
 /** Reads the configuration of a program. Throws ConfigError, which names the variable. */
 export const loadConfig = (env: Env): Config => configOf(env, true);

@@ -2,57 +2,47 @@
 
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Redrive, RedriveProgress, Redrives } from '../../application/ports/redrives.ts';
-import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, EndpointId, Mode, RedriveId } from '../../domain/kernel/ids.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
+import type { Redrive, RedriveFilter, Redrives } from '../../application/ports/redrives.ts';
+import { asTimestamp, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import type { AccountId, DeliveryId, Mode, RedriveId, Tenant } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 
-interface Row {
-  readonly id: RedriveId;
-  readonly account_id: AccountId;
-  readonly mode: Mode;
-  readonly endpoint_id: EndpointId | null;
-  readonly event_type: string | null;
-  readonly created_from_ms: number | null;
-  readonly created_to_ms: number | null;
-  readonly asked_ms: number;
-  readonly actor: string;
-  readonly request_id: string | null;
-  readonly queued: number;
+interface Row extends Omit<Redrive, 'tenant' | 'filter'>, Tenant, RedriveFilter {
   readonly requested: number;
-  readonly after_ms: number | null;
-  readonly after_id: DeliveryId | null;
+  readonly afterAt: Timestamp | null;
+  readonly afterId: DeliveryId | null;
 }
-
-const millis = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
 const FIND = {
   name: 'find_redrive',
-  text: `SELECT id, account_id, mode, endpoint_id, event_type, ${millis('created_from')} AS created_from_ms,
-      ${millis('created_to')} AS created_to_ms, ${millis('asked_at')} AS asked_ms, actor, request_id, queued, requested,
-      ${millis('after_at')} AS after_ms, after_id
+  text: `SELECT id, account_id AS "accountId", mode, endpoint_id AS "endpointId", event_type AS "eventType",
+      ${asTimestamp('created_from')} AS "createdFrom", ${asTimestamp('created_to')} AS "createdTo", ${asTimestamp('asked_at')} AS "askedAt",
+      actor, request_id AS "requestId", queued, requested, ${asTimestamp('after_at')} AS "afterAt", after_id AS "afterId"
     FROM operations.redrives WHERE id = $1`,
 };
 
-const fromRow = (row: Row): Redrive & RedriveProgress => ({
-  id: row.id,
-  tenant: { accountId: row.account_id, mode: row.mode },
-  filter: {
-    endpointId: row.endpoint_id,
-    eventType: row.event_type,
-    createdFrom: row.created_from_ms === null ? null : fromMillis(row.created_from_ms),
-    createdTo: row.created_to_ms === null ? null : fromMillis(row.created_to_ms),
-  },
-  askedAt: fromMillis(row.asked_ms),
-  actor: row.actor,
-  requestId: row.request_id,
-  queued: row.queued,
-  requested: row.requested,
-  after:
-    row.after_ms === null || row.after_id === null ? null : { scheduledAt: fromMillis(row.after_ms), id: row.after_id },
+const fromRow = ({
+  accountId,
+  mode,
+  endpointId,
+  eventType,
+  createdFrom,
+  createdTo,
+  afterAt,
+  afterId,
+  ...rest
+}: Row) => ({
+  ...rest,
+  tenant: { accountId, mode },
+  filter: { endpointId, eventType, createdFrom, createdTo },
+  after: afterAt === null || afterId === null ? null : { scheduledAt: afterAt, id: afterId },
 });
 
-type StalledRow = Pick<Row, 'id' | 'account_id' | 'mode'>;
+interface StalledRow {
+  readonly id: RedriveId;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+}
 
 export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null): Redrives => ({
   begin: async ({ id, tenant, filter, askedAt, actor, requestId, queued }, job) => {

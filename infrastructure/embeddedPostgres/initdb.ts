@@ -20,7 +20,11 @@ const TEMPLATE = 'template1';
 
 /** Functions that every role may call unless it is forbidden, although their effects reach beyond the role: locks and large objects. */
 const FAR_REACHING = String.raw`proname LIKE 'pg\_%advisory%lock%' OR proname IN ('lo_creat', 'lo_create', 'lo_from_bytea')`;
-const RESERVE_FUNCTIONS = `DO $$DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE ${FAR_REACHING} LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f); EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${ROLE}', f); END LOOP; END$$`;
+const RESERVE_FUNCTIONS = [
+  `DO $$DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE ${FAR_REACHING} LOOP`,
+  `EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f);`,
+  `EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${ROLE}', f); END LOOP; END$$`,
+].join(' ');
 
 /**
  * Statements for the single-user server, which reads one statement per line and runs it as the superuser, in TEMPLATE. The program's role
@@ -29,6 +33,7 @@ const RESERVE_FUNCTIONS = `DO $$DECLARE f regprocedure; BEGIN FOR f IN SELECT oi
 const rolesAndDatabase = ({
   password,
 }: Settings): string => `CREATE ROLE ${ROLE} LOGIN CREATEROLE PASSWORD '${password}'
+GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 GRANT SET ON PARAMETER temp_file_limit TO ${ROLE}
 GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 ${RESERVE_FUNCTIONS}

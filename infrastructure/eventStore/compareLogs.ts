@@ -1,7 +1,6 @@
 // Compares two logs event by event, in log order.
 import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
-
 import { isDeletable } from '../../domain/aggregates.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { DeliveryId, StreamName } from '../../domain/kernel/ids.ts';

@@ -1,5 +1,6 @@
 // Removes erased data from the database's files (rule L5). PostgreSQL keeps old versions of rows until they are overwritten, in tables, in
 // statistics and in the write-ahead log. A destroyed key in such an old version could still open the events that it sealed.
+import { COPIES_TABLE } from '../../application/ports/readModelWork.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
 import { systemStopwatch } from '../system/system.ts';
 
@@ -45,6 +46,7 @@ export const scrub = async ({ openSession, rebuildAll, onProgress }: ScrubNeeds)
   try {
     if (!(await session.tryLead('scrub'))) throw new ScrubRefused('Another scrub is running.');
     await assertRights(session);
+    await assertNoCopies(session);
     onProgress(0, 'rebuilding read models');
     await rebuildAll();
     await untilOldTransactionsEnded(session);
@@ -74,6 +76,17 @@ const assertRights = async (session: LeaderSession): Promise<void> => {
       `The role ${role} needs more rights. Run as a superuser: GRANT pg_checkpoint, pg_monitor TO ${role}`,
     );
   if (foreign.length > 0) throw new ScrubRefused(`The role ${role} doesn’t own these tables: ${foreign.join(', ')}`);
+};
+
+/** Schemas of `projections as-of` keep the personal data that they were built with. */
+const assertNoCopies = async (session: LeaderSession): Promise<void> => {
+  const text = 'SELECT schemaname AS schema FROM pg_tables WHERE tablename = $1 ORDER BY 1';
+  const { rows } = await session.query<{ schema: string }>(text, [COPIES_TABLE]);
+  const [first] = rows;
+  if (first !== undefined)
+    throw new ScrubRefused(
+      `Schemas with earlier read models still hold personal data: ${rows.map(({ schema }) => schema).join(', ')}. Drop each of them: npm run cli -- projections as-of --drop --into ${first.schema}`,
+    );
 };
 
 /** A transaction that began before the erasure may still see old rows, so that a rewrite would keep them. */

@@ -87,7 +87,8 @@ const csvOf = (report: ReconciliationReport): string =>
 
 const report: CliCommand = {
   name: 'reconcile report',
-  summary: 'Show the statement of a civil day of São Paulo: the institution’s figures, ours, and every difference; for today, run reconcile run first',
+  summary:
+    'Show the statement of a civil day of São Paulo: the institution’s figures, ours, and every difference; for today, run reconcile run first',
   options: {
     connection: { description: 'the provider connection', required: true },
     day: { description: 'yyyy-mm-dd', required: true },

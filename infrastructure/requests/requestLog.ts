@@ -11,17 +11,9 @@ import type {
   RequestLogUpkeep,
 } from '../../application/ports/requestLog.ts';
 import type { RequestMinutes } from '../../application/ports/requestShares.ts';
-import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { Clock, Randomness } from '../../application/ports/system.ts';
-import {
-  type AccountId,
-  BEHIND_TIME,
-  encodeTimedId,
-  type Mode,
-  type RequestLogId,
-  timeOfId,
-  type UserId,
-} from '../../domain/kernel/ids.ts';
+import { BEHIND_TIME, encodeTimedId, type RequestLogId, timeOfId } from '../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../domain/kernel/time.ts';
 import { int8Array } from '../postgres/binaryArrays.ts';
 import { withTimeout } from '../waiting.ts';
@@ -197,41 +189,11 @@ export const requestLogStore = (db: Sql): RequestLogStore => {
   };
 };
 
-interface Row {
-  readonly id: RequestLogId;
-  readonly request_id: string;
-  readonly account_id: AccountId | '';
-  readonly mode: Mode | null;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly duration_ms: number;
-  readonly key_fingerprint: string | null;
-  readonly user_id: UserId | null;
-  readonly created_ms: number;
-  readonly log_position: Position | null;
-}
-const COLUMNS = `id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, user_id,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_ms, log_position`;
-
-const fromRow = (row: Row): LoggedRequest => ({
-  id: row.id,
-  requestId: row.request_id,
-  accountId: row.account_id === '' ? null : row.account_id,
-  mode: row.mode,
-  method: row.method,
-  path: row.path,
-  status: row.status,
-  durationMs: row.duration_ms,
-  keyFingerprint: row.key_fingerprint,
-  userId: row.user_id,
-  createdAt: fromMillis(row.created_ms),
-  logPosition: row.log_position,
-});
+const COLUMNS = `id, request_id AS "requestId", nullif(account_id, '') AS "accountId", mode, method, path, status, duration_ms AS "durationMs",
+  key_fingerprint AS "keyFingerprint", user_id AS "userId", ${asTimestamp('created_at')} AS "createdAt", log_position AS "logPosition"`;
 
 export const requestLogReads = (db: Sql): RequestLogReads => {
-  const rowsOf = async (text: string, values: readonly unknown[]) =>
-    (await db.query<Row>(text, values)).rows.map(fromRow);
+  const rowsOf = async (text: string, values: readonly unknown[]) => (await db.query<LoggedRequest>(text, values)).rows;
   return {
     list: (accountId, { statuses, keyFingerprint }, after, limit) => {
       const values: unknown[] = [accountId, limit];

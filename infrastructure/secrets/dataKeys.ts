@@ -1,5 +1,6 @@
-// Data keys in PostgreSQL, each sealed with the secrets key (ADR 0017).
-import { createSecretKey, type KeyObject } from 'node:crypto';
+// Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
+// key seals. Whoever has only the secret, or only the salt, has no key.
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {
   type DataKey,
@@ -14,38 +15,47 @@ import type { SecretsKeyring } from './keyring.ts';
 import { pooledRandom } from './randomPool.ts';
 import { seal, unseal } from './seal.ts';
 
-const KEY_BYTES = 32;
+const SECRET_BYTES = 32;
+const SALT_BYTES = 32;
 /** Number of remembered keys, about 500 bytes each. */
 const REMEMBERED_MAX = 20_000;
 
 /** The channel on which processes learn that keys were destroyed. */
 const DESTROYED = 'quita_data_keys_destroyed';
 
-/** Binds a sealed key to its owner. */
-export const dataKeyContext = (owner: string): string => `data key ${owner}`;
+/** Binds a sealed secret to its row. */
+export const dataSecretContext = (id: number): string => `data secret ${id}`;
 
 export const dataKey = (key: KeyObject): DataKey => ({
   seal: (context, text) => seal(key, context, text).toString('base64'),
   open: (context, sealed) => unseal(key, context, Buffer.from(sealed, 'base64')).toString('utf8'),
 });
 
+const derivedKey = (secret: KeyObject, salt: Buffer, owner: string): DataKey =>
+  dataKey(createSecretKey(createHmac('sha256', secret).update(salt).update(owner).digest()));
+
+interface Secret {
+  readonly id: number;
+  readonly key: KeyObject;
+}
+
 interface Row {
   readonly owner: string;
   /** null: destroyed. */
-  readonly key_id: string | null;
-  readonly sealed: Buffer | null;
+  readonly secret_id: number | null;
+  readonly salt: Buffer | null;
 }
 
-const FIND = 'SELECT owner, key_id, sealed FROM privacy.data_keys WHERE owner = ANY($1::text[])';
-const INSERT = `INSERT INTO privacy.data_keys (owner, key_id, sealed)
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[]) ON CONFLICT DO NOTHING RETURNING owner`;
+const FIND = 'SELECT owner, secret_id, salt FROM privacy.data_keys WHERE owner = ANY($1::text[])';
+const INSERT = `INSERT INTO privacy.data_keys (owner, secret_id, salt)
+  SELECT * FROM unnest($1::text[], $2::int[], $3::bytea[]) ON CONFLICT DO NOTHING RETURNING owner`;
 const DESTROY = `INSERT INTO privacy.data_keys AS k (owner, destroyed_at)
   SELECT owner, now() FROM unnest($1::text[]) v(owner) GROUP BY owner ORDER BY owner
-  ON CONFLICT (owner) DO UPDATE SET key_id = NULL, sealed = NULL, destroyed_at = now() WHERE k.destroyed_at IS NULL`;
+  ON CONFLICT (owner) DO UPDATE SET secret_id = NULL, salt = NULL, destroyed_at = now() WHERE k.destroyed_at IS NULL`;
 
 export class PostgresDataKeys implements DataKeys {
   readonly #db: Sql;
-  readonly #keyring: SecretsKeyring | null;
+  readonly #secrets: DataSecrets;
   readonly #isStoredByAppends: boolean;
   readonly #remembered = new LRUCache<string, FoundKey>({ max: REMEMBERED_MAX });
   readonly #listeners = new Set<() => void>();
@@ -55,12 +65,12 @@ export class PostgresDataKeys implements DataKeys {
   #generation = 0;
 
   /**
-   * `keyring`: null if this process doesn't know the secrets key; nothing can be opened or sealed then. `isStoredByAppends`: whether appends
-   * store new keys.
+   * `keyring`: null if this process doesn't know the secrets key; nothing can be opened or sealed then. `isStoredByAppends`: whether
+   * appends store new keys.
    */
   constructor(db: Sql, keyring: SecretsKeyring | null, isStoredByAppends: boolean) {
     this.#db = db;
-    this.#keyring = keyring;
+    this.#secrets = new DataSecrets(db, keyring);
     this.#isStoredByAppends = isStoredByAppends;
     this.#found = gathered((owners) => this.#current(() => this.#read(owners)));
     this.#created = gathered((owners) => this.#current(() => this.#create(owners)));
@@ -82,7 +92,8 @@ export class PostgresDataKeys implements DataKeys {
   }
 
   createWithAppend(owner: string): NewDataKey | null {
-    return this.#isStoredByAppends ? this.#make(owner) : null;
+    const { newest } = this.#secrets;
+    return this.#isStoredByAppends && newest !== null ? newKey(newest, owner) : null;
   }
 
   remember({ owner, key }: NewDataKey): void {
@@ -109,6 +120,7 @@ export class PostgresDataKeys implements DataKeys {
   forgetAll(): void {
     this.#generation++;
     this.#remembered.clear();
+    this.#secrets.forget(); // the database may have been restored
     for (const listener of [...this.#listeners]) listener();
   }
 
@@ -124,20 +136,26 @@ export class PostgresDataKeys implements DataKeys {
   }
 
   async #read(owners: readonly string[]): Promise<ReadonlyMap<string, FoundKey>> {
-    const { rows } = await this.#db.query<Row>({
-      name: 'find_data_keys',
-      text: FIND,
-      values: [new TextArray(owners)],
-    });
-    return new Map(rows.map((row) => [row.owner, this.#opened(row)]));
+    const values = [new TextArray(owners)];
+    const { rows } = await this.#db.query<Row>({ name: 'find_data_keys', text: FIND, values });
+    const secrets = rows.length === 0 ? null : await this.#secrets.all();
+    return new Map(
+      rows.map(({ owner, secret_id: id, salt }): [string, FoundKey] => {
+        if (id === null || salt === null) return [owner, 'destroyed'];
+        const secret = secrets?.get(id);
+        if (secret === undefined) throw new DataKeysUnavailable(`the data secret ${id} is missing`);
+        return [owner, derivedKey(secret, salt, owner)];
+      }),
+    );
   }
 
   async #create(owners: readonly string[]): Promise<ReadonlyMap<string, FoundKey>> {
-    const made = [...owners].sort().map((owner) => this.#make(owner)); // in one order, because two inserts may meet
+    const secret = await this.#secrets.findOrCreate();
+    const made = [...owners].sort().map((owner) => newKey(secret, owner)); // in one order, because two inserts may meet
     const { rows } = await this.#db.query<{ owner: string }>(INSERT, [
       made.map(({ owner }) => owner),
-      made.map(({ keyId }) => keyId),
-      made.map(({ sealed }) => sealed),
+      made.map(({ secretId }) => secretId),
+      made.map(({ salt }) => salt),
     ]);
     const stored = new Set(rows.map(({ owner }) => owner));
     const others = owners.filter((owner) => !stored.has(owner)); // another process was first
@@ -146,25 +164,68 @@ export class PostgresDataKeys implements DataKeys {
       ...(others.length === 0 ? [] : await this.#read(others)),
     ]);
   }
+}
 
-  #make(owner: string): NewDataKey {
-    const bytes = pooledRandom(KEY_BYTES);
-    const { keyId, sealed } = this.#keys.seal('data keys', dataKeyContext(owner), bytes);
-    return { owner, keyId, sealed, key: dataKey(createSecretKey(bytes)) };
+const newKey = ({ id, key }: Secret, owner: string): NewDataKey => {
+  const salt = pooledRandom(SALT_BYTES);
+  return { owner, secretId: id, salt, key: derivedKey(key, salt, owner) };
+};
+
+/** The secrets of the deployment. The first process that needs one creates it. */
+class DataSecrets {
+  readonly #db: Sql;
+  readonly #keyring: SecretsKeyring | null;
+  #known: ReadonlyMap<number, KeyObject> = new Map();
+  /** The one for new keys, or null if this process has not read any yet. */
+  newest: Secret | null = null;
+
+  constructor(db: Sql, keyring: SecretsKeyring | null) {
+    this.#db = db;
+    this.#keyring = keyring;
   }
 
-  #opened({ owner, key_id: keyId, sealed }: Row): FoundKey {
-    if (keyId === null || sealed === null) return 'destroyed';
-    const bytes = this.#keys.unsealBytes('data keys', dataKeyContext(owner), { keyId, sealed });
-    return dataKey(createSecretKey(bytes));
+  async all(): Promise<ReadonlyMap<number, KeyObject>> {
+    return this.#known.size > 0 ? this.#known : this.#read();
   }
 
-  get #keys(): SecretsKeyring {
-    if (this.#keyring === null)
-      throw new DataKeysUnavailable(
-        'personal data in events is sealed: set SECRETS_KEY to the key of the running programs',
+  async findOrCreate(): Promise<Secret> {
+    if (this.newest === null) await this.#read();
+    if (this.newest === null) {
+      const { keyId, sealed } = this.#opens.seal('data keys', dataSecretContext(1), pooledRandom(SECRET_BYTES));
+      await this.#db.query(
+        'INSERT INTO privacy.data_secrets (id, key_id, sealed) VALUES (1, $1, $2) ON CONFLICT DO NOTHING',
+        [keyId, sealed],
       );
-    return this.#keyring;
+      await this.#read(); // another process may have been first
+    }
+    if (this.newest === null) throw new DataKeysUnavailable('the data secret was stored, but could not be read');
+    return this.newest;
+  }
+
+  forget(): void {
+    this.#known = new Map();
+    this.newest = null;
+  }
+
+  async #read(): Promise<ReadonlyMap<number, KeyObject>> {
+    const { rows } = await this.#db.query<{ id: number; key_id: string; sealed: Buffer }>(
+      'SELECT id, key_id, sealed FROM privacy.data_secrets ORDER BY id',
+    );
+    this.#known = new Map(
+      rows.map(({ id, key_id: keyId, sealed }) => {
+        const bytes = this.#opens.unsealBytes('data keys', dataSecretContext(id), { keyId, sealed });
+        return [id, createSecretKey(bytes)];
+      }),
+    );
+    for (const [id, key] of this.#known) this.newest = { id, key };
+    return this.#known;
+  }
+
+  get #opens(): SecretsKeyring {
+    if (this.#keyring !== null) return this.#keyring;
+    throw new DataKeysUnavailable(
+      'personal data in events is sealed: set SECRETS_KEY to the key of the running programs',
+    );
   }
 }
 

@@ -4,14 +4,14 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { auditKeyContext } from '../audit/auditKeys.ts';
 import { callbackContext } from '../providers/callbackBodies.ts';
 import { connectionSecretContext } from './connectionSecrets.ts';
-import { dataKeyContext } from './dataKeys.ts';
+import { dataSecretContext } from './dataKeys.ts';
 import type { Purpose, SecretsKeyring } from './keyring.ts';
 import { secondFactorContext } from './secondFactors.ts';
 import { CHECK_CONTEXT } from './secretsKey.ts';
 import { webhookSecretContext } from './webhookSecrets.ts';
 
 /** Rows per statement; small, so that no request waits long for the rows. */
-const BATCH = 500;
+const BATCH = 100;
 
 /** A table of sealed secrets, with the columns `key_id` and `sealed` beside its primary key. */
 interface SealedTable {
@@ -55,12 +55,11 @@ const TABLES: readonly SealedTable[] = [
     contextOf: ({ connection_id: connectionId, body_hash: hash }) =>
       callbackContext({ connection_id: String(connectionId), body_hash: hash as Buffer }),
   },
-  // Far more rows than the others: one for each payment. Destroyed keys have no key id.
   {
-    name: 'privacy.data_keys',
+    name: 'privacy.data_secrets',
     purpose: 'data keys',
-    key: { owner: ['', 'text'] },
-    contextOf: ({ owner }) => dataKeyContext(String(owner)),
+    key: { id: [0, 'int'] },
+    contextOf: ({ id }) => dataSecretContext(Number(id)),
   },
   {
     name: 'audit.keys',

@@ -15,42 +15,18 @@ export interface AnalystColumn {
 export interface AnalystView {
   readonly name: string;
   readonly comment: string;
-  /** The sources, which together hold the view's rows. */
-  readonly sources: readonly Source[];
-  readonly columns: readonly Omit<AnalystColumn, 'sql'>[];
+  /** Tables, or selects in parentheses, that together hold the rows `t`, with the columns `account_id` and `mode`. */
+  readonly rows: readonly string[];
+  /** Further items of FROM, after the rows. Default: none. */
+  readonly joins?: string;
+  /** Which of the rows are shown. Default: all. */
+  readonly where?: string;
+  readonly columns: readonly AnalystColumn[];
   /** The `date` column by which rows are exported. */
   readonly day: string;
 }
 
-/** One source of a view. `sql` has the expression of each column, in the order of the view's columns. */
-interface Source {
-  /** The table `t`, which has the columns `account_id` and `mode`, and possibly joins. */
-  readonly from: string;
-  /** Default: all rows. */
-  readonly where?: string;
-  readonly sql: readonly string[];
-}
-
 export const SCHEMA = 'analytics';
-
-/** Returns a view with one source. */
-export const analystView = (
-  declared: Omit<AnalystView, 'sources' | 'columns'> &
-    Omit<Source, 'sql'> & { readonly columns: readonly AnalystColumn[] },
-): AnalystView => {
-  const { from, where, columns, ...view } = declared;
-  const sql = columns.map((column) => column.sql);
-  return { ...view, columns, sources: [{ from, sql, ...(where !== undefined && { where }) }] };
-};
-
-/** Returns the view with the rows of another source, whose expressions are named by column. */
-export const withSource = (
-  view: AnalystView,
-  { sql, ...source }: Omit<Source, 'sql'> & { readonly sql: { readonly [column: string]: string } },
-): AnalystView => ({
-  ...view,
-  sources: [...view.sources, { ...source, sql: view.columns.map(({ name }) => sql[name] ?? 'NULL') }],
-});
 
 // --- Columns that views share ---
 
@@ -68,12 +44,12 @@ export const OWNER: readonly AnalystColumn[] = [
 ];
 
 /** Returns SQL for the civil day of São Paulo. */
-export const dayOf = (instant: string): string => `(${instant} AT TIME ZONE 'America/Sao_Paulo')::date`;
+const dayOf = (instant: string): string => `(${instant} AT TIME ZONE 'America/Sao_Paulo')::date`;
 
-/** Columns `<name>_at` and `<name>_day`. */
-export const instant = (name: string, what: string, sql: string): readonly AnalystColumn[] => [
+/** Columns `<name>_at` and `<name>_day`. `day`: a column that holds the day. */
+export const instant = (name: string, what: string, sql: string, day = dayOf(sql)): readonly AnalystColumn[] => [
   column(`${name}_at`, 'timestamptz', `${what} (UTC instant).`, sql),
-  column(`${name}_day`, 'date', `${what}: civil day of São Paulo.`, dayOf(sql)),
+  column(`${name}_day`, 'date', `${what}: civil day of São Paulo.`, day),
 ];
 
 const DECIMALS_DEFAULT = 2;
@@ -96,28 +72,26 @@ export const money = (name: string, what: string, minor: string, currency: strin
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-const CALLER = 'analytics_access.caller';
 /**
  * One branch for analysts of all accounts and one for those of a single account, of which the other never runs. With one condition for
- * both, the planner could not use the index by account.
+ * both, the planner could not use the index by account. The branches are plain rows, so that columns that a query doesn't read are not
+ * computed.
  */
-const OWN_ROWS = [
-  `(SELECT c.sees_all FROM ${CALLER} c)`,
-  `t.account_id = (SELECT c.account_id FROM ${CALLER} c WHERE NOT c.sees_all)`,
+const CALLER = 'analytics_access.caller c';
+const branchesOf = (rows: string): readonly string[] => [
+  `SELECT r.* FROM ${rows} r WHERE (SELECT c.sees_all FROM ${CALLER})`,
+  `SELECT r.* FROM ${rows} r WHERE (SELECT NOT c.sees_all FROM ${CALLER}) AND r.account_id = (SELECT c.account_id FROM ${CALLER})`,
 ];
 
-const selectOf = ({ columns }: AnalystView, { from, where, sql }: Source, isOwn: string): string =>
-  `SELECT ${sql.map((one, n) => `(${one})::${columns[n]?.type} AS ${columns[n]?.name}`)}
-   FROM ${from} WHERE ${isOwn}${where === undefined ? '' : ` AND ${where}`}`;
-
 /** As a security barrier, no function of a query sees a row before the view's own condition has accepted it. */
-const statementsOf = (view: AnalystView): string => {
-  const name = `${SCHEMA}.${view.name}`;
-  const selects = view.sources.flatMap((source) => OWN_ROWS.map((isOwn) => selectOf(view, source, isOwn)));
-  const comments = view.columns.map((one) => `COMMENT ON COLUMN ${name}.${one.name} IS ${quoted(one.comment)};`);
+const statementsOf = ({ name: view, rows, joins = '', where = 'true', columns, comment }: AnalystView): string => {
+  const name = `${SCHEMA}.${view}`;
+  const selected = columns.map((one) => `(${one.sql})::${one.type} AS ${one.name}`);
+  const comments = columns.map((one) => `COMMENT ON COLUMN ${name}.${one.name} IS ${quoted(one.comment)};`);
   return `DROP VIEW IF EXISTS ${name};
-    CREATE VIEW ${name} WITH (security_barrier) AS ${selects.join('\nUNION ALL\n')};
-    COMMENT ON VIEW ${name} IS ${quoted(view.comment)};
+    CREATE VIEW ${name} WITH (security_barrier) AS
+      SELECT ${selected} FROM (${rows.flatMap(branchesOf).join('\nUNION ALL\n')}) t ${joins} WHERE ${where};
+    COMMENT ON VIEW ${name} IS ${quoted(comment)};
     ${comments.join('\n')}`;
 };
 

@@ -1,18 +1,18 @@
 // What analysts see of balances: one row per ledger account and day on which it moved.
-import { analystView, column, money, OWNER } from '../analytics/view.ts';
+import { type AnalystView, column, money, OWNER } from '../analytics/view.ts';
 
 const ACCOUNT = 'm.account_id, m.mode, m.currency, m.ledger_account';
 const CLOSING = 'sum(m.credits - m.debits) OVER w';
 
 /** Filters by the columns of the partition are applied before the sums are made. */
 const SUMS = `(SELECT m.*, m.day::date AS on_day, ${CLOSING} AS closing, lead(m.day::date) OVER w - 1 AS until
-  FROM rm_daily_balances.movements m WINDOW w AS (PARTITION BY ${ACCOUNT} ORDER BY m.day))`;
+  FROM rm_daily_balances.daily_movements m WINDOW w AS (PARTITION BY ${ACCOUNT} ORDER BY m.day))`;
 
-const dailyBalances = analystView({
+const dailyBalances: AnalystView = {
   name: 'daily_balances',
   comment:
     'One row per ledger account, currency and day on which it moved. The balance of a day is the row with day <= it and valid_until >= it or null.',
-  from: `${SUMS} t`,
+  rows: [SUMS],
   day: 'day',
   columns: [
     ...OWNER,
@@ -31,6 +31,6 @@ const dailyBalances = analystView({
     ...money('closing', 'Balance at the end of the day', 't.closing', 't.currency'),
     column('postings', 'bigint', 'Number of postings of the day.', 't.postings'),
   ],
-});
+};
 
 export const balancesForAnalysts = [dailyBalances];

@@ -10,7 +10,7 @@ import type { Projection } from '../engine/projection.ts';
 type Count = 'credits' | 'debits' | 'postings';
 
 const TABLE: CounterTable<Count> = {
-  name: 'movements',
+  name: 'daily_movements',
   key: ['account_id', 'mode', 'currency', 'ledger_account', 'day'],
   counts: ['credits', 'debits', 'postings'],
 };
@@ -39,7 +39,7 @@ const movementsOf = (events: readonly LoggedEvent[]): Additions<Count> => {
 
 export const dailyBalancesProjection: Projection<'dailyBalances'> = {
   name: 'dailyBalances',
-  version: 1,
+  version: 2,
   categories: [...POSTINGS.keys()],
   skips: ({ type }) => IDLE.has(type),
   tables: [{ name: TABLE.name, key: TABLE.key }],

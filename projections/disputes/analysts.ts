@@ -1,14 +1,15 @@
 // What analysts see of disputes: one row per case.
-import { analystView, column, instant, money, OWNER } from '../analytics/view.ts';
+import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
 const STATE = `jsonb_to_record(t.state::jsonb) AS s(terms jsonb, appeal jsonb, held bigint, "moneyOutcome" text, ending text,
   "returnedToPayer" bigint, "closedAt" timestamptz)
   CROSS JOIN LATERAL jsonb_to_record(s.terms) AS o(amount bigint, currency text)`;
 
-const disputes = analystView({
+const disputes: AnalystView = {
   name: 'disputes',
   comment: 'One row per dispute case: MED of a Pix, chargeback or dispute of a card payment.',
-  from: `rm_disputes.cases t CROSS JOIN LATERAL ${STATE}`,
+  rows: ['rm_disputes.cases'],
+  joins: `CROSS JOIN LATERAL ${STATE}`,
   where: 't.created_at IS NOT NULL',
   day: 'opened_day',
   columns: [
@@ -48,6 +49,6 @@ const disputes = analystView({
       's."moneyOutcome"',
     ),
   ],
-});
+};
 
 export const disputesForAnalysts = [disputes];

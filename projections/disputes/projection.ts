@@ -46,7 +46,7 @@ const owedSince = (state: MedCaseState): Timestamp | null =>
 
 export const disputesProjection = aggregateTable({
   name: 'disputes',
-  version: 3,
+  version: 4,
   aggregate: MED_CASE,
   table: 'cases',
   columns: [

@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Decider, Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -20,7 +20,7 @@ import { type Cell, RowWriter } from './rowWriter.ts';
 /** A searchable column. */
 export interface Column<State> {
   readonly name: string;
-  readonly type: 'text' | 'bigint' | 'integer' | 'timestamptz' | 'jsonb';
+  readonly type: 'text' | 'bigint' | 'integer' | 'timestamptz' | 'jsonb' | 'date';
   readonly of: (state: State) => string | number | null;
   /** Whether it derives from other columns, so that reading the state doesn't need it. */
   readonly isDerived?: true;
@@ -87,10 +87,6 @@ const REMEMBERED_ROWS = 10_000;
 
 /** Columns that identify the row and its owner. */
 const IDENTITY = ['id', 'account_id', 'mode'] as const;
-
-/** Returns SQL that formats an instant column as a timestamp. */
-export const asTimestamp = (column: string): string =>
-  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Returns SQL for a 64-bit hash of a text, for narrow indexes. */
 export const hashOf = (text: string): string => `hashtextextended(${text}, 0)`;

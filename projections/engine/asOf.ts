@@ -2,7 +2,7 @@
 // are not touched (architecture §6). A killed build is resumed by the next run.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import { AlreadyRunning, AsOfRefused } from '../../application/ports/readModelWork.ts';
+import { AlreadyRunning, AsOfRefused, COPIES_TABLE as COPIES } from '../../application/ports/readModelWork.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import { LostLeadership } from './checkpoints.ts';
 import { faultText, LeftOut, readSkips } from './parking.ts';
@@ -12,8 +12,6 @@ import { type Copy, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
 import { dropSchema } from './schemaVersions.ts';
 
-/** Progress of the copies in a schema. Its presence shows that this program made the schema. */
-const COPIES = 'quita_as_of';
 /** Streams that a copy follows no further than the event before `revision`. */
 const PARKED = 'quita_as_of_parked';
 

@@ -1,18 +1,20 @@
 // Views that a read model publishes over its live copy in other schemas. They depend on its tables, so a swap drops them, and creates them
 // anew in the same transaction. A program with other definitions replaces them when it starts to lead.
-import { createHash } from 'node:crypto';
 import type { Sql } from '../../application/ports/sql.ts';
 import { liveSchema, type Projection } from './projection.ts';
 
-/** Stored as the comment of the live schema, which is dropped together with it. */
-const versionOf = ({ published = '' }: Projection): string =>
-  `views ${createHash('sha256').update(published).digest('hex').slice(0, 16)}`;
+/** Returns the version of the views, which is stored as the comment of the live schema and dropped together with it. */
+const versionOf = async (tx: Sql, { published = '' }: Projection): Promise<string> => {
+  const { rows } = await tx.query<{ version: string }>(`SELECT 'views ' || md5($1) AS version`, [published]);
+  return rows[0]?.version ?? '';
+};
 
 /** Creates the views of a copy that has just become the live one. */
 export const publish = async (tx: Sql, projection: Projection): Promise<void> => {
   if (projection.published === undefined) return;
   await tx.query(projection.published);
-  await tx.query(`COMMENT ON SCHEMA ${liveSchema(projection.name)} IS '${versionOf(projection)}'`);
+  const version = await versionOf(tx, projection);
+  await tx.query(`COMMENT ON SCHEMA ${liveSchema(projection.name)} IS '${version}'`);
 };
 
 /** Replaces the views if this program defines others. */
@@ -20,21 +22,19 @@ export const publishIfChanged = async (tx: Sql, projection: Projection): Promise
   if (projection.published === undefined) return;
   const text = `SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS version`;
   const { rows } = await tx.query<{ version: string | null }>(text, [liveSchema(projection.name)]);
-  if (rows[0]?.version !== versionOf(projection)) await publish(tx, projection);
+  if (rows[0]?.version !== (await versionOf(tx, projection))) await publish(tx, projection);
 };
 
 /** Sessions that read for longer than this give way to a swap. */
 const READ_SECONDS_MAX = 5;
 
 /**
- * Ends long reads of the live copy by roles that this program's role is a member of: analysts. Others, such as backups, are waited for.
- * Without it, analysts whose queries overlap could delay a swap for ever.
+ * Ends long reads of the live copy by analysts. Others, such as backups, are waited for. Without it, analysts whose queries overlap could
+ * delay a swap for ever.
  */
 export const endLongReads = async (db: Sql, projection: Projection): Promise<void> => {
-  const text = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
-    WHERE a.usename <> current_user AND pg_has_role(current_user, a.usesysid, 'USAGE')
-      AND NOT pg_has_role(a.usesysid, (SELECT oid FROM pg_roles WHERE rolname = current_user), 'USAGE')
-      AND a.xact_start < now() - make_interval(secs => ${READ_SECONDS_MAX})
+  const text = `SELECT pg_terminate_backend(a.pid) FROM analytics_access.grants g JOIN pg_stat_activity a ON a.usename = g.role
+    WHERE a.xact_start < now() - make_interval(secs => ${READ_SECONDS_MAX})
       AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
         WHERE l.pid = a.pid AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
           AND c.relnamespace = to_regnamespace($1))`;

@@ -1,6 +1,6 @@
 // What analysts see of payments: one row each, and the funnel of each day. No names, documents or addresses.
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
-import { analystView, column, instant, money, OWNER } from '../analytics/view.ts';
+import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 import { FUNNEL_STAGES } from './funnel.ts';
 
 const PUBLIC_STATUS = `CASE t.status ${Object.entries(PUBLIC_STATUS_OF)
@@ -8,16 +8,16 @@ const PUBLIC_STATUS = `CASE t.status ${Object.entries(PUBLIC_STATUS_OF)
   .join(' ')} END`;
 const FEES = '(t.provider_fee + t.platform_fee)';
 
-const payments = analystView({
+const payments: AnalystView = {
   name: 'payments',
   comment: `One row per payment. A charge and its transaction share the id: ch_<payment_id>, tx_<payment_id>.`,
-  from: 'rm_payments.payments t',
+  rows: ['rm_payments.payments'],
   where: 't.created_at IS NOT NULL',
   day: 'created_day',
   columns: [
     column('payment_id', 'text', 'Id without prefix.', 't.id'),
     ...OWNER,
-    ...instant('created', 'When the merchant created the payment', 't.created_at'),
+    ...instant('created', 'When the merchant created the payment', 't.created_at', 't.created_day'),
     column(
       'status',
       'text',
@@ -35,7 +35,7 @@ const payments = analystView({
     ...money('amount', 'Amount asked for', 't.amount', 't.currency'),
     column('methods', 'text', 'Offered methods, separated by commas, such as PIX,BOLETO.', 't.methods'),
     column('paid_with', 'text', 'Method with which it was paid; null if it was not paid.', 't.paid_with'),
-    ...instant('paid', 'When the payer paid; null if it was not paid', 't.paid_at'),
+    ...instant('paid', 'When the payer paid; null if it was not paid', 't.paid_at', 't.paid_day'),
     column(
       'seconds_to_pay',
       'integer',
@@ -53,7 +53,7 @@ const payments = analystView({
       't.customer_hash',
     ),
   ],
-});
+};
 
 const STAGE_COMMENTS: { readonly [S in (typeof FUNNEL_STAGES)[number]]: string } = {
   waiting: 'Payments of the day that now wait for the payer.',
@@ -67,12 +67,12 @@ const STAGE_COMMENTS: { readonly [S in (typeof FUNNEL_STAGES)[number]]: string }
 };
 const count = (name: string, comment: string) => column(name, 'bigint', comment, `t.${name}`);
 
-const funnelByDay = analystView({
+const funnelByDay: AnalystView = {
   name: 'funnel_by_day',
   comment:
     `What became of the payments created on a day. One row per account, mode, day, currency and offered methods. created is the sum
     of the ${FUNNEL_STAGES.length} stages from ${FUNNEL_STAGES[0]} on.`.replaceAll(/\s+/g, ' '),
-  from: 'rm_payments.funnel t',
+  rows: ['rm_payments.funnel'],
   day: 'day',
   columns: [
     ...OWNER,
@@ -90,6 +90,6 @@ const funnelByDay = analystView({
     ...money('lost_amount', 'Sum that disputes took from the merchant', 't.lost_amount', 't.currency'),
     ...FUNNEL_STAGES.map((stage) => count(stage, STAGE_COMMENTS[stage])),
   ],
-});
+};
 
 export const paymentsForAnalysts = [payments, funnelByDay];

@@ -40,7 +40,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 13,
+  version: 14,
   aggregate: PAYMENT,
   table: 'payments',
   columns: [

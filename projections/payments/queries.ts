@@ -3,7 +3,7 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { OverduePayment, PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { pendingWork } from '../../domain/payment/pendingWork.ts';
@@ -43,11 +43,9 @@ const findPayments = async (db: Sql, ids: readonly PaymentId[]): Promise<readonl
 
 /** Returns the tenants that created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
 export const tenantsWithPaymentsSince = async (db: Sql, day: string): Promise<readonly Tenant[]> => {
-  const { rows } = await db.query<{ account_id: AccountId; mode: Mode }>(
-    'SELECT DISTINCT account_id, mode FROM rm_payments.status_counts WHERE created_day >= $1 ORDER BY account_id, mode',
-    [day],
-  );
-  return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
+  const text = `SELECT DISTINCT account_id AS "accountId", mode FROM rm_payments.status_counts WHERE created_day >= $1
+    ORDER BY account_id, mode`;
+  return (await db.query<Tenant>(text, [day])).rows;
 };
 
 /** Longest wait of a reconciliation, in milliseconds. If exceeded, the job is retried. */

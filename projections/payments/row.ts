@@ -1,6 +1,7 @@
 // One row per payment: searchable and sortable data in columns, the remaining state in `rest`, without duplication. Sorting a million
 // payments reads all rows, so `rest`, nearly half of the data, is stored separately.
 import type { Instruments } from '../../domain/charge/instruments.ts';
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { assertExists, type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import { amountRefunded, transactionStatus } from '../../domain/presentation/status.ts';
@@ -57,6 +58,9 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentState>[] = [
   },
   { name: 'paid_at', type: 'timestamptz', of: ofSettlement(({ incoming }) => incoming.paidAt) },
   { name: 'pix_expires_at', type: 'timestamptz', of: ofPix(({ expiresAt }) => expiresAt) },
+  // Civil days of São Paulo, for analysts. Without them, a query converts each instant: 1.2 µs per row.
+  { name: 'created_day', type: 'date', of: ofTerms(({ createdAt }) => saoPauloDay(createdAt)), isDerived: true },
+  { name: 'paid_day', type: 'date', of: ofSettlement(({ incoming }) => saoPauloDay(incoming.paidAt)), isDerived: true },
   { name: 'status', type: 'text', of: ofPayment(transactionStatus), isDerived: true },
   { name: 'currency', type: 'text', of: ofTerms(({ currency }) => currency) },
   { name: 'methods', type: 'text', of: ofTerms(({ methods }) => methods.join()) },

@@ -1,15 +1,16 @@
 // What analysts see of refunds: one row each.
-import { analystView, column, instant, money, OWNER } from '../analytics/view.ts';
+import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
 /** The state is parsed once per row. */
 const STATE = `jsonb_to_record(t.state::jsonb) AS s("order" jsonb, "requestedAt" timestamptz, "completedAt" timestamptz,
   "failedAt" timestamptz, reason text, "endToEndId" text, late jsonb)
   CROSS JOIN LATERAL jsonb_to_record(s."order") AS o(amount bigint, currency text, method text, strategy text)`;
 
-const refunds = analystView({
+const refunds: AnalystView = {
   name: 'refunds',
   comment: 'One row per refund that Quita asked a provider for.',
-  from: `rm_refunds.refunds t CROSS JOIN LATERAL ${STATE}`,
+  rows: ['rm_refunds.refunds'],
+  joins: `CROSS JOIN LATERAL ${STATE}`,
   where: `t.status <> 'absent'`,
   day: 'requested_day',
   columns: [
@@ -43,6 +44,6 @@ const refunds = analystView({
     ),
     column('end_to_end_id', 'text', 'End-to-end id of the return or Pix-out.', 's."endToEndId"'),
   ],
-});
+};
 
 export const refundsForAnalysts = [refunds];

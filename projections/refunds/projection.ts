@@ -4,7 +4,7 @@ import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const refundsProjection = aggregateTable({
   name: 'refunds',
-  version: 2,
+  version: 3,
   aggregate: REFUND,
   table: 'refunds',
   columns: [

@@ -2,7 +2,6 @@
 // provider.
 import type { RefundView, RefundViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { refundView } from '../../domain/presentation/refund.ts';
 import type { RefundState } from '../../domain/refund/refund.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
@@ -27,31 +26,27 @@ const viewsOf = (row: Row): readonly RefundView[] => {
   return refunds.map((refund) => refundView(charge.terms.paymentId, refund, ways?.[refund.refundId]));
 };
 
-/** Returns the payment's refunds, newest first, or null if there is no such payment. */
-export const listRefunds = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<readonly RefundView[] | null> => {
-  const { rows } = await db.query<Row>({
-    name: 'list_refunds',
-    text: `${SELECT} WHERE p.id = $1 AND p.account_id = $2 AND p.mode = $3`,
-    values: [id, tenant.accountId, tenant.mode],
-  });
-  return rows[0] ? viewsOf(rows[0]).toReversed() : null;
-};
-
-/** Returns a refund that was sent to the provider, or null if no such id exists. */
-export const findRefund = async (db: Sql, tenant: Tenant, id: RefundId): Promise<RefundView | null> => {
-  const { rows } = await db.query<Row>({
-    name: 'find_refund',
-    text: `${SELECT} WHERE p.account_id = $2 AND p.mode = $3
-      AND p.id = (SELECT payment_id FROM rm_refunds.refunds WHERE id = $1 AND account_id = $2 AND mode = $3)`,
-    values: [id, tenant.accountId, tenant.mode],
-  });
-  const views = rows[0] ? viewsOf(rows[0]) : [];
-  return views.find((view) => view.id.endsWith(id)) ?? null;
-};
-
-const refundViews = (db: Sql): RefundViews => ({
-  list: (tenant, id) => listRefunds(db, tenant, id),
-  find: (tenant, id) => findRefund(db, tenant, id),
+export const refundViews = (db: Sql): RefundViews => ({
+  // Returns the payment's refunds, newest first, or null if there is no such payment.
+  list: async (tenant, id) => {
+    const { rows } = await db.query<Row>({
+      name: 'list_refunds',
+      text: `${SELECT} WHERE p.id = $1 AND p.account_id = $2 AND p.mode = $3`,
+      values: [id, tenant.accountId, tenant.mode],
+    });
+    return rows[0] ? viewsOf(rows[0]).toReversed() : null;
+  },
+  // Returns a refund that was sent to the provider, or null if no such id exists.
+  find: async (tenant, id) => {
+    const { rows } = await db.query<Row>({
+      name: 'find_refund',
+      text: `${SELECT} WHERE p.account_id = $2 AND p.mode = $3
+        AND p.id = (SELECT payment_id FROM rm_refunds.refunds WHERE id = $1 AND account_id = $2 AND mode = $3)`,
+      values: [id, tenant.accountId, tenant.mode],
+    });
+    const views = rows[0] ? viewsOf(rows[0]) : [];
+    return views.find((view) => view.id.endsWith(id)) ?? null;
+  },
 });
 
 export const refunds = readModel({

@@ -1,7 +1,6 @@
 // Lists all users, or those of one account.
 import type { ListedUser, UserViews } from '../../application/ports/readModels/views.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import { readModel } from '../engine/readModel.ts';
 import { usersProjection } from './projection.ts';
 
@@ -16,14 +15,13 @@ export const userViews = (db: Sql): UserViews => ({
         ? []
         : [`(added_at, id) > (SELECT added_at, id FROM rm_users.users WHERE id = $${values.push(after)})`]),
     ];
-    const { rows } = await db.query<Omit<ListedUser, 'addedAt'> & { readonly added_ms: number }>(
-      `SELECT id AS "userId", account_id AS "accountId", email, name, role, status,
-         (extract(epoch FROM added_at) * 1000)::bigint AS added_ms
+    const { rows } = await db.query<ListedUser>(
+      `SELECT id AS "userId", account_id AS "accountId", email, name, role, status, ${asTimestamp('added_at')} AS "addedAt"
        FROM rm_users.users ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
        ORDER BY added_at, id LIMIT $1`,
       values,
     );
-    return rows.map(({ added_ms, ...user }) => ({ ...user, addedAt: fromMillis(added_ms) }));
+    return rows;
   },
 });
 

@@ -1,10 +1,10 @@
 // What analysts see of the ledger: one row per posting, and one per money movement that had fees.
-import { analystView, column, instant, money, OWNER } from '../analytics/view.ts';
+import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
-const ledgerPostings = analystView({
+const ledgerPostings: AnalystView = {
   name: 'ledger_postings',
   comment: 'One row per posting of the double-entry ledger. The postings of an entry (stream, revision) sum to zero.',
-  from: 'rm_wallet.postings t',
+  rows: ['rm_wallet.postings'],
   day: 'posted_day',
   columns: [
     column('stream', 'text', 'Stream of the event that moved the money, such as payment-<payment_id>.', 't.stream'),
@@ -22,7 +22,7 @@ const ledgerPostings = analystView({
     column('currency', 'text', 'Currency, such as BRL.', 't.currency'),
     ...money('amount', 'Credit (positive) or debit (negative)', 't.amount', 't.currency'),
   ],
-});
+};
 
 /** Returns SQL for the amount that an entry posts to a ledger account, 0 if none. */
 const postedTo = (account: string): string => `coalesce(t.amounts[array_position(t.ledger_accounts, '${account}')], 0)`;
@@ -33,10 +33,10 @@ const touches = (...accounts: readonly string[]): string =>
 /** Owed money that could not be returned. Its fees are the platform's, and what it writes off is no fee of the merchant. */
 const IS_OF_PAYER = touches('payer_returns');
 
-const fees = analystView({
+const fees: AnalystView = {
   name: 'fees',
   comment: 'One row per money movement with a fee: of payments, refunds, payouts, and of money owed to payers.',
-  from: 'rm_wallet.entries t',
+  rows: ['rm_wallet.entries'],
   where: touches('provider_fees', 'platform_fees'),
   day: 'charged_day',
   columns: [
@@ -66,6 +66,6 @@ const fees = analystView({
       't.currency',
     ),
   ],
-});
+};
 
 export const ledgerForAnalysts = [ledgerPostings, fees];

@@ -1,12 +1,11 @@
-// The ledger, the balances, the held tranches, and the sums of each civil day. The postings of one event share a row, which the view
-// `postings` expands, because separate rows would mostly consist of keys.
+// The ledger, the balances and the held tranches. The postings of one event share a row, which the view `postings` expands, because
+// separate rows would mostly consist of keys.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { AGGREGATES, accountsOf } from '../../domain/aggregates.ts';
 import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
-import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isOfMerchant, type JournalEntry, type MerchantSums, merchantSums } from '../../domain/kernel/journal.ts';
+import type { JournalEntry } from '../../domain/kernel/journal.ts';
 import { hashOf } from '../engine/aggregateTable.ts';
 import { Additions, addCounts, type CounterTable, counterDdl } from '../engine/counterTable.ts';
 import type { Projection } from '../engine/projection.ts';
@@ -16,17 +15,10 @@ const BALANCES: CounterTable<'amount'> = {
   key: ['account_id', 'mode', 'currency', 'ledger_account'],
   counts: ['amount'],
 };
-/** The sums of each civil day of São Paulo, of entries that change the merchant's money. */
-const MERCHANT_DAYS: CounterTable<'available' | 'pending' | 'retained' | 'movements'> = {
-  name: 'merchant_days',
-  key: ['account_id', 'mode', 'currency', 'day'],
-  counts: ['available', 'pending', 'retained', 'movements'],
-};
 const TABLES: Projection['tables'] = [
   { name: 'entries', key: ['stream', 'revision'] },
   { name: BALANCES.name, key: BALANCES.key },
   { name: 'held_tranches', key: ['stream'] },
-  { name: MERCHANT_DAYS.name, key: MERCHANT_DAYS.key },
 ];
 
 /** Returns whether an event of this type moves money of none of the aggregates. */
@@ -60,7 +52,6 @@ export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
         l.ledger_account::text COLLATE "C" AS ledger_account, e.currency, l.amount, e.at
       FROM ${schema}.entries e, unnest(e.ledger_accounts, e.amounts) WITH ORDINALITY AS l (ledger_account, amount, number);
     ${counterDdl(BALANCES, schema)}
-    ${counterDdl(MERCHANT_DAYS, schema)}
     CREATE TABLE ${schema}.held_tranches (stream text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL, amount bigint NOT NULL, release_at timestamptz NOT NULL);
     CREATE INDEX ON ${schema}.held_tranches (account_id, mode, currency, release_at);`,
@@ -77,17 +68,24 @@ interface EntryRow {
   readonly currency: string;
 }
 
+/** Returns what the entries add to balances. */
+const sumsOf = (entries: readonly EntryRow[]): Additions<'amount'> => {
+  const balances = new Additions<'amount'>();
+  for (const { logged, entry, currency } of entries)
+    for (const { account, amount } of entry.postings)
+      balances.add([logged.account, logged.mode, currency, account], { amount });
+  return balances;
+};
+
 class WalletWriter {
   readonly #schema: string;
   /** By category. */
   readonly #postings: ReadonlyMap<string, AnyAggregate['postings']>;
   readonly #addToBalances: ReturnType<typeof addCounts<'amount'>>;
-  readonly #addToDays: ReturnType<typeof addCounts<keyof MerchantSums | 'movements'>>;
 
   constructor(schema: string, aggregates: readonly AnyAggregate[]) {
     this.#schema = schema;
     this.#addToBalances = addCounts(BALANCES, schema);
-    this.#addToDays = addCounts(MERCHANT_DAYS, schema);
     this.#postings = new Map(aggregates.map(({ category, postings }) => [category, postings]));
   }
 
@@ -97,7 +95,7 @@ class WalletWriter {
     const entries = events.flatMap((logged) => this.#entriesOf(logged));
     if (entries.length > 0) {
       await this.#insertEntries(entries, tx);
-      await this.#addUp(entries, tx);
+      await this.#addToBalances(sumsOf(entries), tx);
     }
     await this.#holdAndRelease(events, tx);
   }
@@ -130,20 +128,6 @@ class WalletWriter {
         new TextArray(rows.map(({ entry }) => `{${entry.postings.map(({ amount }) => amount)}}`)),
       ],
     });
-  }
-
-  async #addUp(entries: readonly EntryRow[], tx: Sql): Promise<void> {
-    const balances = new Additions<'amount'>();
-    const days = new Additions<keyof MerchantSums | 'movements'>();
-    for (const { logged, entry, currency } of entries) {
-      const { account, mode } = logged;
-      for (const { account: ledgerAccount, amount } of entry.postings)
-        balances.add([account, mode, currency, ledgerAccount], { amount });
-      if (entry.postings.some(isOfMerchant))
-        days.add([account, mode, currency, saoPauloDay(entry.at)], { ...merchantSums(entry.postings), movements: 1 });
-    }
-    await this.#addToBalances(balances, tx);
-    await this.#addToDays(days, tx);
   }
 
   async #holdAndRelease(events: readonly LoggedEvent[], tx: Sql): Promise<void> {

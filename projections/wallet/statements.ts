@@ -4,7 +4,7 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { StatementViews } from '../../application/ports/readModels/statements.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
-import { type LedgerAccount, MERCHANT_ACCOUNTS, type MerchantSums, NO_MONEY } from '../../domain/kernel/journal.ts';
+import { type LedgerAccount, MERCHANT_ACCOUNTS, type MerchantSums } from '../../domain/kernel/journal.ts';
 import { add, type Minor, toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import {
@@ -75,22 +75,32 @@ const movementsOf = (rows: readonly EntryRow[]): readonly Movement[] =>
     movementOf(stream, revision, fromMillis(ms), amountsOf(accounts, amounts)),
   );
 
-const opening = async (db: Sql, { accountId, mode }: Tenant, currency: string, { firstDay }: StatementMonth) => {
-  const { rows } = await db.query<MerchantSums>(
-    `SELECT sum(available)::bigint AS available, sum(pending)::bigint AS pending, sum(retained)::bigint AS retained
-     FROM rm_wallet.merchant_days WHERE account_id = $1 AND mode = $2 AND currency = $3 AND day < $4 HAVING count(*) > 0`,
-    [accountId, mode, currency, firstDay],
-  );
-  return rows[0] ?? NO_MONEY;
+/** The sums of the days of a tenant ($1, $2) and currency ($3), as columns of each part of the merchant's money. */
+const PARTS = ['available', 'pending', 'retained'].map(
+  (part) => `coalesce(sum(credits - debits) FILTER (WHERE ledger_account = 'merchant_${part}'), 0)::bigint AS ${part}`,
+);
+const DAYS = `FROM rm_daily_balances.daily_movements
+  WHERE account_id = $1 AND mode = $2 AND currency = $3 AND ledger_account IN (${MERCHANT_ACCOUNTS.map((account) => `'${account}'`)})`;
+
+const opening = async (
+  db: Sql,
+  { accountId, mode }: Tenant,
+  currency: string,
+  { firstDay }: StatementMonth,
+): Promise<MerchantSums> => {
+  const text = `SELECT ${PARTS} ${DAYS} AND day < $4`;
+  const { rows } = await db.query<MerchantSums>(text, [accountId, mode, currency, firstDay]);
+  return rows[0] as MerchantSums;
 };
 
-const days = async (db: Sql, { accountId, mode }: Tenant, currency: string, { firstDay, lastDay }: StatementMonth) => {
-  const { rows } = await db.query<DaySums>(
-    `SELECT day, available, pending, retained, movements FROM rm_wallet.merchant_days
-     WHERE account_id = $1 AND mode = $2 AND currency = $3 AND day BETWEEN $4 AND $5 ORDER BY day`,
-    [accountId, mode, currency, firstDay, lastDay],
-  );
-  return rows;
+const days = async (
+  db: Sql,
+  { accountId, mode }: Tenant,
+  currency: string,
+  { firstDay, lastDay }: StatementMonth,
+): Promise<readonly DaySums[]> => {
+  const text = `SELECT day, ${PARTS} ${DAYS} AND day BETWEEN $4 AND $5 GROUP BY day ORDER BY day`;
+  return (await db.query<DaySums>(text, [accountId, mode, currency, firstDay, lastDay])).rows;
 };
 
 /** Most postings of an entry that can be added up; the product's have at most 4. More fail, because their amounts are missing. */

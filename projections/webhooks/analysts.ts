@@ -1,12 +1,17 @@
 // What analysts see of webhook deliveries: one row each, those without an attempt included. Deliveries that ended long ago are deleted.
-import { analystView, column, dayOf, instant, OWNER, withSource } from '../analytics/view.ts';
+import { type AnalystView, column, instant, OWNER } from '../analytics/view.ts';
 import { IS_UNTRIED } from './untried.ts';
 
-const begun = analystView({
+const NAMES = 'id, account_id, mode, payment_id, event_type, scheduled_at, endpoint_id';
+const BEGUN = `(SELECT ${NAMES}, status, attempts, last_status_code, updated_at FROM rm_webhook_deliveries.deliveries
+  WHERE scheduled_at IS NOT NULL)`;
+const UNTRIED = `(SELECT ${NAMES}, 'PENDING' AS status, 0 AS attempts, NULL::integer AS last_status_code, scheduled_at AS updated_at
+  FROM operations.waiting_deliveries s WHERE ${IS_UNTRIED})`;
+
+const deliveries: AnalystView = {
   name: 'deliveries',
   comment: 'One row per delivery of a webhook message to an endpoint. Deliveries that ended long ago are deleted.',
-  from: 'rm_webhook_deliveries.deliveries t',
-  where: 't.scheduled_at IS NOT NULL',
+  rows: [BEGUN, UNTRIED],
   day: 'scheduled_day',
   columns: [
     column('delivery_id', 'text', 'Id without prefix.', 't.id'),
@@ -41,24 +46,6 @@ const begun = analystView({
       `CASE t.status WHEN 'DELIVERED' THEN extract(epoch FROM t.updated_at - t.scheduled_at) END`,
     ),
   ],
-});
-
-const deliveries = withSource(begun, {
-  from: 'operations.waiting_deliveries t',
-  where: IS_UNTRIED.replaceAll('s.id', 't.id'),
-  sql: {
-    delivery_id: 't.id',
-    endpoint_id: 't.endpoint_id',
-    payment_id: 't.payment_id',
-    account_id: 't.account_id',
-    mode: 't.mode',
-    event_type: 't.event_type',
-    scheduled_at: 't.scheduled_at',
-    scheduled_day: dayOf('t.scheduled_at'),
-    status: `'PENDING'`,
-    attempts: '0',
-    updated_at: 't.scheduled_at',
-  },
-});
+};
 
 export const deliveriesForAnalysts = [deliveries];

@@ -1,7 +1,7 @@
 // Dead-lettered deliveries for re-drives (rule W8): their number, and all of them in pages, oldest first. They have their own index.
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type {
   AccountId,
   DeliveryId,
@@ -12,7 +12,6 @@ import type {
   Tenant,
 } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { asTimestamp } from '../engine/aggregateTable.ts';
 
 /** $1 account, $2 mode, $3 latest time of dead-lettering, $4 to $7 the filter. */
 const MEANT = `FROM rm_webhook_deliveries.deliveries d

@@ -1,10 +1,5 @@
 // Deletes deliveries that ended long ago from the log and the read model together (ADR 0008).
-import {
-  type DeletesDeliveries,
-  type EndedDelivery,
-  type ExpiredDeliveries,
-  FAN_OUT_QUEUE,
-} from '../../application/ports/deliveryRetention.ts';
+import type { DeletesDeliveries, EndedDelivery, ExpiredDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { dropCheckpoint } from '../engine/checkpoints.ts';
@@ -20,7 +15,7 @@ import { hasNoTimer } from './untried.ts';
 const ENDED = `SELECT s.id, s.revision FROM rm_webhook_deliveries.deliveries s
   WHERE s.status <> 'PENDING' AND s.recorded_on < $1::date AND ${hasNoTimer('s.id')}
     AND NOT EXISTS (SELECT FROM operations.waiting_deliveries w WHERE w.id = s.id)
-    AND NOT EXISTS (SELECT FROM operations.owed o WHERE o.queue = '${FAN_OUT_QUEUE}' AND o.payload::jsonb->>'stream' = s.of_stream)
+    AND NOT EXISTS (SELECT FROM operations.open_fan_outs f WHERE f.stream = s.of_stream)
     AND NOT EXISTS (SELECT FROM subscriptions.parked_streams p WHERE p.stream = 'webhookDelivery-' || s.id)
   ORDER BY s.recorded_on LIMIT $2`;
 

@@ -1,12 +1,12 @@
 // Lists of deliveries for merchants: with totals, single ones, and counts. Deliveries with events are in the read model, all
 // others in operations.waiting_deliveries.
 import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import type { DeliveryId, Tenant } from '../../domain/kernel/ids.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
+import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';
-import { asTimestamp, type ColumnValues } from '../engine/aggregateTable.ts';
+import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { combinationHashOf, deliveryOf, isOfTenant } from './projection.ts';
 import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
 
@@ -167,73 +167,53 @@ const pageOf = (parts: Parts, needed: string, enough: () => string): string => {
   return `(${begunOnes}) UNION ALL (${hasFilter ? filteredPage(untried, parts, needed, most) : allUntried})`;
 };
 
-/** Returns a page, newest first, then by id. `total` counts all matches. `running` holds the ids in running jobs. */
-export const listDeliveries = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  filter: DeliveryFilter,
-  running: readonly string[],
-): Promise<{ deliveries: readonly ListedDelivery[]; total: number }> => {
-  const values: unknown[] = [running, accountId, mode];
-  const add = (value: unknown) => `$${values.push(value)}`;
-  const parts = partsOf(filter, add);
-  const counts = await db.query<{ total: number }>(totalOf(parts), [...values]);
-  const needed = add(filter.limit + filter.offset);
-  const page = `${NEWEST_FIRST} LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
-  const enough = () => add(filter.limit + filter.offset + running.length);
-  const { rows } = await db.query<ListedRow>(
-    `SELECT ${LISTED} FROM (SELECT * FROM (${pageOf(parts, needed, enough)}) found ${page}) d
-     WHERE $1::text[] IS NOT NULL ORDER BY d.scheduled_at DESC, d.id`,
-    values,
-  );
-  return { deliveries: rows.map(listedOf), total: counts.rows[0]?.total ?? 0 };
-};
-
-export const findDelivery = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  id: DeliveryId,
-  running: readonly string[],
-): Promise<ListedDelivery | null> => {
-  const { rows } = await db.query<ListedRow>(
-    `SELECT ${LISTED} FROM (
-       SELECT ${COLUMNS} FROM rm_webhook_deliveries.deliveries d WHERE d.id = $4 AND d.account_id = $2 AND d.mode = $3
-       UNION ALL
-       SELECT ${UNTRIED_COLUMNS} FROM operations.waiting_deliveries s
-       WHERE s.id = $4 AND s.account_id = $2 AND s.mode = $3 AND ${IS_UNTRIED}) d`,
-    [running, accountId, mode, id],
-  );
-  return rows[0] ? listedOf(rows[0]) : null;
-};
-
-/** Returns the number of the tenant's deliveries by status. */
-export const countDeliveries = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  running: readonly string[],
-): Promise<Readonly<Record<DeliveryStatus, number>>> => {
-  const of = (row: string): string => `${row}.account_id = $2 AND ${row}.mode = $3`;
-  const { rows } = await db.query<{ status: DeliveryStatus | 'UNTRIED'; deliveries: number }>(
-    `SELECT c.status, sum(c.deliveries)::bigint AS deliveries FROM rm_webhook_deliveries.delivery_counts c WHERE ${of('c')} GROUP BY c.status
-     UNION ALL SELECT 'UNTRIED', ${untriedTotal(of('c'))}::bigint
-     UNION ALL SELECT 'PROCESSING', (SELECT count(*) FROM operations.waiting_deliveries s
-          WHERE ${of('s')} AND ${isUnderWay('s.id')} AND ${IS_UNTRIED})
-       + (SELECT count(*) FROM rm_webhook_deliveries.deliveries d
-          WHERE ${of('d')} AND d.next_attempt_at IS NOT NULL AND ${isUnderWay('d.id')})`,
-    [running, accountId, mode],
-  );
-  const count = (status: DeliveryStatus | 'UNTRIED') => rows.find((row) => row.status === status)?.deliveries ?? 0;
-  return {
-    PENDING: count('PENDING') + count('UNTRIED') - count('PROCESSING'),
-    PROCESSING: count('PROCESSING'),
-    DELIVERED: count('DELIVERED'),
-    FAILED: count('FAILED'),
-    CANCELLED: count('CANCELLED'),
-  };
-};
-
 export const deliveryViews = (db: Sql): DeliveryViews => ({
-  list: (tenant, filter, running) => listDeliveries(db, tenant, filter, running),
-  find: (tenant, id, running) => findDelivery(db, tenant, id, running),
-  stats: (tenant, running) => countDeliveries(db, tenant, running),
+  // Returns a page, newest first, then by id. `total` counts all matches. `running` holds the ids in running jobs.
+  list: async ({ accountId, mode }, filter, running) => {
+    const values: unknown[] = [running, accountId, mode];
+    const add = (value: unknown) => `$${values.push(value)}`;
+    const parts = partsOf(filter, add);
+    const counts = await db.query<{ total: number }>(totalOf(parts), [...values]);
+    const needed = add(filter.limit + filter.offset);
+    const page = `${NEWEST_FIRST} LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
+    const enough = () => add(filter.limit + filter.offset + running.length);
+    const { rows } = await db.query<ListedRow>(
+      `SELECT ${LISTED} FROM (SELECT * FROM (${pageOf(parts, needed, enough)}) found ${page}) d
+       WHERE $1::text[] IS NOT NULL ORDER BY d.scheduled_at DESC, d.id`,
+      values,
+    );
+    return { deliveries: rows.map(listedOf), total: counts.rows[0]?.total ?? 0 };
+  },
+  find: async ({ accountId, mode }, id, running) => {
+    const { rows } = await db.query<ListedRow>(
+      `SELECT ${LISTED} FROM (
+         SELECT ${COLUMNS} FROM rm_webhook_deliveries.deliveries d WHERE d.id = $4 AND d.account_id = $2 AND d.mode = $3
+         UNION ALL
+         SELECT ${UNTRIED_COLUMNS} FROM operations.waiting_deliveries s
+         WHERE s.id = $4 AND s.account_id = $2 AND s.mode = $3 AND ${IS_UNTRIED}) d`,
+      [running, accountId, mode, id],
+    );
+    return rows[0] ? listedOf(rows[0]) : null;
+  },
+  // Returns the number of the tenant's deliveries by status.
+  stats: async ({ accountId, mode }, running) => {
+    const of = (row: string): string => `${row}.account_id = $2 AND ${row}.mode = $3`;
+    const { rows } = await db.query<{ status: DeliveryStatus | 'UNTRIED'; deliveries: number }>(
+      `SELECT c.status, sum(c.deliveries)::bigint AS deliveries FROM rm_webhook_deliveries.delivery_counts c WHERE ${of('c')} GROUP BY c.status
+       UNION ALL SELECT 'UNTRIED', ${untriedTotal(of('c'))}::bigint
+       UNION ALL SELECT 'PROCESSING', (SELECT count(*) FROM operations.waiting_deliveries s
+            WHERE ${of('s')} AND ${isUnderWay('s.id')} AND ${IS_UNTRIED})
+         + (SELECT count(*) FROM rm_webhook_deliveries.deliveries d
+            WHERE ${of('d')} AND d.next_attempt_at IS NOT NULL AND ${isUnderWay('d.id')})`,
+      [running, accountId, mode],
+    );
+    const count = (status: DeliveryStatus | 'UNTRIED') => rows.find((row) => row.status === status)?.deliveries ?? 0;
+    return {
+      PENDING: count('PENDING') + count('UNTRIED') - count('PROCESSING'),
+      PROCESSING: count('PROCESSING'),
+      DELIVERED: count('DELIVERED'),
+      FAILED: count('FAILED'),
+      CANCELLED: count('CANCELLED'),
+    };
+  },
 });

@@ -1,7 +1,6 @@
 // The deliveries of one payment, for its story. No index has the payment, so all deliveries of its account are read.
 import type { DeliveriesOfPayment, TracedDelivery } from '../../application/ports/paymentTraces.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { asTimestamp } from '../engine/aggregateTable.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 
 const columnsOf = (table: string): string =>
   `${table}.id, ${table}.event_type AS "eventType", nullif(${table}.endpoint_id, '') AS "endpointId",

@@ -3,12 +3,11 @@
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { EndpointReads, EndpointViews } from '../../application/ports/readModels/views.ts';
-import type { DeliveryReads, OverdueDelivery } from '../../application/ports/readModels/webhookDeliveries.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { DeliveryReads } from '../../application/ports/readModels/webhookDeliveries.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { asTimestamp } from '../engine/aggregateTable.ts';
 import { hasNoTimer, IS_UNTRIED } from './untried.ts';
 
 /** Returns the endpoints that are not deleted, oldest first. */
@@ -72,30 +71,24 @@ const OVERDUE_PAGE = {
     ORDER BY next_attempt_at, id LIMIT $4`,
 };
 
-/** Yields pages of all deliveries without a timer whose attempt was due before `before`, by the clock of their account. */
-export const overdueDeliveries = (
-  db: Sql,
-  before: Timestamp,
-  page: number,
-): AsyncGenerator<readonly OverdueDelivery[]> =>
-  pagesOf(
-    page,
-    (last: OverdueRow | null) =>
-      db.query<OverdueRow>({
-        ...OVERDUE_PAGE,
-        values: [before, last?.next_attempt_at ?? '-infinity', last?.id ?? '', page],
-      }),
-    (rows) =>
-      rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
-        tenant: { accountId, mode },
-        deliveryId,
-        target,
-        dueAt,
-      })),
-  );
-
 export const deliveryReads = (db: Sql): DeliveryReads => ({
-  overdue: (before, page) => overdueDeliveries(db, before, page),
+  // Yields pages of all deliveries without a timer whose attempt was due before `before`, by the clock of their account.
+  overdue: (before, page) =>
+    pagesOf(
+      page,
+      (last: OverdueRow | null) =>
+        db.query<OverdueRow>({
+          ...OVERDUE_PAGE,
+          values: [before, last?.next_attempt_at ?? '-infinity', last?.id ?? '', page],
+        }),
+      (rows) =>
+        rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
+          tenant: { accountId, mode },
+          deliveryId,
+          target,
+          dueAt,
+        })),
+    ),
   // Counts unfinished deliveries that are due by `now` (account time) or in running jobs (`running`), and those held back.
   countDue: async ({ accountId, mode }, now, running) => {
     const { rows } = await db.query<{ due: number; held: number }>(

@@ -14,7 +14,7 @@ import { connectionConfig, PgSession } from '../../infrastructure/postgres/sessi
 import { systemRandomness, systemStopwatch } from '../../infrastructure/system/system.ts';
 import { liveSchema } from '../../projections/engine/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
-import { countDeliveries, findDelivery, listDeliveries } from '../../projections/webhooks/lists.ts';
+import { deliveryViews } from '../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../projections/webhooks/projection.ts';
 import { testCodec } from '../support/dataKeys.ts';
 import { migratedDatabase } from '../world/postgres.ts';
@@ -101,12 +101,12 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
     return found.map((listed, n) => deliveryView(listed.id, listed.state, listed.now, bodies[n] as string, now));
   };
   const list = (filter: Partial<DeliveryFilter>) => async () => {
-    const page = await listDeliveries(session, tenant, { limit: 100, offset: 0, ...filter }, []);
+    const page = await deliveryViews(session).list(tenant, { limit: 100, offset: 0, ...filter }, []);
     return { data: await shown(page.deliveries), total: page.total };
   };
-  const [first] = (await listDeliveries(session, tenant, { limit: 1, offset: 0 }, [])).deliveries;
+  const [first] = (await deliveryViews(session).list(tenant, { limit: 1, offset: 0 }, [])).deliveries;
   const one = async () => {
-    const found = await findDelivery(session, tenant, first?.id as DeliveryId, []);
+    const found = await deliveryViews(session).find(tenant, first?.id as DeliveryId, []);
     return found && shown([found]);
   };
   const filters: readonly Partial<DeliveryFilter>[] = [
@@ -120,7 +120,7 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
     rowOf('deliveries with total, pages of 100', await timesOf(offsets, 25), GOAL_MS),
     rowOf('deliveries by each filter with total, pages of 100', await timesOf(filters.map(list), 3), GOAL_MS),
     rowOf('one delivery', await timesOf([one], 100), GOAL_MS),
-    rowOf('numbers of deliveries', await timesOf([() => countDeliveries(session, tenant, [])], 100), GOAL_MS),
+    rowOf('numbers of deliveries', await timesOf([() => deliveryViews(session).stats(tenant, [])], 100), GOAL_MS),
   ];
   const waiting = deliveries / WAITING_SHARE;
   say(`deliveryLists: writing ${waiting} that wait`);
@@ -141,7 +141,7 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
     ),
     rowOf(
       `numbers of deliveries while ${waiting} wait`,
-      await timesOf([() => countDeliveries(session, tenant, [])], 100),
+      await timesOf([() => deliveryViews(session).stats(tenant, [])], 100),
       GOAL_MS,
     ),
   );

@@ -17,7 +17,7 @@ import { liveSchema } from '../../projections/engine/projection.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { countPayments, listAfter, listPage } from '../../projections/payments/lists.ts';
 import { paymentsProjection } from '../../projections/payments/projection.ts';
-import { findDayRows, findTimeToPay } from '../../projections/stats/queries.ts';
+import { statsViews } from '../../projections/stats/queries.ts';
 import { walletProjection } from '../../projections/wallet/projection.ts';
 import { findBalances } from '../../projections/wallet/queries.ts';
 import { migratedDatabase } from '../world/postgres.ts';
@@ -158,14 +158,14 @@ const reportRows = async (db: Sql, today: string): Promise<Row[]> => {
   const stats = windows.map(
     (window): Read =>
       async () =>
-        statsView(window.days, await findDayRows(db, TENANT, window)),
+        statsView(window.days, await statsViews(db).dayRows(TENANT, window)),
   );
   const metrics = windows.map(
     (window): Read =>
       async () => {
         const [rows, timeToPay] = await Promise.all([
-          findDayRows(db, TENANT, window),
-          findTimeToPay(db, TENANT, window),
+          statsViews(db).dayRows(TENANT, window),
+          statsViews(db).timeToPay(TENANT, window),
         ]);
         return metricsView(window, rows, timeToPay);
       },

@@ -2,6 +2,7 @@
 // month is the opening of the next, and at the end it is the balance. The expectation comes from the events alone.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import {
@@ -18,6 +19,9 @@ import { journalEntry } from '../../domain/payment/postings.ts';
 import type { PayoutEvent } from '../../domain/payout/payout.ts';
 import { payoutPostings } from '../../domain/payout/postings.ts';
 import { type Movement, type StatementMonth, statementMonth } from '../../domain/presentation/statement.ts';
+import { dailyBalancesProjection } from '../../projections/dailyBalances/projection.ts';
+import { liveSchema } from '../../projections/engine/projection.ts';
+import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { walletProjection } from '../../projections/wallet/projection.ts';
 import { findBalances } from '../../projections/wallet/queries.ts';
 import { statementViews } from '../../projections/wallet/statements.ts';
@@ -88,16 +92,22 @@ const writtenBy = (told: Plot): readonly Written[] =>
     });
   });
 
+const sumsOf = ({ available, pending, retained }: MerchantSums): MerchantSums => ({ available, pending, retained });
+
 const sumsUntil = (written: readonly Written[], to: Timestamp): MerchantSums =>
   written
     .filter(({ entry }) => entry !== null && entry.at <= to)
     .map(({ entry }) => merchantSums(entry?.postings ?? []))
     .reduce(addSums, NO_MONEY);
 
+const SCHEMA_OF_DAYS = liveSchema('dailyBalances');
+const writerOfDays = dailyBalancesProjection.writer(SCHEMA_OF_DAYS);
+
 describe('the law of statements', () => {
   let database: LawDatabase;
   before(async () => {
     database = await lawDatabase(walletProjection);
+    await createSchema(database.pool, dailyBalancesProjection, SCHEMA_OF_DAYS);
   });
   after(() => database.close());
 
@@ -111,8 +121,10 @@ describe('the law of statements', () => {
     }));
     // Two batches, so that days are added to.
     const half = Math.ceil(events.length / 2);
-    await database.project(events.slice(0, half), '1');
-    await database.project(events.slice(half), '1');
+    for (const batch of [events.slice(0, half), events.slice(half)]) {
+      await database.project(batch, '1');
+      await writerOfDays.apply(batch as unknown as readonly LoggedEvent[], database.pool);
+    }
   };
 
   it('opening and movements are closing, which is the opening of the next month and at last the balance', async () => {
@@ -138,8 +150,9 @@ describe('the law of statements', () => {
           expect(summary.days.reduce(addSums, opening), 'days').to.deep.equal(closing);
           expect(summary.kinds.reduce(addSums, opening), 'kinds').to.deep.equal(closing);
           const byDay = Map.groupBy(movements, ({ at }) => saoPauloDay(at));
-          expect(summary.days.map(({ day, movements: count }) => [day, count])).to.deep.equal(
-            [...byDay].map(([day, of]) => [day, of.length]),
+          // A day on which money moved and came back sums to zero.
+          expect(summary.days).to.deep.equal(
+            [...byDay].map(([day, of]) => ({ day, ...of.map(sumsOf).reduce(addSums, NO_MONEY) })),
           );
           expect(new Map(summary.kinds.map(({ kind, movements: count }) => [kind, count]))).to.deep.equal(
             new Map([...Map.groupBy(movements, ({ kind }) => kind)].map(([kind, of]) => [kind, of.length])),

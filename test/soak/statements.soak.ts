@@ -42,8 +42,9 @@ describe(`a month with ${MOVEMENTS} movements`, function () {
         [accountId, done, done + 99_999],
       );
     await db.query(
-      `INSERT INTO rm_wallet.merchant_days SELECT account_id, mode, currency, to_char(at AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD'),
-         sum(amounts[2]), 0, 0, count(*) FROM rm_wallet.entries GROUP BY 1, 2, 3, 4`,
+      `INSERT INTO rm_daily_balances.daily_movements (account_id, mode, currency, ledger_account, day, credits, debits, postings)
+    SELECT account_id, mode, currency, 'merchant_available', to_char(at AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD'), sum(amounts[2]), 0, count(*)
+    FROM rm_wallet.entries GROUP BY 1, 2, 3, 4, 5`,
     );
     await db.query('VACUUM ANALYZE rm_wallet.entries');
   });

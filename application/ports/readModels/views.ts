@@ -4,7 +4,6 @@ import type {
   DeliveryId,
   EndpointId,
   KeyId,
-  Mode,
   PaymentId,
   RefundId,
   Tenant,
@@ -105,10 +104,8 @@ export interface EndpointViews {
   list(tenant: Tenant): Promise<readonly ExistingEndpoint[]>;
 }
 
-export interface KnownKey {
+export interface KnownKey extends Tenant {
   readonly keyId: KeyId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
   /** SHA-256 of the key, 64 hex characters. */
   readonly fingerprint: string;
 }
@@ -118,7 +115,7 @@ export interface KeyViews {
   find(fingerprint: string): Promise<KnownKey | null>;
 }
 
-interface ListedAccount {
+export interface ListedAccount {
   readonly accountId: AccountId;
   readonly name: string;
   /** The owner's email address. */

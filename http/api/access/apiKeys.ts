@@ -8,7 +8,7 @@ import { mayManageKeys } from '../../../domain/user/user.ts';
 import type { SessionCaller } from '../../kernel/callers.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
-import { DASHBOARD } from './tags.ts';
+import { DASHBOARD } from './login.ts';
 
 export const label = s.described(
   'A label of your own, such as the purpose of the key.',

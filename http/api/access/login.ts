@@ -6,8 +6,14 @@ import { PASSWORD_LENGTH } from '../../../domain/user/password.ts';
 import { ROLES, USER } from '../../../domain/user/user.ts';
 import { networkOf } from '../../kernel/address.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
-import { DASHBOARD } from './tags.ts';
+import { actorOf, json, jsonBody, route, type Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const DASHBOARD: Tag = {
+  name: 'Dashboard',
+  description:
+    'Login and management of an account by its users. These operations require the token of a login. API keys can’t call them.',
+};
 
 const EMAIL_LENGTH_MAX = 254;
 /** A bound in UTF-16 units that every valid password stays below. */

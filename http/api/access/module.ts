@@ -1,11 +1,10 @@
 // The HTTP module for logins, API keys and users.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './apiKeys.ts';
-import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './login.ts';
+import { changePasswordRoute, DASHBOARD, logInRoute, logOutRoute, requestPasswordResetRoute } from './login.ts';
 import { OPERATOR_KEY_ROUTES } from './operatorKeys.ts';
 import { OPERATOR_USER_ROUTES } from './operatorUsers.ts';
 import { SECOND_FACTOR_ROUTES } from './secondFactor.ts';
-import { DASHBOARD } from './tags.ts';
 
 export const access = httpModule({
   name: 'access',

@@ -5,7 +5,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, route } from '../../kernel/route.ts';
 import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 
 const params = { ...accountParam, keyId: keyParam.id };

@@ -9,11 +9,9 @@ import { type AccountId, parsePrefixedId, type UserId } from '../../../domain/ke
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ACCOUNT_ROLES, type KnownUser, ROLES, USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-
 import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
-import { NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 
 const NO_USER = reject('not_found', 'There is no such user.');
 

@@ -3,8 +3,7 @@
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
-import { CODE_LENGTH_MAX } from './login.ts';
-import { DASHBOARD } from './tags.ts';
+import { CODE_LENGTH_MAX, DASHBOARD } from './login.ts';
 
 const enrolTotpRoute = route('POST', '/v1/auth/totp/enroll', {
   operationId: 'enrolTotp',

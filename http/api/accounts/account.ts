@@ -9,7 +9,7 @@ import { isRejection, type Rejection, reject } from '../../../domain/kernel/reje
 import type { SessionCaller } from '../../kernel/callers.ts';
 import { actorOf, type Frozen, json, jsonBody, route } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
-import { DASHBOARD } from '../access/tags.ts';
+import { DASHBOARD } from '../access/login.ts';
 import { accountSchema, OPERATORS_SETTINGS, OWNERS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
 
 export const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({

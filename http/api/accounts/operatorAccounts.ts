@@ -16,8 +16,7 @@ import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
-import { NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
 import { accountProperties, changesOf, perMethod } from './accountSchema.ts';
 

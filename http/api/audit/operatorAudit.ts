@@ -3,7 +3,7 @@ import type { AuditToken } from '../../../application/ports/auditAccess.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
 
 const keys = s.described(
   'The public keys of the log, oldest first. `until` is null for the key that signs.',

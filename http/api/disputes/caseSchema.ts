@@ -3,6 +3,16 @@ import { type TSchema, Type } from 'typebox';
 import { APPEAL_REASON_MAX, APPEAL_REASON_MIN } from '../../../domain/dispute/decisions.ts';
 import { CASE_STATUSES, CASE_TYPES, MONEY_OUTCOMES } from '../../../domain/dispute/medCase.ts';
 import * as s from '../../kernel/jsonSchema.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const DISPUTES: Tag = {
+  name: 'Disputes',
+  description: 'Dispute cases that payers’ banks open about payments: responses, evidence and outcomes.',
+};
+
+/** The common properties of routes about disputes. */
+export const ON_DISPUTES = { tag: DISPUTES, principal: 'apiKey' } as const;
 
 export const oneOfTextsOrNull = <const Value extends string>(values: readonly Value[]) =>
   Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null] });

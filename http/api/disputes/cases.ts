@@ -10,8 +10,7 @@ import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantAfter, instantBefore, matching, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, type KeyContext, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
-import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
-import { ON_DISPUTES } from './tags.ts';
+import { appealBody, medCaseListSchema, medCaseSchema, ON_DISPUTES } from './caseSchema.ts';
 
 /** The path parameter of a case. */
 export const caseParam = {

@@ -19,9 +19,9 @@ import {
   route,
 } from '../../kernel/route.ts';
 import { assertShownCase } from '../../kernel/upToDate.ts';
+import { ON_DISPUTES } from './caseSchema.ts';
 import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
 import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
-import { ON_DISPUTES } from './tags.ts';
 
 /** The path parameter of an evidence file. */
 export const evidenceParam = pathParam(

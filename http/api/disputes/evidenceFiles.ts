@@ -3,8 +3,8 @@
 import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES } from '../../../domain/dispute/evidenceFile.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { type QueryRule, type Route, route } from '../../kernel/route.ts';
+import { DISPUTES } from './caseSchema.ts';
 import { evidenceParam } from './evidence.ts';
-import { DISPUTES } from './tags.ts';
 
 const params = { id: evidenceParam } as const;
 

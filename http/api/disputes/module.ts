@@ -1,13 +1,12 @@
 // The HTTP module for dispute cases and their evidence.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { canonicalBody } from '../webhooks/webhookBodies.ts';
-import { medCaseSchema, resolutionSchema } from './caseSchema.ts';
+import { DISPUTES, medCaseSchema, resolutionSchema } from './caseSchema.ts';
 import { MED_CASE_ROUTES } from './cases.ts';
 import { EVIDENCE_ROUTES } from './evidence.ts';
 import { EVIDENCE_FILE_ROUTES } from './evidenceFiles.ts';
 import { OPERATOR_CASE_ROUTES } from './operatorCases.ts';
 import { SANDBOX_CASE_ROUTES } from './sandboxCases.ts';
-import { DISPUTES } from './tags.ts';
 
 export const disputes = httpModule({
   name: 'disputes',

@@ -13,8 +13,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { isBadString } from '../../kernel/validation.ts';
-import { total, upToThousand } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { oneOfTextsOrNull } from './caseSchema.ts';
 import { caseParam } from './cases.ts';
 

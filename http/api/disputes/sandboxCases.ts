@@ -14,7 +14,7 @@ import { instantOf } from '../../kernel/query.ts';
 import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
-import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/sandboxSchema.ts';
 import { medCaseSchema } from './caseSchema.ts';
 import { answer, caseParam } from './cases.ts';
 

@@ -2,8 +2,7 @@ import { reject } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
 import { json, jsonBody, type Route, route } from '../../kernel/route.ts';
-import { total, upToThousand } from './paging.ts';
-import { FOR_OPERATORS } from './tags.ts';
+import { FOR_OPERATORS, total, upToThousand } from './operatorRoutes.ts';
 
 const queueText = s.described('The name of a queue.', s.string(100));
 const jobSchema = s.exactly({

@@ -7,7 +7,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { json, route } from '../../kernel/route.ts';
 import { paymentParam } from '../payments/payment.ts';
-import { FOR_OPERATORS } from './tags.ts';
+import { FOR_OPERATORS } from './operatorRoutes.ts';
 
 const ledgerSchema = s.exactly({
   isBalanced: s.boolean,
@@ -23,7 +23,14 @@ const ledgerSchema = s.exactly({
   ),
   entries: s.described(
     'Entries that do not sum to zero. The list must be empty.',
-    s.listOf(s.exactly({ paymentId: s.orNull(s.id(PAYMENT.idPrefix)), revision: s.anyInteger, sum: s.anyInteger })),
+    s.listOf(
+      s.exactly({
+        stream: s.described('The stream of the entry, such as payout-<raw id>.', s.string()),
+        paymentId: s.orNull(s.id(PAYMENT.idPrefix)),
+        revision: s.anyInteger,
+        sum: s.anyInteger,
+      }),
+    ),
   ),
   balances: s.described(
     'Balances that differ from the sum of their postings. The list must be empty.',
@@ -58,7 +65,8 @@ const checkLedgerRoute = route('GET', '/ops/v1/ledger/check', {
           accountId: ACCOUNT.idPrefix + accountId,
           ...rest,
         })),
-        entries: entries.map(({ payment_id: paymentId, revision, sum }) => ({
+        entries: entries.map(({ stream, payment_id: paymentId, revision, sum }) => ({
+          stream,
           paymentId: paymentId === null ? null : PAYMENT.idPrefix + paymentId,
           revision,
           sum,

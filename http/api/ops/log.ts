@@ -12,8 +12,7 @@ import type { EventSink } from '../../kernel/answers.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/query.ts';
 import { json, pathParam, route } from '../../kernel/route.ts';
-import { upToThousand } from './paging.ts';
-import { FOR_OPERATORS } from './tags.ts';
+import { FOR_OPERATORS, upToThousand } from './operatorRoutes.ts';
 
 const position = s.described('A position in the event log; null until there is one.', s.orNull(s.string()));
 

@@ -3,8 +3,8 @@ import { httpModule } from '../../kernel/httpModule.ts';
 import { OPS_JOB_ROUTES } from './jobs.ts';
 import { OPS_LEDGER_ROUTES } from './ledger.ts';
 import { OPS_LOG_ROUTES } from './log.ts';
+import { PLATFORM } from './operatorRoutes.ts';
 import { OPS_PARKED_ROUTES } from './parked.ts';
-import { PLATFORM } from './tags.ts';
 
 export const ops = httpModule({
   name: 'ops',

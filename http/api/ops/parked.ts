@@ -7,7 +7,7 @@ import * as s from '../../kernel/jsonSchema.ts';
 import { matching } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, route } from '../../kernel/route.ts';
 import { eventSchema, streamParam } from './log.ts';
-import { FOR_OPERATORS } from './tags.ts';
+import { FOR_OPERATORS } from './operatorRoutes.ts';
 
 const OF_CONSUMER = 'Only streams that this read model or process parked.';
 const consumerQuery = matching(OF_CONSUMER, 'a name that GET /ops/v1/projections lists', (text) => text || undefined);

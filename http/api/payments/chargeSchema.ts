@@ -2,6 +2,21 @@
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { PUBLIC_STATUSES } from '../../../domain/presentation/status.ts';
 import * as s from '../../kernel/jsonSchema.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapters of the API reference that contain these routes. */
+export const CHARGES: Tag = {
+  name: 'Charges',
+  description: 'Pix charges. The response contains the copy-and-paste code and its QR image.',
+};
+
+export const PAYMENTS: Tag = {
+  name: 'Payments',
+  description: 'Payments in the transaction format: several methods, cancellation, receipts and statistics.',
+};
+
+/** The common properties of routes about payments. */
+export const ON_PAYMENTS = { tag: PAYMENTS, principal: 'apiKey' } as const;
 
 /** Long lifetimes are capped, not rejected, but they must be integers that JSON represents exactly. */
 const EXPIRES_IN_ACCEPTED_MAX = Number.MAX_SAFE_INTEGER;

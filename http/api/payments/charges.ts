@@ -10,8 +10,7 @@ import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presenta
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { created, json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
-import { chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
-import { CHARGES } from './tags.ts';
+import { CHARGES, chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 
 const NO_CHARGE = reject('not_found', 'There is no such charge.');
 /** The path parameter of a charge. */

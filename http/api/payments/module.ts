@@ -1,7 +1,7 @@
 // The HTTP module for payments: charges, the transaction format and held money.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { canonicalBody } from '../webhooks/webhookBodies.ts';
-import { chargeSchema } from './chargeSchema.ts';
+import { CHARGES, chargeSchema, PAYMENTS } from './chargeSchema.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './charges.ts';
 import { OPERATOR_HELD_ROUTES } from './operatorHeld.ts';
 import {
@@ -14,7 +14,6 @@ import {
 import { createPaymentRoute, listPaymentsRoute } from './payments.ts';
 import { SANDBOX_METHOD_ROUTES } from './sandboxMethods.ts';
 import { sandboxPayRoute } from './sandboxPay.ts';
-import { CHARGES, PAYMENTS } from './tags.ts';
 import { createdPaymentSchema, transactionSchema } from './transactionSchema.ts';
 import { paymentBody } from './webhookBodies.ts';
 

@@ -6,8 +6,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
-import { total, upToThousand } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { paymentParam } from './payment.ts';
 
 const heldSchema = s.exactly({

@@ -13,7 +13,7 @@ import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
 import { renderReceipt } from '../../site/receiptPdf.ts';
-import { ON_PAYMENTS } from './tags.ts';
+import { ON_PAYMENTS } from './chargeSchema.ts';
 import { transactionSchema } from './transactionSchema.ts';
 
 /** The path parameter of a payment. */

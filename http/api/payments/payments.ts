@@ -8,7 +8,7 @@ import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
 import { created, json, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
-import { ON_PAYMENTS } from './tags.ts';
+import { ON_PAYMENTS } from './chargeSchema.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
 
 /** The webhook URL of a payment follows the same rules as the URL of an endpoint (W5, W7). */

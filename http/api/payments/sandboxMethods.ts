@@ -5,7 +5,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/sandboxSchema.ts';
 import { paymentParam, transactionBody } from './payment.ts';
 import { authorizeBody, refuseBody } from './sandboxSchema.ts';
 import { transactionSchema } from './transactionSchema.ts';

@@ -10,7 +10,7 @@ import { isEndToEndId } from '../../../domain/pix/ids.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/tags.ts';
+import { IN_SANDBOX, VISIBLE_MS } from '../sandbox/sandboxSchema.ts';
 import { chargeParam } from './charges.ts';
 import { paidSchema, payBody } from './sandboxSchema.ts';
 

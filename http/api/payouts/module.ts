@@ -2,10 +2,9 @@
 import { httpModule } from '../../kernel/httpModule.ts';
 import { canonicalBody } from '../webhooks/webhookBodies.ts';
 import { OPERATOR_PAYOUT_ROUTES } from './operatorPayouts.ts';
-import { payoutSchema } from './payoutSchema.ts';
+import { PAYOUTS, payoutSchema } from './payoutSchema.ts';
 import { PAYOUT_ROUTES } from './payouts.ts';
 import { SANDBOX_PAYOUT_ROUTES } from './sandboxPayouts.ts';
-import { PAYOUTS } from './tags.ts';
 import { withdrawalBody } from './webhookBodies.ts';
 
 export const payouts = httpModule({

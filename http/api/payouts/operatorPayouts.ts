@@ -4,8 +4,7 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
-import { ofAccount, total, upToThousand } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, ofAccount, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 

@@ -2,6 +2,10 @@
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { PAYOUT_STATUSES } from '../../../domain/presentation/payout.ts';
 import * as s from '../../kernel/jsonSchema.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const PAYOUTS: Tag = { name: 'Payouts', description: 'Transfers from the wallet to a Pix key.' };
 
 /** The length of the longest Pix key. */
 const PIX_KEY_MAX = 77;

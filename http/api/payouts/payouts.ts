@@ -16,8 +16,7 @@ import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from
 import { actorOf, created, json, jsonBody, type KeyContext, pathParam, type Route, route } from '../../kernel/route.ts';
 import { assertCaughtUp } from '../../kernel/upToDate.ts';
 import { renderPayoutReceipt } from './payoutReceipt.ts';
-import { payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
-import { PAYOUTS } from './tags.ts';
+import { PAYOUTS, payoutBody, payoutListSchema, payoutSchema, rejectPayoutBody } from './payoutSchema.ts';
 
 /** The path parameter of a payout. */
 export const payoutParam = {

@@ -3,8 +3,7 @@
 import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
 import { json, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
-import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
-import { IN_SANDBOX } from '../sandbox/tags.ts';
+import { bankFailsBody, bankPaysBody, IN_SANDBOX } from '../sandbox/sandboxSchema.ts';
 import { payoutSchema } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 

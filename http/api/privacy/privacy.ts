@@ -5,48 +5,33 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import {
-  anyInteger,
-  anyJson,
-  boolean,
-  constant,
-  described,
-  exactly,
-  id,
-  listOf,
-  mode,
-  oneOfTexts,
-  optional,
-  orNull,
-  string,
-  timestamp,
-} from '../../kernel/jsonSchema.ts';
+import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
 import { renderPrivacyReport } from './reportPdf.ts';
 
 const subject = {
-  document: optional(described('A CPF or CNPJ, with or without punctuation.', string(32))),
-  email: optional(described('An email address.', string(254))),
-  payment: optional(described('The ch_ or tx_ id of a payment.', string(64))),
-  payout: optional(described('The po_ id of a payout.', string(64))),
+  document: s.optional(s.described('A CPF or CNPJ, with or without punctuation.', s.string(32))),
+  email: s.optional(s.described('An email address.', s.string(254))),
+  payment: s.optional(s.described('The ch_ or tx_ id of a payment.', s.string(64))),
+  payout: s.optional(s.described('The po_ id of a payout.', s.string(64))),
 };
 const found = {
-  kind: oneOfTexts(['payment', 'payout']),
-  id: string(),
-  chargeId: orNull(id(PREFIX.charge)),
-  accountId: id(ACCOUNT.idPrefix),
-  mode,
-  createdAt: timestamp,
-  amount: anyInteger,
-  currency: string(),
-  keptUntil: described(
+  kind: s.oneOfTexts(['payment', 'payout']),
+  id: s.string(),
+  chargeId: s.orNull(s.id(PREFIX.charge)),
+  accountId: s.id(ACCOUNT.idPrefix),
+  mode: s.mode,
+  createdAt: s.timestamp,
+  amount: s.anyInteger,
+  currency: s.string(),
+  keptUntil: s.described(
     'Until when the law requires the data; null while the payment has not ended.',
-    orNull(timestamp),
+    s.orNull(s.timestamp),
   ),
-  erasedAt: orNull(timestamp),
+  erasedAt: s.orNull(s.timestamp),
 };
-const hasMore = described('Whether more payments or payouts were found than the answer lists.', boolean);
+const hasMore = s.described('Whether more payments or payouts were found than the answer lists.', s.boolean);
 const READS = ['payments', 'payouts', 'disputes'] as const;
 
 const findRoute = route('POST', '/ops/v1/privacy/find', {
@@ -55,9 +40,9 @@ const findRoute = route('POST', '/ops/v1/privacy/find', {
   description:
     'Returns up to 1,000 payments and payouts of all accounts and modes that hold data of the person. Name exactly one subject. A search for a document or an email address reads every payment once, about 3 s per million.',
   ...FOR_OPERATORS,
-  body: jsonBody({ schema: exactly(subject) }),
+  body: jsonBody({ schema: s.exactly(subject) }),
   reads: READS,
-  responses: { 200: json('The payments and payouts.', exactly({ data: listOf(exactly(found)), hasMore })) },
+  responses: { 200: json('The payments and payouts.', s.exactly({ data: s.listOf(s.exactly(found)), hasMore })) },
   handle: async ({ body, services: { platform } }) => {
     const of = subjectNamed(body);
     if (isRejection(of)) return of;
@@ -73,23 +58,23 @@ const reportRoute = route('POST', '/ops/v1/privacy/report', {
   description:
     'Returns the personal data that Quita holds about the person, for an access request under LGPD article 18: as JSON, and as a PDF in Portuguese. Name exactly one subject.',
   ...FOR_OPERATORS,
-  body: jsonBody({ schema: exactly(subject) }),
+  body: jsonBody({ schema: s.exactly(subject) }),
   reads: READS,
   responses: {
     200: json(
       'The report.',
-      exactly({
-        data: listOf(
-          exactly({
+      s.exactly({
+        data: s.listOf(
+          s.exactly({
             ...found,
-            data: described('The personal data, with the names under which it is stored.', anyJson),
-            disputes: listOf(exactly({ id: id(MED_CASE.idPrefix), data: anyJson })),
+            data: s.described('The personal data, with the names under which it is stored.', s.anyJson),
+            disputes: s.listOf(s.exactly({ id: s.id(MED_CASE.idPrefix), data: s.anyJson })),
           }),
         ),
         hasMore,
-        pdf: exactly({
-          contentType: constant('application/pdf'),
-          base64: described('The PDF file, in base64.', string()),
+        pdf: s.exactly({
+          contentType: s.constant('application/pdf'),
+          base64: s.described('The PDF file, in base64.', s.string()),
         }),
       }),
     ),
@@ -112,22 +97,22 @@ const eraseRoute = route('POST', '/ops/v1/privacy/erase', {
     'Erases the personal data of up to 1,000 payments and payouts that hold data of the subject. Money, times and ids stay. Payments that have not ended, or whose retention has not passed, are refused. A worker then destroys the keys.',
   ...FOR_OPERATORS,
   body: jsonBody({
-    schema: exactly({
+    schema: s.exactly({
       ...subject,
-      reason: described('Why, without personal data. It is kept for ever.', string(500, { minLength: 1 })),
-      despiteRetention: optional(described('Whether to erase data that the law still requires.', boolean)),
+      reason: s.described('Why, without personal data. It is kept for ever.', s.string(500, { minLength: 1 })),
+      despiteRetention: s.optional(s.described('Whether to erase data that the law still requires.', s.boolean)),
     }),
   }),
   reads: READS,
   responses: {
     200: json(
       'The outcome for each payment and payout.',
-      exactly({
-        data: listOf(
-          exactly({
-            id: string(),
-            outcome: oneOfTexts(['erased', 'erased_before', 'refused']),
-            because: described('Why the data stays.', orNull(string())),
+      s.exactly({
+        data: s.listOf(
+          s.exactly({
+            id: s.string(),
+            outcome: s.oneOfTexts(['erased', 'erased_before', 'refused']),
+            because: s.described('Why the data stays.', s.orNull(s.string())),
           }),
         ),
         hasMore,

@@ -10,8 +10,7 @@ import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregat
 import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
-import { total, upToThousand } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { connectionParam } from './operatorConnections.ts';
 
 const callbackParam = {

@@ -7,7 +7,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
 import {
   addConnectionBody,
   addedSchema,

@@ -1,6 +1,10 @@
 // Request and response schemas of the refund routes (contract.md Refund).
 import { REFUND_STATUSES } from '../../../domain/presentation/refund.ts';
 import * as s from '../../kernel/jsonSchema.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const REFUNDS: Tag = { name: 'Refunds', description: 'Full and partial refunds of settled payments.' };
 
 export const refundBody = s.accepting({
   idempotencyKey: s.idempotencyKey,

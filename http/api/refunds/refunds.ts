@@ -7,8 +7,7 @@ import { refundProblems } from '../../../domain/refund/request.ts';
 import { created, json, jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { paymentParam } from '../payments/payment.ts';
-import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
-import { REFUNDS } from './tags.ts';
+import { REFUNDS, refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
 
 export const refundPaymentRoute = route('POST', '/v1/payments/{id}/refund', {
   operationId: 'refundPayment',

@@ -6,8 +6,7 @@ import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import { json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
 import { decideAtBank } from '../sandbox/bankDecision.ts';
-import { bankFailsBody, bankPaysBody } from '../sandbox/sandboxSchema.ts';
-import { IN_SANDBOX } from '../sandbox/tags.ts';
+import { bankFailsBody, bankPaysBody, IN_SANDBOX } from '../sandbox/sandboxSchema.ts';
 import { refundSchema } from './refundSchema.ts';
 
 const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';

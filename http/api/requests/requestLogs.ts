@@ -8,7 +8,7 @@ import { httpModule } from '../../kernel/httpModule.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
 import { json, route } from '../../kernel/route.ts';
-import { DASHBOARD } from '../access/tags.ts';
+import { DASHBOARD } from '../access/login.ts';
 
 const loggedRequestSchema = s.exactly({
   id: s.id(PREFIX.requestLog),

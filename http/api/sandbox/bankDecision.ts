@@ -1,7 +1,7 @@
 // The sandbox bank's decision on money that leaves the wallet: a refund (rule X3) or a payout (rule Y6).
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import type { KeyContext } from '../../kernel/route.ts';
-import { VISIBLE_MS } from './tags.ts';
+import { VISIBLE_MS } from './sandboxSchema.ts';
 
 /** The longest wait for running work before each attempt to decide. */
 const AT_REST_MS = 250;

@@ -1,7 +1,7 @@
 // The HTTP module for the sandbox itself: settings, the test clock and webhook deliveries.
 import { httpModule } from '../../kernel/httpModule.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxSettingsRoute } from './sandbox.ts';
-import { SANDBOX } from './tags.ts';
+import { SANDBOX } from './sandboxSchema.ts';
 
 export const sandbox = httpModule({
   name: 'sandbox',

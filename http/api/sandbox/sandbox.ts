@@ -5,8 +5,15 @@ import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { advanceBody, clockSchema, flushSchema, sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
-import { IN_SANDBOX, VISIBLE_MS } from './tags.ts';
+import {
+  advanceBody,
+  clockSchema,
+  flushSchema,
+  IN_SANDBOX,
+  sandboxSettingsBody,
+  sandboxSettingsSchema,
+  VISIBLE_MS,
+} from './sandboxSchema.ts';
 
 // --- The route that changes the sandbox settings of an account (rule X3) ---
 

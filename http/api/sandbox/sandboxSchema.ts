@@ -1,6 +1,18 @@
 // Request and response schemas of the sandbox (rules X).
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import * as s from '../../kernel/jsonSchema.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const SANDBOX: Tag = {
+  name: 'Sandbox',
+  description: 'Simulation of payers, banks and the passage of time. These operations require a test key.',
+};
+
+/** The common properties of sandbox routes. */
+export const IN_SANDBOX = { tag: SANDBOX, principal: 'testKey' } as const;
+/** The longest wait for an effect to be visible in reads. After it, the response is 202 and processing continues (rules X). */
+export const VISIBLE_MS = 5_000;
 
 /** The bodies with which the sandbox bank pays or fails a refund or a payout. */
 export const bankPaysBody = s.accepting({

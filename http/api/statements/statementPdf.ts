@@ -65,8 +65,7 @@ const MOVEMENT_COLUMNS: readonly Column[] = [
   { name: 'Saldo total', width: 78, isAmount: true },
 ];
 const DAY_COLUMNS: readonly Column[] = [
-  { name: 'Dia', width: 100 },
-  { name: 'Lançamentos', width: 100, isAmount: true },
+  { name: 'Dia', width: 200 },
   { name: 'Disponível', width: 130, isAmount: true },
   { name: 'Pendente', width: 130, isAmount: true },
   { name: 'Retido', width: 130, isAmount: true },
@@ -105,15 +104,8 @@ function* dayRows(text: Amount, { opening, days }: MonthSummary): Generator<read
   let balance = opening;
   for (const sums of days) {
     balance = addSums(balance, sums);
-    const { day, movements, available, pending, retained } = sums;
-    yield [
-      day.split('-').reverse().join('/'),
-      String(movements),
-      text(available),
-      text(pending),
-      text(retained),
-      text(totalOf(balance)),
-    ];
+    const { day, available, pending, retained } = sums;
+    yield [day.split('-').reverse().join('/'), text(available), text(pending), text(retained), text(totalOf(balance))];
   }
 }
 
@@ -128,7 +120,7 @@ export const renderStatement = async (
   logo: Buffer | null,
 ): Promise<Buffer> => {
   const month = await summary(LINES_MAX);
-  const closing = month.days.reduce(addSums, month.opening);
+  const closing = month.kinds.reduce<MerchantSums>(addSums, month.opening);
   const text: Amount = (amount) => formatAmount(amount, facts.currency, 'pt');
   const title = `Extrato de ${monthName(facts)}`;
   const pdf = await openPdf({ title, subject: `${facts.month} ${facts.currency}`, at: facts.now });

@@ -54,7 +54,7 @@ const statementRoute = route('GET', '/v1/statements/{month}', {
     'Returns the opening balance, every movement and the closing balance of a month in São Paulo. A month that has not ended is marked as provisional.',
   tag: STATEMENTS,
   principal: 'apiKey',
-  reads: ['wallet'],
+  reads: ['wallet', 'dailyBalances'],
   params: { month },
   query: {
     currency: currencyCode('The currency. Default: BRL.'),
@@ -72,8 +72,8 @@ const statementRoute = route('GET', '/v1/statements/{month}', {
     const { currency = CURRENCY, format = 'pdf' } = query;
     if (format === 'ofx' && !isOfxCurrency(currency))
       return reject('invalid_currency', `OFX has no currency ${currency}. Use csv or pdf.`, { param: 'currency' });
-    if (services.parked.hasAnyOf('wallet', tenant))
-      throw new StreamParked('the wallet does not follow one of its payments');
+    if (services.parked.hasAnyOf('wallet', tenant) || services.parked.hasAnyOf('dailyBalances', tenant))
+      throw new StreamParked('the ledger does not follow one of its payments');
     const statement = await services.openStatement(tenant, params.month, currency);
     if (isRejection(statement))
       return statement.code === 'rate_limited'

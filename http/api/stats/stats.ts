@@ -8,7 +8,7 @@ import { httpModule } from '../../kernel/httpModule.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { currencyCode, wholeNumber } from '../../kernel/query.ts';
 import { json, type KeyContext, route } from '../../kernel/route.ts';
-import { ON_PAYMENTS } from '../payments/tags.ts';
+import { ON_PAYMENTS } from '../payments/chargeSchema.ts';
 
 // --- Response schemas of statistics and metrics (contract.md Stats, rule T3) ---
 

@@ -17,10 +17,10 @@ import {
   deliveriesSchema,
   deliveryStatsSchema,
   deliveryWithAttemptsSchema,
+  ON_WEBHOOKS,
   redriveBody,
   redriveSchema,
 } from './deliverySchema.ts';
-import { ON_WEBHOOKS } from './tags.ts';
 
 export const shown = async (
   { accounts, bodiesOf }: Pick<GatewayServices, 'accounts' | 'bodiesOf'>,

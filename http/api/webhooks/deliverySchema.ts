@@ -1,6 +1,13 @@
 // Request and response schemas of webhook deliveries (contract.md Webhook delivery, rule W8).
 import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
 import * as s from '../../kernel/jsonSchema.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const WEBHOOKS: Tag = { name: 'Webhooks', description: 'Webhook endpoints and the deliveries to them.' };
+
+/** The common properties of routes about webhooks. */
+export const ON_WEBHOOKS = { tag: WEBHOOKS, principal: 'apiKey' } as const;
 
 const delivery = {
   id: s.described('`wd_` and the raw id.', s.id('wd_')),

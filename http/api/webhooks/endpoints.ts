@@ -5,6 +5,7 @@ import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { actorOf, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
+import { ON_WEBHOOKS } from './deliverySchema.ts';
 import {
   changedEndpointSchema,
   changeEndpointBody,
@@ -16,7 +17,6 @@ import {
   rotatedSecretSchema,
   rotateSecretBody,
 } from './endpointSchema.ts';
-import { ON_WEBHOOKS } from './tags.ts';
 
 const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
 

@@ -7,6 +7,7 @@ import {
   redriveDeliveriesRoute,
   retryDeliveryRoute,
 } from './deliveries.ts';
+import { WEBHOOKS } from './deliverySchema.ts';
 import {
   changeEndpointRoute,
   deleteEndpointRoute,
@@ -16,7 +17,6 @@ import {
   rotateSecretRoute,
 } from './endpoints.ts';
 import { OPERATOR_DEAD_LETTER_ROUTES } from './operatorDeadLetters.ts';
-import { WEBHOOKS } from './tags.ts';
 import { eventCatalogueRoute, rotateOverrideSecretRoute } from './webhooks.ts';
 
 export const webhooks = httpModule({

@@ -10,8 +10,7 @@ import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoin
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
-import { ofAccount, total, upToThousand } from '../ops/paging.ts';
-import { FOR_OPERATORS } from '../ops/tags.ts';
+import { FOR_OPERATORS, ofAccount, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { FILTER_CODES, filterOf, filterProblems } from './deliveries.ts';
 import { redriveBody } from './deliverySchema.ts';
 

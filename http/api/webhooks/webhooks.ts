@@ -4,8 +4,8 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, route } from '../../kernel/route.ts';
+import { ON_WEBHOOKS, WEBHOOKS } from './deliverySchema.ts';
 import { secretSchema } from './endpointSchema.ts';
-import { ON_WEBHOOKS, WEBHOOKS } from './tags.ts';
 
 const overrideSecretSchema = s.exactly({
   secret: secretSchema('The secret that signs deliveries to `webhookUrl`. Returned only once.'),

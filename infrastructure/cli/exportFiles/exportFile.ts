@@ -1,7 +1,7 @@
 // A file that takes rows page by page, so that memory stays flat.
-import type { AnalystView } from '../../../projections/analytics/view.ts';
+import type { AnalystColumn } from '../../../projections/analytics/view.ts';
 
-export type ExportColumns = AnalystView['columns'];
+export type ExportColumns = readonly Pick<AnalystColumn, 'name' | 'type'>[];
 /** The columns' texts; null for NULL. */
 export type ExportRow = { readonly [column: string]: string | null };
 

@@ -1,5 +1,5 @@
-// `demo --seed`: a month of three shops, with the same figures in every run. It opens an account for each shop and lives the month through
-// the public API.
+// `demo --seed`: a month of three shops, with the same figures in every run (rule N6). It opens an account for each shop and lives the
+// month through the public API.
 import { Merchant } from '../merchant.ts';
 import { SEED_DAYS, SEED_MONTH, SHOPS, type ShopPlan } from './plan.ts';
 import { ShopMonth } from './shopMonth.ts';

@@ -416,8 +416,8 @@ const keyParameters = (members: readonly CheckedAppend[]): readonly (Buffer | nu
   return [
     int8Array(keys.map(({ member }) => member)),
     textArray(keys.map(({ owner }) => owner)),
-    textArray(keys.map(({ keyId }) => keyId)),
-    byteaArray(keys.map(({ sealed }) => sealed)),
+    int8Array(keys.map(({ secretId }) => secretId)),
+    byteaArray(keys.map(({ salt }) => salt)),
   ];
 };
 

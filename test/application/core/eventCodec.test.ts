@@ -109,9 +109,9 @@ describe('what the event codec leaves out', () => {
     const filled = { connectionId, customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
     const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
     const elsewhere = { ...request, account: 'other' as AccountId, mode: 'live', requestId: 'req_2' } as const;
-    const { customer, customerId, metadata, expectedPayerTaxId, webhookUrl, ...open } = event.data;
+    const { customer, customerId, metadata, expectedPayerTaxId, ...open } = event.data;
     expect(await stored(PAYMENT, PAYMENT.stream('another' as PaymentId), event, elsewhere)).to.deep.equal({
-      data: { ...open, sealed: { customer, customerId, metadata, expectedPayerTaxId, webhookUrl } },
+      data: { ...open, sealed: { customer, customerId, metadata, expectedPayerTaxId } },
       metadata: {
         account: 'other',
         mode: 'live',

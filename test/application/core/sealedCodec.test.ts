@@ -50,7 +50,7 @@ class TravellingKeys extends MemoryDataKeys {
   readonly stored: NewDataKey[] = [];
   override createWithAppend(owner: string): NewDataKey {
     const key = dataKey(createSecretKey(Buffer.alloc(32, 9)));
-    return { owner, keyId: 'k', sealed: Buffer.alloc(60), key };
+    return { owner, secretId: 1, salt: Buffer.alloc(32), key };
   }
   override remember(key: NewDataKey): void {
     this.stored.push(key);

@@ -186,6 +186,68 @@ describe('the comparison of a provider connection', () => {
     expect(await desk.findings()).to.deep.equal(['return_state E0/refund0', 'foreign_return E0/app']);
   });
 
+  it('finds a payment that the institution no longer lists, or lists with another amount', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0)));
+    await compare();
+    expect(await desk.findings()).to.deep.equal([]);
+    desk.institution.received.length = 0;
+    await compare();
+    expect(await desk.findings()).to.deep.equal(['missing_there E0']);
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 700, T(0)));
+    await compare();
+    expect(await desk.findings()).to.deep.equal(['amount E0']);
+    const { difference, findings } = await desk.report('2026-11-20');
+    expect([difference, findings.find(({ kind }) => kind === 'amount')]).to.deep.equal([
+      200,
+      { kind: 'amount', endToEndId: 'E0', txid: txidOf(0), charge: 'ch_payment0', expected: 500, found: 700 },
+    ]);
+  });
+
+  it('finds a payment that was credited to another charge than the institution names', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+    await desk.project(desk.created('payment1', txidOf(1)));
+    desk.institution.received.push(receivedPix('E0', txidOf(1), 500, T(0)));
+    await compare();
+    expect([await desk.findings(), (await desk.report('2026-11-20')).difference]).to.deep.equal([['charge E0'], 0]);
+  });
+
+  it('starts the job of a refund that the institution made and Quita has not recorded', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+    await desk.project(...desk.refunded('payment0', 'refund0', 200, null));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('refund0', 200, T(50))]));
+    await compare();
+    expect(await desk.findings()).to.deep.equal(['return_state E0/refund0']);
+    expect([...new Set(desk.notified)]).to.deep.equal(['refund {"paymentId":"payment0","refundId":"refund0"}']);
+  });
+
+  it('finds a foreign return that was made after the period of its payment', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+    const foreign = returnOf('app', 100, addMillis(T(0), 3 * DAY_MS));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [foreign]));
+    await desk.compare(DAY, T(3_600));
+    expect(await desk.findings()).to.deep.equal(['foreign_return E0/app']);
+  });
+
+  it('asks for each payout if the institution lists none', async () => {
+    desk.institution.listsSent = false;
+    await desk.project(desk.requestedPayout('payout0', 300, T(0)), desk.paidPayout('payout0', 300, T(1)));
+    const answers: unknown[] = [null, { kind: 'confirmed', endToEndId: null }];
+    const rail = { find: async () => ({ kind: 'known', value: answers.shift() }) };
+    const payout = { status: 'paid', terms: { payoutId: 'payout0', amount: 300 } };
+    const asking = {
+      ...work(),
+      commands: { load: async () => ({ state: payout, revision: 1 }) } as never,
+      connection: { ...desk.connection, rail } as never,
+    };
+    for (const expected of [['missing_there payout0'], []]) {
+      for (let look = await desk.look(DAY, DAY_END); look.step !== 'done'; )
+        look = (await takeStep(asking, look)) as typeof look;
+      expect(await desk.findings()).to.deep.equal(expected);
+    }
+    expect(answers).to.deep.equal([]);
+  });
+
   it('counts 23:59:59 of São Paulo to the day, and what follows to the next', async () => {
     await dropped(2);
     const paid = [DAY_END, addMillis(DAY_END, 1)] as const;
@@ -218,5 +280,32 @@ describe('the comparison of a provider connection', () => {
     await runs.request(desk.connectionId);
     await run();
     expect([desk.notified, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([['E0'], 0]);
+  });
+
+  it('looks back an hour for payments that were listed late, and a day after a clock that was wrong', async () => {
+    const ago = (ms: number): Timestamp => fromMillis(Date.now() - ms);
+    const run = () => reconcileConnection(desk.needs, desk.connection, []);
+    /** Ends the latest look `ms` ago, and makes the next one due. */
+    const endedAgo = async (ms: number): Promise<void> => {
+      const about = [desk.connectionId, ago(ms)];
+      await pool.query(
+        'UPDATE operations.reconciliation_looks SET until = $2, target = $2 WHERE connection_id = $1',
+        about,
+      );
+      await pool.query(
+        "UPDATE operations.reconciliation_runs SET compared_at = now() - interval '11 minutes' WHERE connection_id = $1",
+        [desk.connectionId],
+      );
+    };
+    await desk.project(desk.created('payment0', txidOf(0)), desk.created('payment1', txidOf(1)));
+    await run();
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, ago(40 * MINUTE_MS)));
+    await endedAgo(11 * MINUTE_MS);
+    await run();
+    expect(desk.notified).to.deep.equal(['E0']);
+    desk.institution.received.push(receivedPix('E1', txidOf(1), 500, ago(5 * HOUR_MS)));
+    await endedAgo(-3 * HOUR_MS);
+    await run();
+    expect(desk.notified).to.deep.equal(['E0', 'E1']);
   });
 });

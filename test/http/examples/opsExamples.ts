@@ -157,6 +157,13 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
   showPayout: ofPayoutReview(''),
   approvePayoutReview: ofPayoutReview('/approve', { fresh: waitingPayout }),
   rejectPayoutReview: ofPayoutReview('/reject', { body: {}, fresh: waitingPayout }),
+  findPersonalData: { body: { document: '12345678909' }, live: 401 },
+  reportPersonalData: { body: { email: 'ninguem@example.com' }, live: 401 },
+  erasePersonalData: {
+    body: { email: 'ninguem@example.com', reason: 'request 17' },
+    refusal: 404,
+    live: 401,
+  },
   listHeld: { live: 401 },
   releaseHeld: ofHeld('release', ({ heldIds }) => heldIds[0]),
   settleHeld: {

@@ -282,6 +282,7 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await gateway.post(`/v1/sandbox/med/cases/${mismatched}/decide`, { result: 'agreed', owed: true });
   await untilContradicted(gateway, mismatched);
   await story.ask('dismissCaseReport', { id: mismatched, body: { reason: 'Seen.' }, token });
+  await tellErasure(story, gateway, token);
   await story.ask('listDeadLetters', { token });
   await story.ask('redriveDeadLetters', { body: { eventType: 'charge.paid', dryRun: true }, token });
   await story.ask('listFailedJobs', { token });
@@ -305,6 +306,16 @@ const tellAudit = async (story: Story, gateway: TestGateway, token: string): Pro
   const { id } = await story.ask('issueAuditToken', { body: { name: 'The auditors' }, token });
   await story.ask('listAuditTokens', { token });
   await story.ask('revokeAuditToken', { id, token });
+};
+
+/** A person whose data is found, reported and erased. */
+const tellErasure = async (story: Story, gateway: TestGateway, token: string): Promise<void> => {
+  const { id } = (await gateway.charge<{ id: string }>({ amount: 5000, customer: CUSTOMER })).body;
+  await gateway.post(`/v1/sandbox/charges/${id}/pay`, { payer: { name: CUSTOMER.name, document: CUSTOMER.document } });
+  await story.ask('findPersonalData', { body: { payment: id }, token });
+  await story.ask('reportPersonalData', { body: { payment: id }, token });
+  const body = { payment: id, reason: 'Request 17 of the data protection officer.', despiteRetention: true };
+  await story.ask('erasePersonalData', { body, token });
 };
 
 /** An event that nobody can read; last of all, for its merchant's wallet can't be read either. */

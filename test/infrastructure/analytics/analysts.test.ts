@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { analysts } from '../../../infrastructure/analytics/analysts.ts';
-import { becomesTrue } from '../../../infrastructure/embeddedPostgres/postmaster.ts';
 import { ANALYST_VIEWS } from '../../../projections/registry.ts';
 import { runWords } from '../../support/cli.ts';
 import { TestGateway, type TestTenant } from '../../world/gateway.ts';
+import { pollUntil } from '../../world/pollUntil.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 interface Granted {
@@ -225,10 +225,12 @@ describe('analysts', () => {
         { amount: 100, payment_method: 'pix' },
         { idempotencyKey: 'held-up-by-an-analyst' },
       );
-      const waiting = async () =>
+      const isHeldUp = async () =>
         (await gateway.storage.reads.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`))
-          .rowCount > 0;
-      expect(await becomesTrue(waiting, 10_000)).to.equal(true);
+          .rowCount > 0
+          ? true
+          : null;
+      expect(await pollUntil(gateway.gateway.projected, 10_000, isHeldUp)).to.equal(true);
       expect(await restrain()).to.deep.equal([{ role: ONE, why: 'advisory_lock' }]);
       await ended;
       expect((await charge).status).to.equal(201);

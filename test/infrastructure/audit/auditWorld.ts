@@ -7,6 +7,7 @@ import { Sealer, type SealerNeeds } from '../../../application/audit/sealer.ts';
 import { noteKeyOf, readNote, signersOf } from '../../../application/audit/signedNote.ts';
 import type { AuditTree, SignedCheckpoint } from '../../../application/ports/auditTree.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
+import type { SqlPool } from '../../../application/ports/sql.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
 import { auditTree } from '../../../infrastructure/audit/auditTree.ts';
@@ -29,6 +30,27 @@ export const leavesOf = async (store: EventStore): Promise<readonly Buffer[]> =>
     if (batch.kind === 'caughtUp') break;
   }
   return leaves;
+};
+
+const signedCheckpoints = async (tree: AuditTree): Promise<readonly SignedCheckpoint[]> => {
+  const all: SignedCheckpoint[] = [];
+  for await (const one of tree.checkpoints(fromMillis(0), fromMillis(Date.now() + 60_000))) all.push(one);
+  return all;
+};
+
+/** Every checkpoint is signed, and has the root of the log's first leaves. Fails without a checkpoint. */
+export const expectSound = async (store: EventStore, db: SqlPool, origin: string): Promise<void> => {
+  const leaves = await leavesOf(store);
+  const keys = await auditKeys(db, async () => KEYRING).list();
+  const noteKeys = keys.map(({ publicKey }) => noteKeyOf(origin, publicKey));
+  const all = await signedCheckpoints(auditTree(db));
+  for (const { size, note } of all) {
+    const read = readNote(note)!;
+    expect(signersOf(read, noteKeys), `checkpoint ${size}`).to.have.length(1);
+    const root = rootOf(Buffer.concat(leaves.slice(0, size)));
+    expect(readCheckpoint(read.text)).to.deep.equal({ origin, size, root });
+  }
+  expect(all).not.to.have.length(0);
 };
 
 /** A store that tells when its subscriptions have processed a position. */
@@ -105,11 +127,14 @@ export class TestSealer {
 }
 
 /** Seals all events of a gateway, as its leading process does. */
-export const sealAllOf = async ({ storage: { store, operations }, baseUrl }: TestGateway): Promise<void> => {
+export const sealAllOf = async (
+  { storage: { store, operations }, baseUrl }: TestGateway,
+  secretsKey = Buffer.alloc(32, 7),
+): Promise<void> => {
   const sealer = new TestSealer(
     {
       auditTree: auditTree(operations),
-      auditKeys: auditKeys(operations, async () => KEYRING),
+      auditKeys: auditKeys(operations, async () => new SecretsKeyring([secretsKey])),
       auditAlerts: { stopped: () => undefined, resumed: () => undefined },
       auditOrigin: `${baseUrl.replace('http://', '')}/audit/log`,
     },
@@ -193,10 +218,8 @@ export class AuditWorld {
     return (await this.log(direction)).store;
   }
 
-  async signedCheckpoints(): Promise<readonly SignedCheckpoint[]> {
-    const all: SignedCheckpoint[] = [];
-    for await (const one of this.tree.checkpoints(fromMillis(0), fromMillis(Date.now() + 60_000))) all.push(one);
-    return all;
+  signedCheckpoints(): Promise<readonly SignedCheckpoint[]> {
+    return signedCheckpoints(this.tree);
   }
 
   async signedSizes(): Promise<readonly number[]> {
@@ -221,21 +244,7 @@ export class AuditWorld {
   }
 
   /** Every checkpoint is signed, and has the root of the log's first leaves. */
-  async expectSound(store: EventStore): Promise<void> {
-    const leaves = await leavesOf(store);
-    const keys = (await auditKeys(this.pool, async () => KEYRING).list()).map(({ publicKey }) =>
-      noteKeyOf(ORIGIN, publicKey),
-    );
-    const all = await this.signedCheckpoints();
-    for (const { size, note } of all) {
-      const read = readNote(note)!;
-      expect(signersOf(read, keys), `checkpoint ${size}`).to.have.length(1);
-      expect(readCheckpoint(read.text)).to.deep.equal({
-        origin: ORIGIN,
-        size,
-        root: rootOf(Buffer.concat(leaves.slice(0, size))),
-      });
-    }
-    expect(all).not.to.have.length(0);
+  expectSound(store: EventStore): Promise<void> {
+    return expectSound(store, this.pool, ORIGIN);
   }
 }

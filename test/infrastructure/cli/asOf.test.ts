@@ -45,6 +45,16 @@ describe('projections as-of', () => {
     expect((await run(then, '--into', 'just_now')).err).to.contain('quita: schema just_now holds read models as of');
   });
 
+  it('keeps personal data that an erasure does not reach, so a scrub refuses until it is dropped', async () => {
+    const scrub = () => runWords(database.connectionString, 'privacy', 'scrub');
+    expect((await run(then, '--into', 'still_there', '--only', 'payments')).code).to.equal(0);
+    const { code, err } = await scrub();
+    expect(code).to.equal(2);
+    expect(err).to.match(/Schemas with earlier read models still hold personal data: .*still_there/);
+    for (const schema of ['still_there', 'just_now']) expect((await run('--into', schema, '--drop')).code).to.equal(0);
+    expect((await scrub()).code).to.equal(0);
+  });
+
   for (const [words, message] of [
     [['2000-01-01T00:00Z', '--into', 'x_y'], 'no event was recorded at or before 2000-01-01T00:00:00.000Z'],
     [['2026-11-01', '--into', 'x_y'], 'a date needs a time and an offset, such as 2026-11-01T00:00-03:00'],

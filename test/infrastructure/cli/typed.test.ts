@@ -23,10 +23,18 @@ describe('what operators type', () => {
     expect(accountIdOf(`acct_${ACCOUNT_ID}`)).to.equal(ACCOUNT_ID);
     expect(refused(() => accountIdOf('acct_1'))).to.equal('"acct_1" is not an account id (acct_…)');
   });
-  it('is a stream by its name, and a payment’s by its ids', () => {
+  it('is a stream by its name, by the id that it is about, and a payment’s without a prefix', () => {
     for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `payment-${PAYMENT_ID}`])
       expect(streamOf(text)).to.equal(`payment-${PAYMENT_ID}`);
     expect(streamOf(`account-${ACCOUNT_ID}`)).to.equal(`account-${ACCOUNT_ID}`);
+    for (const [prefix, category] of [
+      ['acct', 'account'],
+      ['po', 'payout'],
+      ['rf', 'refund'],
+      ['med', 'medCase'],
+      ['wd', 'webhookDelivery'],
+    ])
+      expect(streamOf(`${prefix}_${PAYMENT_ID}`)).to.equal(`${category}-${PAYMENT_ID}`);
     expect(streamOf('logConsumer-process/expiry')).to.equal('logConsumer-process/expiry');
   });
   it('is no stream that could not be: of no category, or under a name that is no id', () => {
@@ -34,11 +42,16 @@ describe('what operators type', () => {
       'melon',
       `melon-${PAYMENT_ID}`,
       'payment-1',
+      'po_1',
+      `xx_${PAYMENT_ID}`,
+      `_${PAYMENT_ID}`,
       `payment-${PAYMENT_ID}0`,
       'logConsumer-a b',
       'logConsumer-',
     ];
     for (const text of other)
-      expect(refused(() => streamOf(text))).to.equal(`"${text}" is not a stream: use payment-<raw id> or a ch_ id`);
+      expect(refused(() => streamOf(text))).to.equal(
+        `"${text}" is not a stream: use an id such as ch_… or po_…, or a name such as payment-<raw id>`,
+      );
   });
 });

@@ -35,8 +35,9 @@ describe('the migrations', () => {
     '0020_reconciliation_findings': 'b062656b37c29986',
     '0021_audit_log': '10252998810a5131',
     '0022_analytics': 'a83703cf2c60b3cc',
-    '0024_data_keys': '03d76b8f3cbe8357',
-    '0025_retention': '4dd9dfd3510d1c00',
+    '0023_data_keys': '591f9b9275fa89c3',
+    '0024_retention': '4dd9dfd3510d1c00',
+    '0025_open_fan_outs': '00b3aff3a32ae363',
   };
 
   for (const name of MIGRATIONS)

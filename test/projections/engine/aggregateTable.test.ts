@@ -3,10 +3,11 @@
 import { expect } from 'chai';
 import { readDecoded } from '../../../application/ports/eventCodec.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
+import { asTimestamp } from '../../../application/ports/sql.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
-import { asTimestamp, type ColumnValues } from '../../../projections/engine/aggregateTable.ts';
+import type { ColumnValues } from '../../../projections/engine/aggregateTable.ts';
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { paymentOf, selectPayment } from '../../../projections/payments/row.ts';

@@ -19,13 +19,13 @@ import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../in
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
-import { findRefund, listRefunds } from '../../../projections/refunds/readModel.ts';
+import { refundViews } from '../../../projections/refunds/readModel.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { userViews } from '../../../projections/users/readModel.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
-import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
-import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
+import { deliveryViews } from '../../../projections/webhooks/lists.ts';
+import { deliveryReads } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../support/operations.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { nodesOf, type Plan } from './plans.ts';
@@ -108,9 +108,9 @@ describe('at 100,000 rows', function suite() {
     'users',
   ]);
   const pageOf = (filter: Pick<DeliveryFilter, 'status' | 'eventType' | 'endpointId'>) => (db: Sql) =>
-    listDeliveries(db, TENANT, { ...filter, limit: 100, offset: 200 }, ['d7']);
+    deliveryViews(db).list(TENANT, { ...filter, limit: 100, offset: 200 }, ['d7']);
   for (const [name, work] of Object.entries<(db: Sql) => Promise<unknown>>({
-    'the first page of deliveries': (db) => listDeliveries(db, TENANT, { limit: 20, offset: 0 }, ['d7', 'd107']),
+    'the first page of deliveries': (db) => deliveryViews(db).list(TENANT, { limit: 20, offset: 0 }, ['d7', 'd107']),
     'a page of deliveries in one status': pageOf({ status: 'DELIVERED' }),
     'a page of deliveries of one event': pageOf({ eventType: 'charge.paid' }),
     'a page of deliveries of one endpoint': pageOf({ endpointId }),
@@ -121,7 +121,7 @@ describe('at 100,000 rows', function suite() {
       eventType: 'charge.paid',
     }),
     'the deliveries of an account that are under way': (db) =>
-      listDeliveries(db, TENANT, { status: 'PROCESSING', limit: 100, offset: 0 }, ['d7', 'd107']),
+      deliveryViews(db).list(TENANT, { status: 'PROCESSING', limit: 100, offset: 0 }, ['d7', 'd107']),
     'counting dead-lettered deliveries': (db) => deadLetterReads(db).count(TENANT, ANY_DEAD_LETTER, NOW),
     'a page of dead-lettered deliveries': (db) =>
       deadLetterReads(db).page(
@@ -139,16 +139,16 @@ describe('at 100,000 rows', function suite() {
         100,
       ),
     'the oldest dead-lettered deliveries': (db) => deadLetterReads(db).oldest(TENANT, NOW, 100),
-    'one delivery': (db) => findDelivery(db, TENANT, 'd7' as DeliveryId, ['d7']),
-    'the numbers of an account’s deliveries': (db) => countDeliveries(db, TENANT, ['d7', 'd107']),
+    'one delivery': (db) => deliveryViews(db).find(TENANT, 'd7' as DeliveryId, ['d7']),
+    'the numbers of an account’s deliveries': (db) => deliveryViews(db).stats(TENANT, ['d7', 'd107']),
     'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),
     'an account’s deliveries on their way': (db) => deliveryReads(db).underWay(TENANT, NOW, ['d7'], 1_000),
-    'deliveries overdue in all accounts': (db) => overdueDeliveries(db, NOW, 1_000).next(),
+    'deliveries overdue in all accounts': (db) => deliveryReads(db).overdue(NOW, 1_000)[Symbol.asyncIterator]().next(),
     'payments overdue in all accounts': (db) => overduePayments(db, NOW, 1_000).next(),
     'what is held for review': (db) => listHeld(db, 1_000),
     'which of an account’s latest charges have ended': (db) => endedPayments(db, ['p7', 'p107'] as PaymentId[]),
-    'the refunds of a payment': (db) => listRefunds(db, TENANT, 'p7' as PaymentId),
-    'one refund': (db) => findRefund(db, TENANT, 'r7' as RefundId),
+    'the refunds of a payment': (db) => refundViews(db).list(TENANT, 'p7' as PaymentId),
+    'one refund': (db) => refundViews(db).find(TENANT, 'r7' as RefundId),
     'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500),
     'the time of the next timer': (db) => nextDueMs(db),
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),

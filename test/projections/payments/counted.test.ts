@@ -10,7 +10,7 @@ import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { countPayments } from '../../../projections/payments/lists.ts';
-import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
+import { statsViews } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { type Mixture, mixtures } from './mixedPayments.ts';
@@ -50,7 +50,7 @@ describe('counting payments', function suite() {
       for (const count of [1, 7, 33, 400]) {
         const days = lastBusinessDays(TODAY, count);
         expect(days).to.deep.equal(daysUpTo(TODAY, count));
-        const rows = await findDayRows(tables.db, TENANT, { days, currency: null });
+        const rows = await statsViews(tables.db).dayRows(TENANT, { days, currency: null });
         expect(statsView(days, rows)).to.deep.equal(recomputedStats(payments, days));
       }
     }));
@@ -62,8 +62,8 @@ describe('counting payments', function suite() {
           const window = { days: daysUpTo(TODAY, count), currency };
           const view = metricsView(
             window,
-            await findDayRows(tables.db, TENANT, window),
-            await findTimeToPay(tables.db, TENANT, window),
+            await statsViews(tables.db).dayRows(TENANT, window),
+            await statsViews(tables.db).timeToPay(TENANT, window),
           );
           expect(view).to.deep.equal(recomputedMetrics(payments, window.days, currency));
         }
@@ -105,8 +105,8 @@ describe('counting payments', function suite() {
           { ...TENANT, accountId: 'x' as never },
         ]) {
           const days = daysUpTo(TODAY, 100);
-          expect(await findDayRows(tables.db, other, { days, currency: null })).to.deep.equal([]);
-          expect(await findTimeToPay(tables.db, other, { days, currency: null })).to.deep.equal({
+          expect(await statsViews(tables.db).dayRows(other, { days, currency: null })).to.deep.equal([]);
+          expect(await statsViews(tables.db).timeToPay(other, { days, currency: null })).to.deep.equal({
             p50Seconds: null,
             p90Seconds: null,
           });

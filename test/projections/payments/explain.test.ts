@@ -9,7 +9,7 @@ import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/pre
 import { countPayments, listAfter, listPage } from '../../../projections/payments/lists.ts';
 import { findPaymentsByTxid } from '../../../projections/payments/queries.ts';
 import { restOf } from '../../../projections/payments/rest.ts';
-import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
+import { statsViews } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID, created, paymentAfter } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { plansOf as plansOfWork, rowsRead } from '../engine/plans.ts';
@@ -113,8 +113,7 @@ describe('at 100,000 payments of one account', function suite() {
       'statistics of a week',
       20,
       (db) =>
-        findDayRows(
-          db,
+        statsViews(db).dayRows(
           { ...TENANT, accountId: 'account-7' as never },
           { days: daysUpTo('2026-11-21', 7), currency: null },
         ),
@@ -123,8 +122,7 @@ describe('at 100,000 payments of one account', function suite() {
       'times to pay of a month and a week',
       60,
       (db) =>
-        findTimeToPay(
-          db,
+        statsViews(db).timeToPay(
           { ...TENANT, accountId: 'account-7' as never },
           { days: daysUpTo('2026-11-21', 37), currency: null },
         ),

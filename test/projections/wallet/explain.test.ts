@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { statementMonth } from '../../../domain/presentation/statement.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { dailyBalancesProjection } from '../../../projections/dailyBalances/projection.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { walletProjection } from '../../../projections/wallet/projection.ts';
@@ -23,8 +24,9 @@ const FILL = [
   `INSERT INTO rm_wallet.entries (stream, revision, account_id, mode, currency, at, ledger_accounts, amounts)
     SELECT 'payment-' || n, 2, ${ACCOUNT}, 'live', 'BRL', ${AT}, '{provider_clearing,merchant_available}', '{-100,100}'
     FROM generate_series(0, ${ENTRIES - 1}) n`,
-  `INSERT INTO rm_wallet.merchant_days SELECT account_id, mode, currency, to_char(at AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD'), sum(amounts[2]), 0, 0, count(*)
-    FROM rm_wallet.entries GROUP BY 1, 2, 3, 4`,
+  `INSERT INTO rm_daily_balances.daily_movements (account_id, mode, currency, ledger_account, day, credits, debits, postings)
+    SELECT account_id, mode, currency, 'merchant_available', to_char(at AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD'), sum(amounts[2]), 0, count(*)
+    FROM rm_wallet.entries GROUP BY 1, 2, 3, 4, 5`,
   'ANALYZE',
 ];
 
@@ -35,6 +37,7 @@ describe('of 100,000 entries of a ledger', () => {
   });
   before(async () => {
     await createSchema(db, walletProjection, liveSchema('wallet'));
+    await createSchema(db, dailyBalancesProjection, liveSchema('dailyBalances'));
     for (const statement of FILL) await db.query(statement);
   });
 

@@ -8,7 +8,7 @@ import type { AccountId, DeliveryId, EndpointId, Tenant } from '../../../domain/
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
-import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
+import { deliveryViews } from '../../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../../projections/webhooks/projection.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { useDatabase } from '../../world/postgres.ts';
@@ -50,7 +50,7 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
   });
 
   const page = (of: Sql, filter: Partial<DeliveryFilter>) =>
-    listDeliveries(of, TENANT, { limit: 100, offset: 0, ...filter }, ['s8', 's9']);
+    deliveryViews(of).list(TENANT, { limit: 100, offset: 0, ...filter }, ['s8', 's9']);
 
   // Bounds: a page of each table, each of the waiting looked for in the other; with a filter a page of the index alone of each combination
   // of endpoint, event and status (160), and the counters.
@@ -74,7 +74,7 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
     });
 
   it('numbers and one delivery read at most 400 rows', async () => {
-    expect(await countDeliveries(db, TENANT, ['s8', 's9'])).to.deep.equal({
+    expect(await deliveryViews(db).stats(TENANT, ['s8', 's9'])).to.deep.equal({
       PENDING: ROWS - 2,
       PROCESSING: 2,
       DELIVERED: 98_000,
@@ -82,9 +82,9 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
       CANCELLED: 0,
     });
     const reads = [
-      (of: Sql) => countDeliveries(of, TENANT, ['s8', 's9']),
-      (of: Sql) => findDelivery(of, TENANT, 's7' as DeliveryId, []),
-      (of: Sql) => findDelivery(of, TENANT, 'd7' as DeliveryId, []),
+      (of: Sql) => deliveryViews(of).stats(TENANT, ['s8', 's9']),
+      (of: Sql) => deliveryViews(of).find(TENANT, 's7' as DeliveryId, []),
+      (of: Sql) => deliveryViews(of).find(TENANT, 'd7' as DeliveryId, []),
     ];
     for (const read of reads) expect(rowsRead(await plansOf(db, read))).to.be.within(1, 400);
   });

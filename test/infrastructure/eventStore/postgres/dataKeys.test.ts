@@ -16,13 +16,13 @@ describe('an append with a new data key', () => {
   let owners = 0;
   const newKey = (owner = `owner${++owners}`): StoredKey => ({
     owner,
-    keyId: 'k',
-    sealed: Buffer.from(`${owner} ${owners}`),
+    secretId: 1,
+    salt: Buffer.from(`${owner} ${owners}`),
   });
   const stored = async (owner: string) =>
     (
       await log.sql.query<{ key: string | null }>(
-        `SELECT convert_from(sealed, 'UTF8') AS key FROM privacy.data_keys WHERE owner = $1`,
+        `SELECT convert_from(salt, 'UTF8') AS key FROM privacy.data_keys WHERE owner = $1`,
         [owner],
       )
     ).rows.map(({ key }) => key);
@@ -40,7 +40,7 @@ describe('an append with a new data key', () => {
     const events = [first!, { ...second!, dataKey: key }];
     expect((await store.append(stream, -1, events)).ok).to.equal(true);
     expect((await store.append(stream, -1, events)).ok).to.equal(true);
-    expect(await stored(key.owner)).to.deep.equal([key.sealed.toString()]);
+    expect(await stored(key.owner)).to.deep.equal([key.salt.toString()]);
     expect(await eventsIn(stream)).to.deep.equal(events.map(({ id }) => id));
   });
 

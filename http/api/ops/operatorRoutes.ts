@@ -1,9 +1,21 @@
-// Lists for operators: paged by a cursor, which is the id of a page's last item, or cut at a limit and with a total.
+// What routes for operators share: their chapter of the reference, and lists, paged by a cursor (the id of a page's last item) or cut at a
+// limit and with a total.
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/query.ts';
+import type { Tag } from '../../kernel/route.ts';
+
+/** The chapter of the API reference that contains these routes. */
+export const PLATFORM: Tag = {
+  name: 'Platform',
+  description:
+    'Administration of accounts, users, keys, jobs and the event log by operators of the platform. These operations require the token of an OPERATOR.',
+};
+
+/** The common properties of routes for operators. */
+export const FOR_OPERATORS = { tag: PLATFORM, principal: 'operator' } as const;
 
 /** The `limit` of a list without pages. */
 export const upToThousand = wholeNumber('The maximum number of items to return.', 1, 1_000, 100);

@@ -1,20 +1,28 @@
-// Data keys, which seal personal data in events and are stored together with the first event that they seal (ADR 0017).
+// Data keys, which seal personal data in events. Each is derived from a secret and a random salt of its owner, which is stored together
+// with the first event that the key seals. Without its salt, a key is gone (ADR 0017).
 import type { Knex } from 'knex';
 
 const TABLE = `
 CREATE SCHEMA privacy;
 
--- By owner: a payment's or payout's id. Losing this table loses the personal data of all payments, but no money.
+-- Secrets of 256 bits, sealed by a secrets key. The newest one is used for new data keys.
+CREATE TABLE privacy.data_secrets (
+  id int PRIMARY KEY,
+  key_id text COLLATE "C" NOT NULL,
+  sealed bytea NOT NULL
+);
+
+-- By owner: a payment's or payout's id. Losing these tables loses the personal data of all payments, but no money.
 CREATE TABLE privacy.data_keys (
   owner text COLLATE "C" PRIMARY KEY,
-  -- The secrets key that sealed the key, and the sealed key. Null: destroyed.
-  key_id text COLLATE "C",
-  sealed bytea,
+  -- Null: destroyed.
+  secret_id int,
+  salt bytea,
   destroyed_at timestamptz,
-  CHECK ((key_id IS NULL) = (sealed IS NULL) AND (sealed IS NULL) = (destroyed_at IS NOT NULL))
+  CHECK ((secret_id IS NULL) = (salt IS NULL) AND (salt IS NULL) = (destroyed_at IS NOT NULL))
 );
 -- Keys are found by their owner only.
-ALTER TABLE privacy.data_keys ALTER owner SET STATISTICS 10, ALTER sealed SET STATISTICS 0;
+ALTER TABLE privacy.data_keys ALTER owner SET STATISTICS 10, ALTER salt SET STATISTICS 0;
 `;
 
 // The same as in 0001_event_log, but a member may have a new key. It is stored if the member's events are. An append whose key's owner
@@ -25,7 +33,7 @@ DROP FUNCTION event_store.append(text[], bigint[], bigint[], bigint[], bigint[],
 CREATE FUNCTION event_store.append(
   member_streams text[], member_expected bigint[], member_counts bigint[],
   owners bigint[], offsets bigint[], ids uuid[], types text[], datas text[], metadatas text[],
-  key_members bigint[] DEFAULT NULL, key_owners text[] DEFAULT NULL, key_ids text[] DEFAULT NULL, key_seals bytea[] DEFAULT NULL
+  key_members bigint[] DEFAULT NULL, key_owners text[] DEFAULT NULL, key_secrets bigint[] DEFAULT NULL, key_salts bytea[] DEFAULT NULL
 ) RETURNS TABLE (outcome text, revision bigint, "position" bigint, recorded_at_ms bigint)
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
@@ -57,10 +65,10 @@ BEGIN
   IF key_members IS NOT NULL THEN
     FOR refused IN
       WITH asked AS (
-        SELECT * FROM unnest(key_members, key_owners, key_ids, key_seals) k(member, owner, key_id, sealed)
+        SELECT * FROM unnest(key_members, key_owners, key_secrets, key_salts) k(member, owner, secret, salt)
         WHERE heads[k.member] = member_expected[k.member]
       ), stored AS (
-        INSERT INTO privacy.data_keys (owner, key_id, sealed) SELECT owner, key_id, sealed FROM asked
+        INSERT INTO privacy.data_keys (owner, secret_id, salt) SELECT owner, secret, salt FROM asked
         ON CONFLICT DO NOTHING RETURNING owner
       )
       SELECT member FROM asked WHERE NOT EXISTS (SELECT FROM stored WHERE stored.owner = asked.owner)
