@@ -7,7 +7,7 @@ import type { Entry } from '../../../application/audit/entry.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { openEventStoreDb } from '../../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { ACCOUNT, EVER, SealedLog } from '../../support/audit/sealedLog.ts';
 import { logKeyOf, ORIGIN } from '../../support/audit/syntheticExport.ts';
 import { byFunction } from '../../support/audit/verifiers.ts';
