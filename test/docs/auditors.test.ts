@@ -1,4 +1,4 @@
-// The stand-alone verifier in Node finds every change of an audit export. test/python runs the one in Python.
+// The stand-alone verifier in Node finds every change of an audit export. test/python runs the one in Python (rule U8).
 
 import { expectTamperingsFound } from '../support/audit/tamperingTrial.ts';
 import { byFunction } from '../support/audit/verifiers.ts';

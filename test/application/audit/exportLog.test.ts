@@ -7,9 +7,11 @@ import type { Entry } from '../../../application/audit/entry.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { openEventStoreDb } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { ACCOUNT, EVER, SealedLog } from '../../support/audit/sealedLog.ts';
 import { logKeyOf, ORIGIN } from '../../support/audit/syntheticExport.ts';
 import { byFunction } from '../../support/audit/verifiers.ts';
+import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 
@@ -171,5 +173,32 @@ describe('an audit export', () => {
     expect(await rejected(unsealed.export(inRoot('unsealed')))).to.equal('Nothing has been sealed yet.');
     await unsealed.close();
     await empty.dispose();
+  });
+});
+
+describe('an audit export of a log in EventStoreDB', () => {
+  it('has the same entries as one from PostgreSQL, but for their times', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'quita-export-'));
+    const server = await EventStoreDbServer.start();
+    const database = await createPostgresEventLog();
+    const stores = [await database.connect(), await openEventStoreDb({ connectionString: server.connectionString })];
+    const found: unknown[] = [];
+    for (const [n, store] of stores.entries()) {
+      const tables = await createPostgresEventLog();
+      const log = new SealedLog(tables.connectionString, store, [KEY]);
+      await log.append(80);
+      await log.seal(320);
+      const folder = join(root, String(n));
+      await log.export(folder);
+      expect(await byFunction(folder, { keys: [KEY.vkey], checkpoints: [] })).to.deep.equal([]);
+      found.push(entriesIn(folder).map(({ entry: { recordedAt: _, ...entry } }) => entry));
+      await log.close();
+      await store.close();
+      await tables.dispose();
+    }
+    expect(found[1]).to.deep.equal(found[0]);
+    await server.stop();
+    await database.dispose();
+    rmSync(root, { recursive: true });
   });
 });
