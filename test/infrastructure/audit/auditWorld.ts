@@ -16,6 +16,7 @@ import type { MigratableLog } from '../../../infrastructure/eventStore/logState.
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
+import { TEST_SECRETS_KEY } from '../../support/dataKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { type Direction, MovingWorld, sourceAndTarget } from '../logMigration/support.ts';
@@ -130,7 +131,7 @@ export class TestSealer {
 /** Seals all events of a gateway, as its leading process does. */
 export const sealAllOf = async (
   { storage: { store, operations }, baseUrl }: TestGateway,
-  secretsKey = Buffer.alloc(32, 7),
+  secretsKey = TEST_SECRETS_KEY,
 ): Promise<void> => {
   const sealer = new TestSealer(
     {
