@@ -1,5 +1,5 @@
 // Searches payments of all accounts for a person (rule L1), and lists old ones for their erasure (rule L3). A search reads every payment
-// once, about 3 s per million, in short statements. It follows the order of creation, in which rows are stored, and which never changes.
+// once, about 15 s per million, in short statements. It follows the order of creation, in which rows are stored, and which never changes.
 
 import type { Person, PersonalPayments, Place } from '../../application/ports/personalData.ts';
 import type { Sql } from '../../application/ports/sql.ts';

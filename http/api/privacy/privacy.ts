@@ -38,7 +38,7 @@ const findRoute = route('POST', '/ops/v1/privacy/find', {
   operationId: 'findPersonalData',
   summary: 'Find payments that hold a person’s data',
   description:
-    'Returns up to 1,000 payments and payouts of all accounts and modes that hold data of the person. Name exactly one subject. A search for a document or an email address reads every payment once, about 3 s per million.',
+    'Returns up to 1,000 payments and payouts of all accounts and modes that hold data of the person. Name exactly one subject. A search for a document or an email address reads every payment once, about 15 s per million.',
   ...FOR_OPERATORS,
   body: jsonBody({ schema: s.exactly(subject) }),
   reads: READS,
