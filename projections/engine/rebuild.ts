@@ -77,33 +77,40 @@ const build = async (
   copies: readonly Building[],
   { store, codec, session, signal, onTaken }: EventLog & Pick<Replay, 'session' | 'signal' | 'onTaken'>,
 ): Promise<void> => {
-  const { position: begin, eventId } = (copies[0] as Building).checkpoint;
-  let reached: Reached | null = begin === null ? null : { position: begin, eventId };
   let total = 0;
-  let waiting = copies;
-  const onBatch: Replay['onBatch'] = async (tx, to, from, taken) => {
-    for (const [n, copy] of waiting.entries()) {
-      const { events, poisoned } = taken[n] as Taken;
-      const parked = poisoned.map((poison) => parkedStream(copy.checkpoint.name, poison, store));
-      await park(tx, await Promise.all(parked));
-      copy.events += events;
-    }
-    reached = { position: to, eventId: await store.eventIdAt(to) };
-    const standings = waiting.map(({ checkpoint }) => ({ ...checkpoint, position: from }));
-    await moveCheckpoints(tx, 'rebuild', standings, reached);
-  };
-  while (waiting.length > 0) {
+  const catchUp = async (some: readonly Building[], begin: Reached | null): Promise<Reached | null> => {
     signal?.throwIfAborted();
+    let reached = begin;
+    const onBatch: Replay['onBatch'] = async (tx, to, from, taken) => {
+      for (const [n, copy] of some.entries()) {
+        const { events, poisoned } = taken[n] as Taken;
+        const parked = poisoned.map((poison) => parkedStream(copy.checkpoint.name, poison, store));
+        await park(tx, await Promise.all(parked));
+        copy.events += events;
+      }
+      reached = { position: to, eventId: await store.eventIdAt(to) };
+      const standings = some.map(({ checkpoint }) => ({ ...checkpoint, position: from }));
+      await moveCheckpoints(tx, 'rebuild', standings, reached);
+    };
     const done = await replay({
-      ...{ store, codec, session, copies: waiting, after: reached?.position ?? null, until: null, onBatch },
+      ...{ store, codec, session, copies: some, after: begin?.position ?? null, until: null, onBatch },
       ...(signal && { signal }),
       ...(onTaken && { onTaken: (to: Position, count: number) => onTaken(to, total + count) }),
     });
     total += done.events;
-    const results = new Map<Building, SwapResult>();
-    for (const copy of waiting) results.set(copy, await goLive(session, copy, store, reached));
-    waiting = waiting.filter((copy) => results.get(copy) !== 'live');
-    if ([...results.values()].includes('locked')) await pause(LET_PASS_MS, signal);
+    return reached;
+  };
+  const { position, eventId } = (copies[0] as Building).checkpoint;
+  const together = await catchUp(copies, position === null ? null : { position, eventId });
+  // The live copies move on meanwhile. Each copy overtakes its live one by itself, because that takes the least time.
+  for (const copy of copies) {
+    let reached = together;
+    for (;;) {
+      const result = await goLive(session, copy, store, reached);
+      if (result === 'live') break;
+      if (result === 'locked') await pause(LET_PASS_MS, signal);
+      reached = await catchUp([copy], reached);
+    }
   }
 };
 
