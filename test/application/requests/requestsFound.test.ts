@@ -8,11 +8,11 @@ import { requestLogReads } from '../../../infrastructure/requests/requestLog.ts'
 describe('a request that is looked for', () => {
   const row = {
     id: '0'.repeat(26),
-    request_id: 'req_1',
-    account_id: 'a'.repeat(26),
-    created_ms: 0,
-    duration_ms: 1,
-    log_position: '7',
+    requestId: 'req_1',
+    accountId: 'a'.repeat(26),
+    createdAt: '2026-11-21T13:00:00.000Z',
+    durationMs: 1,
+    logPosition: '7',
   };
   const find = (error: Error) => {
     const reads = { query: async () => ({ rows: [row], rowCount: 1 }) } as unknown as Sql;
