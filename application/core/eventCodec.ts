@@ -190,6 +190,7 @@ const opened = (parsed: Parsed, key: FoundKey): Decoded => {
   const { recorded, subject, aggregate, data, sealed } = parsed;
   const { stream, type } = recorded;
   try {
+    if (!Object.hasOwn(aggregate.serde.table, type)) throw new MalformedEvent(`${type}: expected a known event type`);
     const text = key === 'destroyed' ? null : key.open(sealContext(stream, type), sealed as string);
     aggregate.serde.putPersonal(type, data, text === null ? null : (JSON.parse(text) as PersonalValues));
     return loggedEvent(recorded, subject, contentOf(parsed));

@@ -99,19 +99,17 @@ describe('reconciliation', function suite() {
   const notified = async (of = shop.tenant.accountId) =>
     (
       await test.storage.operations.query<{ reference: string }>(
-        `SELECT mode, reference, kind, payment_id, outcome, raw::json ->> 'foundBy' AS found_by, raw::json ->> 'txid' AS txid
+        `SELECT mode, reference, kind, payment_id, outcome
          FROM operations.provider_notifications WHERE account_id = $1 ORDER BY received_at`,
         [of],
       )
     ).rows;
-  const found = ({ id, txid }: Charge, reference: string, mode = 'test') => ({
+  const found = ({ id }: Charge, reference: string, mode = 'test') => ({
     mode,
     reference,
     kind: 'payment',
     payment_id: id,
     outcome: 'settled',
-    found_by: 'reconciliation',
-    txid,
   });
   const returned = async (reference: string) => {
     const text = 'SELECT amount FROM sandbox_bank.returns WHERE account_id = $1 AND provider_payment_id = $2';
