@@ -83,12 +83,26 @@ export const completeErasureOf = (needs: ErasureNeeds) => {
     kind === 'payment' ? work.ofPayment(owner as PaymentId) : work.ofPayout(owner as PayoutId);
 };
 
-interface Blanked<State, Event extends Fact<string, unknown>> {
+/** How the streams of an aggregate are blanked. */
+interface Blanking<State, Event extends Fact<string, unknown>> {
   readonly aggregate: Aggregate<State, Event>;
-  readonly stream: StreamName;
   readonly erasure: Event['type'];
   readonly decide: (at: Timestamp) => Decision<State, Event, 'erased'>;
 }
+
+/** Infers the state and the events from the aggregate. */
+const blanking = <State, Event extends Fact<string, unknown>>(
+  aggregate: Aggregate<State, Event>,
+  erasure: Event['type'],
+  decide: Blanking<State, Event>['decide'],
+): Blanking<State, Event> => ({ aggregate, erasure, decide });
+
+const PAYMENT_BLANKING = blanking(PAYMENT, 'PaymentPersonalDataErased', (at) =>
+  erasePaymentAgain('process:erasure', at),
+);
+const REFUND_BLANKING = blanking(REFUND, 'RefundPersonalDataErased', eraseRefund);
+const CASE_BLANKING = blanking(MED_CASE, 'MedCasePersonalDataErased', eraseCase);
+const DELIVERY_BLANKING = blanking(WEBHOOK_DELIVERY, 'WebhookDeliveryPersonalDataErased', eraseDelivery);
 
 class ErasureWork {
   readonly #needs: ErasureNeeds;
@@ -126,27 +140,9 @@ class ErasureWork {
   }
 
   async #blankPayment(owner: ErasedOwner, id: PaymentId): Promise<void> {
-    const { refundIds, caseIds } = owner;
-    await this.#blank(owner, id, {
-      aggregate: PAYMENT,
-      stream: PAYMENT.stream(id),
-      erasure: 'PaymentPersonalDataErased',
-      decide: (at) => erasePaymentAgain('process:erasure', at),
-    });
-    for (const refundId of refundIds)
-      await this.#blank(owner, id, {
-        aggregate: REFUND,
-        stream: REFUND.stream(refundId),
-        erasure: 'RefundPersonalDataErased',
-        decide: eraseRefund,
-      });
-    for (const caseId of caseIds)
-      await this.#blank(owner, id, {
-        aggregate: MED_CASE,
-        stream: MED_CASE.stream(caseId),
-        erasure: 'MedCasePersonalDataErased',
-        decide: eraseCase,
-      });
+    await this.#blank(owner, id, PAYMENT.stream(id), PAYMENT_BLANKING);
+    for (const refundId of owner.refundIds) await this.#blank(owner, id, REFUND.stream(refundId), REFUND_BLANKING);
+    for (const caseId of owner.caseIds) await this.#blank(owner, id, MED_CASE.stream(caseId), CASE_BLANKING);
     await this.#blankDeliveries(owner, PAYMENT.stream(id), id);
   }
 
@@ -154,7 +150,8 @@ class ErasureWork {
   async #blank<State, Event extends Fact<string, unknown>>(
     tenant: Tenant,
     correlationId: string,
-    { aggregate, stream, erasure, decide }: Blanked<State, Event>,
+    stream: StreamName,
+    { aggregate, erasure, decide }: Blanking<State, Event>,
   ): Promise<void> {
     const { commands, accounts } = this.#needs;
     let [personal, erased] = [-1, -1];
@@ -173,12 +170,7 @@ class ErasureWork {
     if (!(await caughtUp('webhookDeliveries', FOUND_MS)).isCaughtUp)
       throw new ReadModelsBehind('responses of webhook endpoints could not be found');
     for (const id of await personalDeliveries.withResponse([of]))
-      await this.#blank(tenant, correlationId, {
-        aggregate: WEBHOOK_DELIVERY,
-        stream: WEBHOOK_DELIVERY.stream(id),
-        erasure: 'WebhookDeliveryPersonalDataErased',
-        decide: eraseDelivery,
-      });
+      await this.#blank(tenant, correlationId, WEBHOOK_DELIVERY.stream(id), DELIVERY_BLANKING);
   }
 
   /** Files first: while the records exist, a killed job finds them again. */
