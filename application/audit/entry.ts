@@ -1,6 +1,7 @@
 // The canonical form of an event, which is a leaf of the audit log: RFC 8785 (JCS), the same bytes from both event stores.
 import { isDeletable } from '../../domain/aggregates.ts';
-import { readStreamName } from '../../domain/kernel/aggregate.ts';
+import { jsonOf } from '../core/eventView.ts';
+import { completeMetadata, type StoredMetadata } from '../core/storedMetadata.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import { leafHash } from './merkleTree.ts';
@@ -22,38 +23,11 @@ export interface Entry {
 /** Returns whether the event is a leaf. Deliveries of webhooks expire, so they are not. */
 export const isEntry = ({ stream }: Pick<RecordedEvent, 'stream'>): boolean => !isDeletable(stream);
 
-/** Stored metadata, in which derivable values are omitted (application/core/eventCodec.ts). */
-interface StoredMetadata {
-  readonly account: EventMetadata['account'];
-  readonly mode: EventMetadata['mode'];
-  readonly actor: string;
-  readonly requestId?: string;
-  readonly $correlationId?: string;
-  readonly $causationId?: string;
-  readonly v?: number;
-}
-
-/** Callers that act by a request. */
-const BY_REQUEST = /^(?:key|user):/;
-
-/** Returns the value, or the text itself if it isn't JSON: then somebody changed the store, and the leaf must show it. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
-
 const metadataOf = ({ metadata, stream }: RecordedEvent): Entry['metadata'] => {
-  const value = parsed(metadata);
-  if (typeof value !== 'object' || value === null) return metadata;
-  const stored = value as StoredMetadata;
-  const { account, actor, mode, v = 1 } = stored;
-  const { $correlationId: correlationId = readStreamName(stream).id } = stored;
-  const { $causationId: causationId = correlationId } = stored;
-  const { requestId = BY_REQUEST.test(actor) ? causationId : null } = stored;
-  return { account, actor, causationId, correlationId, mode, requestId, v };
+  const stored = jsonOf(metadata);
+  return typeof stored === 'object' && stored !== null
+    ? completeMetadata(stored as unknown as StoredMetadata, stream)
+    : metadata;
 };
 
 /** Objects list such keys in another order than they were set, or not at all. */
@@ -82,7 +56,7 @@ const canonical = (value: unknown): string => {
 
 export const entryOf = (event: RecordedEvent): Entry => {
   const { id, recordedAt, revision, stream, type } = event;
-  return { data: parsed(event.data), id, metadata: metadataOf(event), recordedAt, revision, stream, type };
+  return { data: jsonOf(event.data), id, metadata: metadataOf(event), recordedAt, revision, stream, type };
 };
 
 /** Returns the complete metadata of an event, or null if the stored text isn't JSON. */

@@ -12,6 +12,7 @@ import type { DataKeys, FoundKey, NewDataKey } from '../ports/dataKeys.ts';
 import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
+import { metadataText, type StoredMetadata } from './storedMetadata.ts';
 
 /** The content of a logged event, without its place in the log. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
@@ -213,36 +214,6 @@ const contentOf = ({ recorded, subject, aggregate, account, mode, correlationId,
 /** The message of a parser quotes the text, which may contain personal data. */
 const unreadable = (type: string, error: unknown): Error =>
   error instanceof MalformedEvent ? error : new MalformedEvent(`${type}: ${(error as Error).name} while decoding`);
-
-/** The stored metadata. Values that can be derived from the others, or from the stream's name, are omitted. */
-interface StoredMetadata {
-  readonly account: AccountId;
-  readonly mode: Mode;
-  readonly actor: string;
-  /** Default: the causation id, if a request is the cause. */
-  readonly requestId?: string;
-  /** Default: the stream's subject. EventStoreDB defines the names with `$`. */
-  readonly $correlationId?: string;
-  /** Default: the correlation id. */
-  readonly $causationId?: string;
-  /** Version of the event's form; default 1. */
-  readonly v?: number;
-}
-
-const metadataText = (
-  { account, mode, actor, requestId, correlationId, causationId }: EventMetadata,
-  subject: string,
-  v: number,
-): string =>
-  JSON.stringify({
-    account,
-    mode,
-    actor,
-    ...(requestId !== null && requestId !== causationId && { requestId }),
-    ...(correlationId !== subject && { $correlationId: correlationId }),
-    ...(causationId !== correlationId && { $causationId: causationId }),
-    ...(v !== 1 && { v }),
-  } satisfies StoredMetadata);
 
 /** Returns a UUID (version 8) made from the first 16 bytes of the text's SHA-256. */
 const uuidOf = (text: string): string => {

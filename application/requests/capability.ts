@@ -2,6 +2,7 @@
 
 import { toMillis } from '../../domain/kernel/time.ts';
 import { capability } from '../core/capability.ts';
+import type { StoredMetadata } from '../core/storedMetadata.ts';
 import { type EventStore, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import type { LoggedRequest, RequestLogReads, RequestLogUpkeep } from '../ports/requestLog.ts';
 import type { RequestMinutes } from '../ports/requestShares.ts';
@@ -11,15 +12,6 @@ import type { RequestMinutes } from '../ports/requestShares.ts';
 
 /** Events recorded later than this after the response are ignored. */
 const FOLLOWING_MS = 10_000;
-
-/** Metadata as the event codec stores it. */
-interface StoredMetadata {
-  readonly account: string;
-  /** Absent if the request is the cause. */
-  readonly requestId?: string;
-  /** The cause: the request, an event, or an object such as a refund, an instrument or a case. */
-  readonly $causationId?: string;
-}
 
 /** Returns null if the text is not valid JSON. */
 const parsed = <T>(text: string): T | null => {
