@@ -4,6 +4,7 @@ import { type MerchantSums, totalOf } from '../kernel/journal.ts';
 import { add, type Minor, most } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { formatAmount } from './amount.ts';
+import { csvField } from './csv.ts';
 import { MOVEMENT_NAMES, type Movement, type StatementFacts } from './statement.ts';
 
 const COLUMNS = [
@@ -25,9 +26,7 @@ const COLUMNS = [
 ] as const;
 type Cells = { readonly [Column in (typeof COLUMNS)[number]]?: string | number };
 
-const cell = (value: string | number = ''): string =>
-  typeof value === 'string' && /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : String(value);
-const row = (cells: Cells): string => `${COLUMNS.map((column) => cell(cells[column])).join(',')}\r\n`;
+const row = (cells: Cells): string => `${COLUMNS.map((column) => csvField(String(cells[column] ?? ''))).join(',')}\r\n`;
 
 /** Returns the instant in São Paulo as `2026-11-21T10:15:30.000-03:00`. */
 const timeOf = (at: Timestamp): string => {

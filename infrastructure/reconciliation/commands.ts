@@ -1,7 +1,9 @@
 // Commands that compare provider connections, report their days, and resolve findings (rule V4).
+
 import type { Finding } from '../../application/ports/providerBooks.ts';
 import type { ReconciliationReport, ReportedFinding } from '../../application/ports/readModels/providerMovements.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
+import { csvField } from '../../domain/presentation/csv.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { accepted, byOf, type CliCommand, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
@@ -61,7 +63,7 @@ const reportText = (screen: Screen, report: ReconciliationReport): string => {
 /** Quotes a cell. A spreadsheet must not take a text for a formula. */
 const cell = (value: string | number | null | undefined): string => {
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvField(text);
 };
 const CSV_HEAD = [
   'line',
