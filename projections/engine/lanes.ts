@@ -21,6 +21,7 @@ import { type ParkedStream, park } from './parkedStreams.ts';
 import {
   applyCarefully,
   ConsumerFailed,
+  categoriesOf,
   decodeLists,
   isTransient,
   type LeftOut,
@@ -64,9 +65,6 @@ const eventsFor = async (
   const decoded = await decodeLists(codec, lists);
   return members.map(({ leftOut }, n) => readableOf(decoded[n] as readonly Decoded[], leftOut));
 };
-
-const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
-  recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
 
 /** Callbacks with which the leader reports its work. */
 export interface LeaderHooks extends EventLog {

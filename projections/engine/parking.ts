@@ -76,6 +76,10 @@ export interface Readable {
   readonly poisoned: readonly Poison[];
 }
 
+/** Returns the category of each event. */
+export const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
+  recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
+
 /** Decodes lists of events of one batch: each event once, however many of the lists contain it. */
 export const decodeLists = async (
   codec: EventCodec,

@@ -3,8 +3,15 @@
 import type { Decoded, EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
-import { readStreamName } from '../../domain/kernel/aggregate.ts';
-import { applyCarefully, decodeLists, type LeftOut, ofLivingStreams, type Poison, readableOf } from './parking.ts';
+import {
+  applyCarefully,
+  categoriesOf,
+  decodeLists,
+  type LeftOut,
+  ofLivingStreams,
+  type Poison,
+  readableOf,
+} from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** Events per transaction of a rebuild. Large, because nothing else waits for this event loop. */
@@ -76,7 +83,8 @@ const takeBatch = async (
   to: Position,
   from: Position | null,
 ): Promise<void> => {
-  const lists = copies.map(({ projection }) => usefulTo(projection, recorded));
+  const categories = categoriesOf(recorded);
+  const lists = copies.map(({ projection }) => usefulTo(projection, recorded, categories));
   const decoded = await decodeLists(codec, lists);
   const taken = await session.transaction(async (tx) => {
     const all: Taken[] = [];
@@ -88,10 +96,14 @@ const takeBatch = async (
     for (const { recorded: first } of (taken[n] as Taken).poisoned) leftOut.park(first.stream, first.revision);
 };
 
-/** Returns the events that the projection may need. */
-const usefulTo = ({ categories, skips }: Projection, recorded: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+/** Returns the events that the projection may need. `of` holds the category of each recorded event. */
+const usefulTo = (
+  { categories, skips }: Projection,
+  recorded: readonly RecordedEvent[],
+  of: readonly string[],
+): readonly RecordedEvent[] => {
   const wanted = new Set(categories);
-  return recorded.filter((event) => wanted.has(readStreamName(event.stream).category) && !skips?.(event));
+  return recorded.filter((event, n) => wanted.has(of[n] as string) && !skips?.(event));
 };
 
 /** Applies the events to the copy, except those that can't be applied and the later ones of their streams. */
