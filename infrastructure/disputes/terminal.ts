@@ -19,7 +19,7 @@ const NEVER: { readonly [B in NeverBecause]: string } = {
   returned: 'the payment was returned',
   refunded: 'the charge is fully refunded',
   lost_before: 'the charge was lost in an earlier dispute',
-  exceeds_rest: 'the amount exceeds what is left of the charge',
+  exceeds_rest: 'the amount exceeds the rest of the charge',
 };
 const ruled = ({ result, returned, returnedToPayer }: CaseReviewItem): string => {
   if (result === 'withdrawn') return 'withdrawn';
