@@ -7,7 +7,7 @@ import {
   type EndedSession,
   type GrantOutcome,
 } from '../../application/ports/analysts.ts';
-import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql, type SqlPool } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { scramVerifier } from './scramVerifier.ts';
 
@@ -146,7 +146,7 @@ const list =
   (db: SqlPool): Analysts['list'] =>
   async () => {
     const { rows } = await db.query<Awaited<ReturnType<Analysts['list']>>[number]>(
-      `SELECT g.role, g.account_id AS "accountId", to_char(g.granted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "grantedAt",
+      `SELECT g.role, g.account_id AS "accountId", ${asTimestamp('g.granted_at')} AS "grantedAt",
         g.granted_by AS "grantedBy", (SELECT count(*)::integer FROM pg_stat_activity a WHERE a.usename = g.role) AS sessions
       FROM analytics_access.grants g ORDER BY g.role`,
     );

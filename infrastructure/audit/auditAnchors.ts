@@ -1,25 +1,7 @@
 // How far the anchors of the audit log have got, in PostgreSQL, and anchors that are files.
 import { open } from 'node:fs/promises';
 import type { AnchorState, AuditAnchors } from '../../application/ports/auditAccess.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-
-const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
-
-interface Row {
-  readonly anchor: string;
-  readonly size: number;
-  readonly sent_ms: number | null;
-  readonly retry_ms: number | null;
-  readonly failures: number;
-  readonly error: string | null;
-}
-const timeOf = (ms: number | null): Timestamp | null => (ms === null ? null : fromMillis(ms));
-const stateOf = ({ anchor, size, sent_ms: sent, retry_ms: retry, failures, error }: Row): AnchorState => ({
-  ...{ anchor, size, failures, error },
-  sentAt: timeOf(sent),
-  retryAt: timeOf(retry),
-});
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 
 /** Longest stored error, in characters. */
 const ERROR_LENGTH_MAX = 300;
@@ -44,10 +26,10 @@ const lastNoteIn = async (path: string): Promise<string> => {
 export const auditAnchors = (db: Sql): AuditAnchors => ({
   states: async (anchors) => {
     const text = `SELECT wanted.anchor, coalesce(a.size, 0) AS size, coalesce(a.failures, 0) AS failures, a.error,
-        ${millis('a.sent_at')} AS sent_ms, ${millis('a.retry_at')} AS retry_ms
+        ${asTimestamp('a.sent_at')} AS "sentAt", ${asTimestamp('a.retry_at')} AS "retryAt"
       FROM unnest($1::text[]) WITH ORDINALITY wanted(anchor, number) LEFT JOIN audit.anchors a USING (anchor)
       ORDER BY wanted.number`;
-    return (await db.query<Row>(text, [anchors])).rows.map(stateOf);
+    return (await db.query<AnchorState>(text, [anchors])).rows;
   },
   received: async (anchor, size) => {
     await db.query(

@@ -1,31 +1,22 @@
 // The Ed25519 keys of the audit log in PostgreSQL. Private halves are sealed.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { AuditKey, AuditKeys } from '../../application/ports/auditKeys.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
+import { asTimestamp, type SqlPool } from '../../application/ports/sql.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 
 /** Binds a sealed key to its row. */
 export const auditKeyContext = (id: number): string => `audit key ${id}`;
 
-interface Row {
-  readonly id: number;
-  readonly public_key: Buffer;
-  readonly created_ms: number;
-}
-const COLUMNS = 'id, public_key, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms';
-const keyOf = (row: Row): AuditKey => ({
-  id: row.id,
-  publicKey: row.public_key,
-  createdAt: fromMillis(row.created_ms),
-});
+const COLUMNS = `id, public_key AS "publicKey", ${asTimestamp('created_at')} AS "createdAt"`;
 
 /** Adds the key with the id, unless another process was faster. */
 const ADD = `INSERT INTO audit.keys (id, public_key, key_id, sealed) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
   RETURNING ${COLUMNS}`;
 const NEWEST = 'SELECT id, public_key, key_id, sealed FROM audit.keys ORDER BY id DESC LIMIT 1';
 
-interface SealedRow extends Pick<Row, 'id' | 'public_key'> {
+interface SealedRow {
+  readonly id: number;
+  readonly public_key: Buffer;
   readonly key_id: string;
   readonly sealed: Buffer;
 }
@@ -39,8 +30,8 @@ export const auditKeys = (db: SqlPool, keyringOf: () => Promise<SecretsKeyring>)
   const add = async (id: number): Promise<AuditKey | null> => {
     const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
     const { keyId, sealed } = (await keyringOf()).seal('audit keys', auditKeyContext(id), d);
-    const { rows } = await db.query<Row>(ADD, [id, Buffer.from(x, 'base64url'), keyId, sealed]);
-    return rows[0] ? keyOf(rows[0]) : null;
+    const { rows } = await db.query<AuditKey>(ADD, [id, Buffer.from(x, 'base64url'), keyId, sealed]);
+    return rows[0] ?? null;
   };
 
   const signer = async (): Promise<KeyObject> => {
@@ -58,7 +49,7 @@ export const auditKeys = (db: SqlPool, keyringOf: () => Promise<SecretsKeyring>)
   };
 
   return {
-    list: async () => (await db.query<Row>(`SELECT ${COLUMNS} FROM audit.keys ORDER BY id`)).rows.map(keyOf),
+    list: async () => (await db.query<AuditKey>(`SELECT ${COLUMNS} FROM audit.keys ORDER BY id`)).rows,
     signer,
     rotate: async () => {
       for (;;) {

@@ -1,44 +1,16 @@
 // The Merkle tree of the audit log and its checkpoints in PostgreSQL.
 import type { AuditTree, SignedCheckpoint, StoredTile, StoredTree } from '../../application/ports/auditTree.ts';
-import type { Position } from '../../application/ports/eventStore.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { Sql, SqlPool } from '../../application/ports/sql.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
+import { asTimestamp, type Sql, type SqlPool } from '../../application/ports/sql.ts';
 
-const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 const PAGE = 500;
 
-interface TreeRow {
-  readonly origin: string;
-  readonly store_id: string;
-  readonly size: number;
-  readonly root: Buffer;
-  readonly position: Position | null;
-  readonly sealed_ms: number;
-  readonly stopped: string | null;
-}
-const TREE = `SELECT origin, store_id, size, root, position, ${millis('sealed_at')} AS sealed_ms, stopped FROM audit.tree`;
-const treeOf = ({ store_id: storeId, sealed_ms: sealedMs, ...tree }: TreeRow): StoredTree => ({
-  ...tree,
-  storeId,
-  sealedAt: fromMillis(sealedMs),
-});
-
-interface CheckpointRow {
-  readonly size: number;
-  readonly note: string;
-  readonly signed_ms: number;
-}
-const CHECKPOINT = `SELECT size, note, ${millis('signed_at')} AS signed_ms FROM audit.checkpoints`;
-const checkpointOf = ({ size, note, signed_ms: signedMs }: CheckpointRow): SignedCheckpoint => ({
-  size,
-  note,
-  signedAt: fromMillis(signedMs),
-});
+const TREE = `SELECT origin, store_id AS "storeId", size, root, position, ${asTimestamp('sealed_at')} AS "sealedAt", stopped FROM audit.tree`;
+const CHECKPOINT = `SELECT size, note, ${asTimestamp('signed_at')} AS "signedAt" FROM audit.checkpoints`;
 
 const find = async (db: Sql): Promise<StoredTree | null> => {
-  const { rows } = await db.query<TreeRow>({ name: 'audit_tree', text: TREE });
-  return rows[0] ? treeOf(rows[0]) : null;
+  const { rows } = await db.query<StoredTree>({ name: 'audit_tree', text: TREE });
+  return rows[0] ?? null;
 };
 
 const GROW = {
@@ -84,17 +56,17 @@ const checkpoints = (
   db: Sql,
 ): Pick<AuditTree, 'latest' | 'checkpoint' | 'checkpoints' | 'thinOut' | 'cosign' | 'cosignatures'> => ({
   latest: async () => {
-    const { rows } = await db.query<CheckpointRow>(`${CHECKPOINT} ORDER BY size DESC LIMIT 1`);
-    return rows[0] ? checkpointOf(rows[0]) : null;
+    const { rows } = await db.query<SignedCheckpoint>(`${CHECKPOINT} ORDER BY size DESC LIMIT 1`);
+    return rows[0] ?? null;
   },
   checkpoint: async (size) => {
-    const { rows } = await db.query<CheckpointRow>(`${CHECKPOINT} WHERE size = $1`, [size]);
-    return rows[0] ? checkpointOf(rows[0]) : null;
+    const { rows } = await db.query<SignedCheckpoint>(`${CHECKPOINT} WHERE size = $1`, [size]);
+    return rows[0] ?? null;
   },
   checkpoints: async function* (from, to) {
     const text = `${CHECKPOINT} WHERE signed_at >= $1 AND signed_at < $2 AND size > $3 ORDER BY size LIMIT ${PAGE}`;
-    const read = (last: CheckpointRow | null) => db.query<CheckpointRow>(text, [from, to, last?.size ?? -1]);
-    for await (const page of pagesOf(PAGE, read, (rows) => rows.map(checkpointOf))) yield* page;
+    const read = (last: SignedCheckpoint | null) => db.query<SignedCheckpoint>(text, [from, to, last?.size ?? -1]);
+    for await (const page of pagesOf(PAGE, read, (rows) => rows)) yield* page;
   },
   thinOut: async () => {
     await db.query(

@@ -1,6 +1,6 @@
 // `analytics export`: writes a view for analysts to a file, page by page (rule N5).
 import { rename, rm } from 'node:fs/promises';
-import type { Sql } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import { isCivilDay } from '../../domain/kernel/civilDay.ts';
 import type { AnalystView } from '../../projections/analytics/view.ts';
 import { ANALYST_VIEWS } from '../../projections/registry.ts';
@@ -15,9 +15,7 @@ const PAGE = 2_000;
 
 /** Returns SQL for the column's text, as files have it: instants in UTC, numbers exact. */
 const textOf = ({ name, type }: AnalystView['columns'][number]): string =>
-  type === 'timestamptz'
-    ? `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`
-    : `${name}::text AS ${name}`;
+  type === 'timestamptz' ? `${asTimestamp(name)} AS ${name}` : `${name}::text AS ${name}`;
 
 interface Wanted {
   readonly accountId: string | null;

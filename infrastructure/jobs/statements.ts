@@ -4,6 +4,7 @@
 //
 // Columns of pg-boss: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"payloads": [object, …]},
 // `retry_count` is the attempt. Every claim of a job increments it, so it identifies the claim. Both texts compare by bytes.
+import { asTimestamp } from '../../application/ports/sql.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 
 const JOB = `${JOBS_SCHEMA}.job`;
@@ -186,12 +187,10 @@ export const FAILED_PAYLOADS = `SELECT id, data->'payloads' AS payloads FROM ${J
 export const REOPEN = `UPDATE ${JOB} j SET ${REOPENED} AND ($1::uuid[] IS NULL OR j.id = ANY ($1)) AND ($2::text IS NULL OR j.name = $2)
   RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'payloads' AS payloads`;
 
-const iso = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 /** $1 queue or null, $2 limit: jobs that failed permanently or wait for a retry, the newest failure first. */
 export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + 1 AS attempts,
     coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, state::text AS state,
-    ${iso('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${iso('start_after')} END AS next_attempt_at,
+    ${asTimestamp('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${asTimestamp('start_after')} END AS next_attempt_at,
     count(*) OVER () AS total
   FROM ${JOB} WHERE (state = 'failed' OR state = 'retry' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
   ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on) DESC, id LIMIT $2`;

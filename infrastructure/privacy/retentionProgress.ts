@@ -1,16 +1,16 @@
 // The progress of the erasure of old data, in PostgreSQL.
 import type { Deferred, RetentionProgress } from '../../application/ports/retention.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
+import { asTimestamp, type SqlPool } from '../../application/ports/sql.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 
 export const retentionProgress = (db: SqlPool): RetentionProgress => ({
   lookedAt: async (kind, { accountId, mode }) => {
-    const { rows } = await db.query<{ id: string; created_ms: number }>(
-      `SELECT id, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM operations.retention_progress
+    const { rows } = await db.query<{ id: string; createdAt: Timestamp }>(
+      `SELECT id, ${asTimestamp('created_at')} AS "createdAt" FROM operations.retention_progress
        WHERE kind = $1 AND account_id = $2 AND mode = $3`,
       [kind, accountId, mode],
     );
-    return rows[0] === undefined ? null : { id: rows[0].id, createdAt: fromMillis(rows[0].created_ms) };
+    return rows[0] ?? null;
   },
   setLookedAt: async (kind, { accountId, mode }, { id, createdAt }) =>
     void (await db.query(

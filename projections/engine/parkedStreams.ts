@@ -1,5 +1,5 @@
 // Rows of parked streams, written in the transaction that moves the consumer's checkpoint past them (architecture §7).
-import type { Sql } from '../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 
 export interface ParkedStream {
   readonly consumer: string;
@@ -31,7 +31,7 @@ export const PARKED_CHANNEL = 'quita_parked';
 const isCopy = (consumer: string): boolean => consumer.endsWith('/next');
 
 const COLUMNS = `consumer, stream, account_id AS account, mode, revision, event_id AS "eventId", event_type AS "eventType", error,
-  to_char(parked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "parkedAt", retry_asked_at IS NOT NULL AS "isRetryAsked"`;
+  ${asTimestamp('parked_at')} AS "parkedAt", retry_asked_at IS NOT NULL AS "isRetryAsked"`;
 
 /** Returns the parked streams of these consumers, oldest first. null selects all consumers except copies in progress. */
 export const readParked = async (db: Sql, consumers: readonly string[] | null): Promise<readonly ParkedRow[]> => {
