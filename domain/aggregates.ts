@@ -34,6 +34,16 @@ export type Category = Listed['category'];
 export type EventOf = { readonly [A in Listed as A['category']]: ReturnType<A['serde']['decode']> };
 
 export const CATEGORIES: readonly Category[] = AGGREGATES.map(({ category }) => category);
+/** The postings of these aggregates by category. Aggregates that post nothing are left out. */
+export const postingsOf = (
+  aggregates: readonly AnyAggregate[],
+): ReadonlyMap<string, NonNullable<AnyAggregate['postings']>> =>
+  new Map(aggregates.flatMap(({ category, postings }) => (postings === null ? [] : [[category, postings] as const])));
+/** Returns whether an event of this type certainly moves no money. */
+export const isIdleIn = (postings: ReturnType<typeof postingsOf>) => {
+  const idle = new Set([...postings.values()].flatMap(({ idleTypes = [] }) => idleTypes));
+  return ({ type }: { readonly type: string }): boolean => idle.has(type);
+};
 /** The ledger accounts to which these aggregates post, with their descriptions. */
 export const accountsOf = (aggregates: readonly AnyAggregate[]) =>
   Object.fromEntries([

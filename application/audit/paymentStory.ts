@@ -1,9 +1,8 @@
 // Tells the story of a payment: its events and those of its refunds and disputes, who caused them, their postings, the provider's calls and
 // the webhooks with their attempts.
 import { ACCOUNT } from '../../domain/account/account.ts';
-import { ACCOUNT_WORDS, AGGREGATES, type EventOf } from '../../domain/aggregates.ts';
+import { ACCOUNT_WORDS, AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -96,11 +95,9 @@ export const streamsOfPayment = async (log: EventLog, id: PaymentId): Promise<re
   return [...new Set([own, ...begun])];
 };
 
-const POSTINGS: ReadonlyMap<string, AnyAggregate['postings']> = new Map(
-  (AGGREGATES as readonly AnyAggregate[]).map(({ category, postings }) => [category, postings]),
-);
+const POSTINGS = postingsOf(AGGREGATES);
 
-const postingsOf = ({ category, event }: LoggedEvent): readonly ToldPosting[] =>
+const toldPostings = ({ category, event }: LoggedEvent): readonly ToldPosting[] =>
   (POSTINGS.get(category)?.entryOf(event)?.postings ?? []).map(({ account, currency, amount }) => ({
     account,
     currency,
@@ -130,7 +127,7 @@ const chapterOf =
       actor,
       requestId,
       cause: placeOfId.get(causationId) ?? causationId,
-      postings: logged === null ? [] : postingsOf(logged),
+      postings: logged === null ? [] : toldPostings(logged),
     };
   };
 

@@ -1,8 +1,7 @@
 // The movements of each ledger account by civil day of São Paulo, from which analysts get balances without reading the ledger.
 
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import { AGGREGATES } from '../../domain/aggregates.ts';
-import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
+import { AGGREGATES, isIdleIn, postingsOf } from '../../domain/aggregates.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { Additions, addCounts, type CounterTable, counterDdl } from '../engine/counterTable.ts';
 import type { Projection } from '../engine/projection.ts';
@@ -15,11 +14,7 @@ const TABLE: CounterTable<Count> = {
   counts: ['credits', 'debits', 'postings'],
 };
 
-const AGGREGATES_WITH_POSTINGS = AGGREGATES.filter(({ postings }) => postings !== null);
-const POSTINGS: ReadonlyMap<string, AnyAggregate['postings']> = new Map(
-  AGGREGATES_WITH_POSTINGS.map(({ category, postings }) => [category, postings]),
-);
-const IDLE = new Set(AGGREGATES_WITH_POSTINGS.flatMap(({ postings }) => postings?.idleTypes ?? []));
+const POSTINGS = postingsOf(AGGREGATES);
 
 const movementsOf = (events: readonly LoggedEvent[]): Additions<Count> => {
   const additions = new Additions<Count>();
@@ -41,7 +36,7 @@ export const dailyBalancesProjection: Projection<'dailyBalances'> = {
   name: 'dailyBalances',
   version: 2,
   categories: [...POSTINGS.keys()],
-  skips: ({ type }) => IDLE.has(type),
+  skips: isIdleIn(POSTINGS),
   tables: [{ name: TABLE.name, key: TABLE.key }],
   ddl: (schema) => counterDdl(TABLE, schema),
   writer: (schema) => {

@@ -2,7 +2,7 @@
 // separate rows would mostly consist of keys.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import { AGGREGATES, accountsOf } from '../../domain/aggregates.ts';
+import { AGGREGATES, accountsOf, isIdleIn, postingsOf } from '../../domain/aggregates.ts';
 import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JournalEntry } from '../../domain/kernel/journal.ts';
@@ -21,12 +21,6 @@ const TABLES: Projection['tables'] = [
   { name: 'held_tranches', key: ['stream'] },
 ];
 
-/** Returns whether an event of this type moves money of none of the aggregates. */
-const idleIn = (aggregates: readonly AnyAggregate[]) => {
-  const idle = new Set(aggregates.flatMap(({ postings }) => postings?.idleTypes ?? []));
-  return ({ type }: { readonly type: string }): boolean => idle.has(type);
-};
-
 /**
  * Returns SQL for the hash by which a narrow index finds the entries of an account, mode and currency in order of time. An index of the
  * texts takes twice the space.
@@ -38,8 +32,8 @@ export const walletHash = (accountId: string, mode: string, currency: string): s
 export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
   name: 'wallet' as const,
   version: 6,
-  categories: aggregates.flatMap(({ category, postings }) => (postings === null ? [] : [category])),
-  skips: idleIn(aggregates),
+  categories: [...postingsOf(aggregates).keys()],
+  skips: isIdleIn(postingsOf(aggregates)),
   tables: TABLES,
   ddl: (schema: string) => `
     CREATE TYPE ${schema}.ledger_account AS ENUM (${Object.keys(accountsOf(aggregates)).map((account) => `'${account}'`)});
@@ -80,13 +74,13 @@ const sumsOf = (entries: readonly EntryRow[]): Additions<'amount'> => {
 class WalletWriter {
   readonly #schema: string;
   /** By category. */
-  readonly #postings: ReadonlyMap<string, AnyAggregate['postings']>;
+  readonly #postings: ReturnType<typeof postingsOf>;
   readonly #addToBalances: ReturnType<typeof addCounts<'amount'>>;
 
   constructor(schema: string, aggregates: readonly AnyAggregate[]) {
     this.#schema = schema;
     this.#addToBalances = addCounts(BALANCES, schema);
-    this.#postings = new Map(aggregates.map(({ category, postings }) => [category, postings]));
+    this.#postings = postingsOf(aggregates);
   }
 
   reset(): void {} // nothing is cached
