@@ -2,9 +2,9 @@
 // once, about 15 s per million, in short statements. It follows the order of creation, in which rows are stored, and which never changes.
 
 import type { Person, PersonalPayments, Place } from '../../application/ports/personalData.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { mentions } from '../engine/mentions.ts';
@@ -16,20 +16,21 @@ const PAGE = 20_000;
 const PAGE_OF_TENANT = `SELECT p.id, p.created_at, p.customer_key, p.customer_email, p.customer_name, p.metadata_start FROM rm_payments.payments p
   WHERE p.account_id = $1 AND p.mode = $2 AND p.created_at >= $3 AND (p.created_at > $3 OR p.id < $4)
   ORDER BY p.created_at, p.id DESC`;
-const FIRST: Place<string> = { createdAt: '0001-01-01T00:00:00.000Z' as Timestamp, id: '' };
+/** Before the first place. */
+export const FIRST: Place<string> = { createdAt: '0001-01-01T00:00:00.000Z' as Timestamp, id: '' };
 
 interface Found {
   readonly ids: readonly PaymentId[];
   /** Of the page's last payment; null if the page is empty. */
   readonly id: string | null;
-  readonly created_ms: number | null;
+  readonly createdAt: Timestamp | null;
 }
 
 const tenantsOf = async (db: Sql): Promise<readonly Tenant[]> => {
-  const { rows } = await db.query<{ account_id: AccountId; mode: Mode }>(
-    'SELECT DISTINCT account_id, mode FROM rm_payments.status_counts ORDER BY account_id, mode',
+  const { rows } = await db.query<Tenant>(
+    'SELECT DISTINCT account_id AS "accountId", mode FROM rm_payments.status_counts ORDER BY "accountId", mode',
   );
-  return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
+  return rows;
 };
 
 const statesOf = async (db: Sql, ids: readonly PaymentId[]): Promise<readonly ExistingPayment[]> => {
@@ -44,15 +45,15 @@ async function* mentioning(db: Sql, person: Person): AsyncGenerator<readonly Exi
   const { condition, value } = mentions(person, '$6', ['p.customer_key', 'p.customer_email', 'a.rest']);
   const text = `WITH page AS MATERIALIZED (${PAGE_OF_TENANT} LIMIT $5)
     SELECT array(SELECT p.id FROM page p LEFT JOIN rm_payments.payments_apart a ON a.id = p.id WHERE ${condition}) AS ids,
-      last.id, (extract(epoch FROM last.created_at) * 1000)::bigint AS created_ms
+      last.id, ${asTimestamp('last.created_at')} AS "createdAt"
     FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT id, created_at FROM page ORDER BY created_at DESC, id LIMIT 1) last ON true`;
   for (const { accountId, mode } of await tenantsOf(db))
     for (let after = FIRST; ; ) {
       const { rows } = await db.query<Found>(text, [accountId, mode, after.createdAt, after.id, PAGE, value]);
-      const { ids, id, created_ms } = rows[0] as Found;
+      const { ids, id, createdAt } = rows[0] as Found;
       if (ids.length > 0) yield await statesOf(db, ids);
-      if (id === null || created_ms === null) break;
-      after = { id, createdAt: fromMillis(created_ms) };
+      if (id === null || createdAt === null) break;
+      after = { id, createdAt };
     }
 }
 
@@ -61,10 +62,10 @@ export const personalPayments = (db: Sql): PersonalPayments => ({
   tenants: () => tenantsOf(db),
   createdBefore: async ({ accountId, mode }, before, after, limit) => {
     const { id, createdAt } = after ?? FIRST;
-    const { rows } = await db.query<{ id: PaymentId; created_ms: number }>(
-      `SELECT id, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM (${PAGE_OF_TENANT}) p WHERE created_at < $5 LIMIT $6`,
+    const { rows } = await db.query<Place<PaymentId>>(
+      `SELECT id, ${asTimestamp('created_at')} AS "createdAt" FROM (${PAGE_OF_TENANT}) p WHERE created_at < $5 LIMIT $6`,
       [accountId, mode, createdAt, id, before, limit],
     );
-    return rows.map((row) => ({ id: row.id, createdAt: fromMillis(row.created_ms) }));
+    return rows;
   },
 });

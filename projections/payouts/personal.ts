@@ -2,15 +2,14 @@
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { PersonalPayouts, Place } from '../../application/ports/personalData.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
+import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
 import { mentions } from '../engine/mentions.ts';
+import { FIRST } from '../payments/personal.ts';
 
 /** Payouts per statement. */
 const PAGE = 1_000;
-const FIRST: Place<string> = { createdAt: '0001-01-01T00:00:00.000Z' as Timestamp, id: '' };
 
 interface Row {
   readonly id: PayoutId;
@@ -33,19 +32,19 @@ export const personalPayouts = (db: Sql): PersonalPayouts => ({
     );
   },
   tenants: async () => {
-    const { rows } = await db.query<{ account_id: AccountId; mode: Mode }>(
-      'SELECT DISTINCT account_id, mode FROM rm_payouts.requested ORDER BY account_id, mode',
+    const { rows } = await db.query<Tenant>(
+      'SELECT DISTINCT account_id AS "accountId", mode FROM rm_payouts.requested ORDER BY "accountId", mode',
     );
-    return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
+    return rows;
   },
   createdBefore: async ({ accountId, mode }, before, after, limit) => {
     const { createdAt, id } = after ?? FIRST;
-    const { rows } = await db.query<{ id: PayoutId; created_ms: number }>(
-      `SELECT id, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM rm_payouts.requested
+    const { rows } = await db.query<Place<PayoutId>>(
+      `SELECT id, ${asTimestamp('created_at')} AS "createdAt" FROM rm_payouts.requested
        WHERE account_id = $1 AND mode = $2 AND created_at >= $3 AND (created_at > $3 OR id < $4) AND created_at < $5
        ORDER BY created_at, id DESC LIMIT $6`,
       [accountId, mode, createdAt, id, before, limit],
     );
-    return rows.map((row) => ({ id: row.id, createdAt: fromMillis(row.created_ms) }));
+    return rows;
   },
 });
