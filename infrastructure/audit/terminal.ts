@@ -1,5 +1,5 @@
 // CLI commands of the audit log.
-import { auditorCommands } from '../cli/auditor.ts';
-import { auditCommands } from './commands.ts';
+import { auditorCommands } from './commands/auditor.ts';
+import { auditCommands } from './commands/operate.ts';
 
 export const commands = [...auditCommands, ...auditorCommands];

@@ -1,4 +1,130 @@
-// CLI commands about personal data.
-import { privacyCommands } from '../cli/privacy.ts';
+// Commands about the personal data of payers: find, report, erase and scrub (rules L1–L5).
+import { writeFile } from 'node:fs/promises';
+import type { Subject } from '../../application/privacy/findPerson.ts';
+import { erasedView, type HeldView, heldView } from '../../application/privacy/heldView.ts';
+import { type NamedSubject, SUBJECT_NAMES, subjectNamed } from '../../application/privacy/namedSubject.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { renderPrivacyReport } from '../../http/api/privacy/reportPdf.ts';
+import { accepted, byOf, type CliCommand, type CliInput, UsageError } from '../cli/command.ts';
+import { amountText, type Screen, table } from '../cli/output.ts';
+import { ScrubRefused, scrub } from './scrub.ts';
 
-export const commands = privacyCommands;
+type Options = CliInput['options'];
+
+const SUBJECT_OPTIONS = {
+  document: { description: 'a CPF or CNPJ (other users of this machine can see arguments)' },
+  email: { description: 'an email address' },
+  payment: { description: 'a ch_ or tx_ id' },
+  payout: { description: 'a po_ id' },
+} as const;
+const TAKES = 'exactly one of --document, --email, --payment and --payout';
+
+/** Returns the subject of the options. Throws UsageError unless exactly one is given, and valid. */
+const subjectOf = (options: Options): Subject => {
+  const named: NamedSubject = Object.fromEntries(
+    SUBJECT_NAMES.flatMap((name) => (typeof options[name] === 'string' ? [[name, options[name]]] : [])),
+  );
+  const subject = subjectNamed(named);
+  if (isRejection(subject) && subject.param === undefined) throw new UsageError(`name ${TAKES}`);
+  return accepted(subject);
+};
+
+const HEAD = ['CREATED', 'ID', 'ACCOUNT', 'MODE', 'AMOUNT', 'KEPT UNTIL', 'ERASED'];
+const cells = (held: HeldView): readonly string[] => [
+  held.createdAt,
+  held.id,
+  held.accountId,
+  held.mode,
+  `${held.currency} ${amountText(held.amount, held.currency)}`,
+  held.keptUntil ?? 'not ended',
+  held.erasedAt ?? '-',
+];
+const MORE = 'There are more than these.';
+
+const find: CliCommand = {
+  name: 'privacy find',
+  summary: 'Find the payments and payouts of all accounts that hold a person’s data',
+  takes: TAKES,
+  options: SUBJECT_OPTIONS,
+  run: async (world, { options }) => {
+    const { held, hasMore } = await world.platform.findPersonalData(subjectOf(options));
+    const views = held.map(heldView);
+    const found = views.map(({ data: _, disputes: __, ...one }) => one);
+    const text = (screen: Screen) =>
+      [views.length === 0 ? 'nothing is held' : table(screen, HEAD, views.map(cells)), ...(hasMore ? [MORE] : [])].join(
+        '\n',
+      );
+    return { json: { found, hasMore }, text };
+  },
+};
+
+const report: CliCommand = {
+  name: 'privacy report',
+  summary: 'Report what is held about a person, for an access request (LGPD, article 18)',
+  takes: TAKES,
+  options: { ...SUBJECT_OPTIONS, pdf: { description: 'write the report to this file as a PDF in Portuguese' } },
+  run: async (world, { options }) => {
+    const { held, hasMore } = await world.platform.findPersonalData(subjectOf(options));
+    const data = held.map(heldView);
+    const path = options['pdf'];
+    if (typeof path !== 'string') return { json: { data, hasMore }, text: JSON.stringify({ data, hasMore }, null, 2) };
+    await writeFile(path, await renderPrivacyReport(data, world.accounts.realNow()), { mode: 0o600, flag: 'wx' }).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw new UsageError(`${path} can't be written (${error.code})`);
+      },
+    );
+    return { json: { file: path, payments: data.length, hasMore }, text: `${path} lists ${data.length} payments` };
+  },
+};
+
+const erase: CliCommand = {
+  name: 'privacy erase',
+  summary: 'Erase a person’s data: the worker then destroys the keys, within seconds',
+  takes: TAKES,
+  options: {
+    ...SUBJECT_OPTIONS,
+    reason: { description: 'why, without personal data; kept for ever', required: true },
+    'despite-retention': { description: 'also erase data that the law still requires', flag: true },
+  },
+  changes: 'always',
+  run: async (world, { options }) => {
+    const order = { reason: String(options['reason']).trim(), despiteRetention: options['despite-retention'] === true };
+    const { erased, hasMore } = accepted(
+      await world.platform.erasePersonalData(subjectOf(options), order, byOf(world)),
+    );
+    const views = erased.map(erasedView);
+    const rows = views.map(({ id, outcome, because }) => [id, outcome.replaceAll('_', ' '), because ?? '']);
+    return {
+      json: { erased: views, hasMore },
+      text: (screen: Screen) => [table(screen, ['ID', 'OUTCOME', ''], rows), ...(hasMore ? [MORE] : [])].join('\n'),
+      isBad: views.some(({ outcome }) => outcome === 'refused'),
+    };
+  },
+};
+
+const scrubCommand: CliCommand = {
+  name: 'privacy scrub',
+  summary:
+    'Remove erased data from the database’s files: rebuilds read models, rewrites tables and overwrites old log files',
+  changes: 'always',
+  run: async (world, _, { progress }) => {
+    const rebuildAll = () =>
+      world.platform.rebuild('all', world.signal, ({ share, what }) => progress.show(share / 2, what));
+    const onProgress = (share: number, what: string) => progress.show(share, what);
+    const done = await scrub({ openSession: world.storage.openSession, rebuildAll, onProgress }).catch((error) => {
+      throw error instanceof ScrubRefused ? new UsageError(error.message) : error;
+    });
+    const text = (screen: Screen) =>
+      [
+        table(
+          screen,
+          ['TABLE', 'LOCKED FOR (MS)'],
+          done.tables.map(({ table: name, blockedMs }) => [name, String(blockedMs)]),
+        ),
+        `${done.walFilesOverwritten} old files of the write-ahead log overwritten`,
+      ].join('\n');
+    return { json: done, text };
+  },
+};
+
+export const commands: readonly CliCommand[] = [find, report, erase, scrubCommand];

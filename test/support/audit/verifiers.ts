@@ -1,7 +1,7 @@
 // The stand-alone verifiers of docs/auditors, as an auditor runs them.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { verifyExport } from '../../../infrastructure/cli/auditVerifier.ts';
+import { verifyExport } from '../../../infrastructure/audit/commands/verifier.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/auditors/', import.meta.url));
 

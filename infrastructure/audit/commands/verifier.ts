@@ -1,5 +1,5 @@
 // The stand-alone verifier of audit exports, which auditors run without Quita, with types.
-import * as verifier from '../../docs/auditors/verify.mjs';
+import * as verifier from '../../../docs/auditors/verify.mjs';
 
 /** Trusted public keys (default: those that the export names), and files of checkpoints received before. */
 export interface Trust {

@@ -1,5 +1,5 @@
 // A file that takes rows page by page, so that memory stays flat.
-import type { AnalystColumn } from '../../../projections/analytics/view.ts';
+import type { AnalystColumn } from '../../../../projections/analytics/view.ts';
 
 export type ExportColumns = readonly Pick<AnalystColumn, 'name' | 'type'>[];
 /** The columns' texts; null for NULL. */

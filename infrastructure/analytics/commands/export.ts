@@ -1,10 +1,10 @@
 // `analytics export`: writes a view for analysts to a file, page by page (rule N5).
 import { rename, rm } from 'node:fs/promises';
-import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
-import { isCivilDay } from '../../domain/kernel/civilDay.ts';
-import type { AnalystView } from '../../projections/analytics/view.ts';
-import { ANALYST_VIEWS } from '../../projections/registry.ts';
-import { accountIdOf, type CliCommand, type CliInput, UsageError } from './command.ts';
+import { asTimestamp, type Sql } from '../../../application/ports/sql.ts';
+import { isCivilDay } from '../../../domain/kernel/civilDay.ts';
+import type { AnalystView } from '../../../projections/analytics/view.ts';
+import { ANALYST_VIEWS } from '../../../projections/registry.ts';
+import { accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
 import { csvFile } from './exportFiles/csvFile.ts';
 import type { ExportFile, OpenExportFile } from './exportFiles/exportFile.ts';
 import { parquetFile } from './exportFiles/parquetFile.ts';

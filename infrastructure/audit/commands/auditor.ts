@@ -1,12 +1,10 @@
 // CLI commands for auditors: exports, proofs, verification, and the story of a payment.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EventChapter, NotificationChapter, PaymentStory } from '../../application/audit/paymentStory.ts';
-import { parseStreamName } from '../../domain/aggregates.ts';
-import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
-import { isTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
-import { exportFolder } from '../audit/exportFolder.ts';
-import { verifyExport } from './auditVerifier.ts';
+import type { EventChapter, NotificationChapter, PaymentStory } from '../../../application/audit/paymentStory.ts';
+import { parseStreamName } from '../../../domain/aggregates.ts';
+import { civilDayBounds } from '../../../domain/kernel/civilDay.ts';
+import { isTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import {
   accepted,
   accountIdOf,
@@ -15,8 +13,10 @@ import {
   type CliWorld,
   paymentIdOf,
   UsageError,
-} from './command.ts';
-import { amountText, printable } from './output.ts';
+} from '../../cli/command.ts';
+import { amountText, printable } from '../../cli/output.ts';
+import { exportFolder } from '../exportFolder.ts';
+import { verifyExport } from './verifier.ts';
 
 /** Returns the beginning of a day of São Paulo, or the time itself. Throws UsageError if the text is neither. */
 const timeOf = (option: string, text: string | true | undefined): Timestamp | null => {

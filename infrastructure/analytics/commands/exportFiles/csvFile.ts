@@ -1,6 +1,6 @@
 // CSV as in RFC 4180: UTF-8, a head, CRLF. NULL is an empty field, an empty text is "".
 import { open } from 'node:fs/promises';
-import { csvField } from '../../../domain/presentation/csv.ts';
+import { csvField } from '../../../../domain/presentation/csv.ts';
 import type { OpenExportFile } from './exportFile.ts';
 
 const cell = (text: string | null | undefined): string => {

@@ -1,6 +1,6 @@
 // CLI commands for the audit log: its status, its keys and auditors' tokens (rule O1).
-import { accepted, type CliCommand, type CliWorld, UsageError } from '../cli/command.ts';
-import { type Screen, table } from '../cli/output.ts';
+import { accepted, type CliCommand, type CliWorld, UsageError } from '../../cli/command.ts';
+import { type Screen, table } from '../../cli/output.ts';
 
 type Platform = CliWorld['platform'];
 type Status = Awaited<ReturnType<Platform['auditStatus']>>;
