@@ -15,6 +15,7 @@ import {
   type RouteContext,
   route,
 } from '../../kernel/route.ts';
+import { keyPeriods } from './operatorAudit.ts';
 import { AUDIT } from './tags.ts';
 
 const NOTE = 'text/plain; charset=utf-8';
@@ -131,11 +132,11 @@ const keysRoute = route('GET', '/.well-known/quita-audit.json', {
   limit: 'catalogue',
   responses: {
     200: json(
-      'The keys, oldest first. `until` is null for the key that signs.',
+      'The keys, and where the log is.',
       s.exactly({
         origin: s.string(),
         log: s.string(),
-        keys: s.listOf(s.exactly({ vkey: s.string(), from: s.timestamp, until: s.orNull(s.timestamp) })),
+        keys: keyPeriods,
       }),
     ),
   },

@@ -5,7 +5,7 @@ import * as s from '../../kernel/jsonSchema.ts';
 import { json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
 
-const keys = s.described(
+export const keyPeriods = s.described(
   'The public keys of the log, oldest first. `until` is null for the key that signs.',
   s.listOf(s.exactly({ vkey: s.string(), from: s.timestamp, until: s.orNull(s.timestamp) })),
 );
@@ -32,7 +32,7 @@ const statusRoute = route('GET', '/ops/v1/audit', {
           'The latest checkpoint.',
           s.orNull(s.exactly({ size: s.anyInteger, signedAt: s.timestamp })),
         ),
-        keys,
+        keys: keyPeriods,
         anchors: s.listOf(
           s.exactly({
             anchor: s.string(),
@@ -54,7 +54,7 @@ const rotateRoute = route('POST', '/ops/v1/audit/keys', {
   operationId: 'rotateAuditKey',
   summary: 'Rotate the key of the audit log',
   description: 'Creates a key that signs all further checkpoints. Old public keys stay listed.',
-  responses: { 201: json('The keys.', s.exactly({ keys })) },
+  responses: { 201: json('The keys.', s.exactly({ keys: keyPeriods })) },
   handle: async ({ services: { platform } }) => ({ status: 201, body: { keys: await platform.rotateAuditKey() } }),
 });
 

@@ -137,7 +137,12 @@ export const sealAllOf = async (
     {
       auditTree: auditTree(operations),
       auditKeys: auditKeys(operations, async () => new SecretsKeyring([secretsKey])),
-      auditAlerts: { stopped: () => undefined, resumed: () => undefined },
+      auditAlerts: {
+        stopped: (reason) => {
+          throw new Error(reason);
+        },
+        resumed: () => undefined,
+      },
       auditAnchors: auditAnchors(operations),
       auditSettings: { anchors: [] },
       auditOrigin: `${baseUrl.replace('http://', '')}/audit/log`,
