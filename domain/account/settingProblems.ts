@@ -9,7 +9,8 @@ import type { OwnSettings } from './account.ts';
 
 /** Inclusive bounds. */
 export const SETTING_BOUNDS = {
-  velocityPerHour: [1, 100_000],
+  customerPerHour: [1, 100_000],
+  accountPerHour: [1, 1_000_000],
   holdDays: [0, 365],
   chargeWindowSeconds: [60, 86_400],
   feeBps: [0, 10_000],
@@ -34,8 +35,8 @@ export const settingProblems = (settings: OwnSettings): readonly Problem[] => {
     ...receiverProblems('receiverName', settings.receiverName, NAME_MAX),
     ...receiverProblems('receiverCity', settings.receiverCity, CITY_MAX),
     ...unless(settings.color === null || COLOR.test(settings.color), 'color', 'must be a color such as #1a7f5c'),
-    ...outside('velocity.customerPerHour', velocity.customerPerHour, B.velocityPerHour),
-    ...outside('velocity.accountPerHour', velocity.accountPerHour, B.velocityPerHour),
+    ...outside('velocity.customerPerHour', velocity.customerPerHour, B.customerPerHour),
+    ...outside('velocity.accountPerHour', velocity.accountPerHour, B.accountPerHour),
   ];
 };
 

@@ -46,8 +46,8 @@ const operatorsSettingsBody = s.exactly({
   ),
   velocity: s.optional(
     s.exactly({
-      customerPerHour: s.optional(s.integer(...B.velocityPerHour)),
-      accountPerHour: s.optional(s.integer(...B.velocityPerHour)),
+      customerPerHour: s.optional(s.integer(...B.customerPerHour)),
+      accountPerHour: s.optional(s.integer(...B.accountPerHour)),
     }),
   ),
   ...changesOf(DECLARED_SETTINGS.settings, ''),

@@ -64,7 +64,7 @@ interface Setting {
   readonly description: string;
   readonly read: (option: string, text: string) => SettingsChange;
 }
-const { velocityPerHour, chargeWindowSeconds } = SETTING_BOUNDS;
+const { customerPerHour, accountPerHour, chargeWindowSeconds } = SETTING_BOUNDS;
 
 const { settings: DECLARED } = DECLARED_SETTINGS;
 const DECLARED_OPTIONS = DECLARED.flatMap(({ name, options }) =>
@@ -105,11 +105,11 @@ const SETTINGS: { readonly [option: string]: Setting } = {
   },
   'velocity-customer': {
     description: 'maximum live charges per hour for one customer document',
-    read: (option, text) => ({ velocity: { customerPerHour: wholeNumber(option, text, velocityPerHour) } }),
+    read: (option, text) => ({ velocity: { customerPerHour: wholeNumber(option, text, customerPerHour) } }),
   },
   'velocity-account': {
     description: 'maximum live charges per hour for the whole account',
-    read: (option, text) => ({ velocity: { accountPerHour: wholeNumber(option, text, velocityPerHour) } }),
+    read: (option, text) => ({ velocity: { accountPerHour: wholeNumber(option, text, accountPerHour) } }),
   },
   ...Object.fromEntries(DECLARED_OPTIONS),
   'hold-days': {
