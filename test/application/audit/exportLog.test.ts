@@ -26,7 +26,11 @@ const filesIn = (folder: string): readonly string[] =>
 const contentsOf = (folder: string) =>
   filesIn(folder).map((name) => [name, readFileSync(join(folder, name)).toString('base64')]);
 
-const entriesIn = (folder: string): readonly { readonly index: number; readonly entry: { readonly stream: string } }[] =>
+interface Line {
+  readonly index: number;
+  readonly entry: { readonly stream: string; readonly recordedAt: string; readonly metadata: unknown };
+}
+const entriesIn = (folder: string): readonly Line[] =>
   readFileSync(join(folder, 'entries.ndjson'), 'utf8')
     .split('\n')
     .slice(0, -1)
