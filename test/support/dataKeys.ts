@@ -51,7 +51,7 @@ export const testCodec = (aggregates?: ConstructorParameters<typeof JsonEventCod
   new JsonEventCodec(KEYS, aggregates);
 
 /** Opens a text that such a codec sealed. */
-export const openedText = (owner: string, context: string, sealed: string): string => {
+export const openedText = (owner: string, context: string, sealed: string): string | null => {
   const key = KEYS.recall(owner);
   if (key === undefined || key === 'destroyed') throw new Error(`${owner} has no key`);
   return key.open(context, sealed);
