@@ -227,7 +227,10 @@ export class TestGateway {
       requestLog,
     } = openApp(gateway, {
       operations: OPERATIONS,
-      ...routesByListener([...allRoutes(site), ...(options.moreRoutes ?? [])], options.hasOpsListener ?? false),
+      ...routesByListener(
+        [...allRoutes(site, gateway.accounts.declared), ...(options.moreRoutes ?? [])],
+        options.hasOpsListener ?? false,
+      ),
       operatorsNeedSecondFactor: options.operatorsNeedSecondFactor ?? false,
       storage,
       log: options.log ?? openLog('silent'),

@@ -1,13 +1,17 @@
 // Shows and changes the settings of one account (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
 import { readFile } from 'node:fs/promises';
 import { changeAccountSettings, changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
-import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
+import type { DeclaredSettings } from '../../../application/core/accounts.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.ts';
 import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../../domain/charge/methods.ts';
-import { type Bounds, wholeNumber as wholeNumberIn } from '../../../domain/kernel/accountSetting.ts';
+import {
+  type AccountSetting,
+  type Bounds,
+  wholeNumber as wholeNumberIn,
+} from '../../../domain/kernel/accountSetting.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { taxIdOf } from '../../../domain/pix/taxId.ts';
@@ -66,15 +70,17 @@ interface Setting {
 }
 const { velocityPerHour, chargeWindowSeconds } = SETTING_BOUNDS;
 
-const { settings: DECLARED } = DECLARED_SETTINGS;
-const DECLARED_OPTIONS = DECLARED.flatMap(({ name, options }) =>
-  Object.entries(options).map(([option, { description, part, read }]): [string, Setting] => {
-    const change = (value: unknown) => ({ [name]: part === undefined ? value : { [part]: value } });
-    return [option, { description, read: (_, text) => change(accepted(option, text, read(text))) }];
-  }),
-);
+const optionsOf = (declared: readonly AccountSetting[]) =>
+  declared.flatMap(({ name, options }) =>
+    Object.entries(options).map(([option, { description, part, read }]): [string, Setting] => {
+      const change = (value: unknown) => ({ [name]: part === undefined ? value : { [part]: value } });
+      return [option, { description, read: (_, text) => change(accepted(option, text, read(text))) }];
+    }),
+  );
 
-const SETTINGS: { readonly [option: string]: Setting } = {
+type SettingOptions = { readonly [option: string]: Setting };
+
+const settingOptions = (declared: readonly AccountSetting[]): SettingOptions => ({
   name: {
     description: 'the merchant’s name, shown to payers on the checkout and on documents',
     read: (_, text) => ({ merchantName: text }),
@@ -111,7 +117,7 @@ const SETTINGS: { readonly [option: string]: Setting } = {
     description: 'maximum live charges per hour for the whole account',
     read: (option, text) => ({ velocity: { accountPerHour: wholeNumber(option, text, velocityPerHour) } }),
   },
-  ...Object.fromEntries(DECLARED_OPTIONS),
+  ...Object.fromEntries(optionsOf(declared)),
   'hold-days': {
     description: 'days that settled money stays pending, by method: PIX=0,BOLETO=2; others stay unchanged',
     read: (option, text) => ({
@@ -122,13 +128,13 @@ const SETTINGS: { readonly [option: string]: Setting } = {
     description: 'default lifetime of a charge, in seconds',
     read: (option, text) => ({ chargeWindowSeconds: wholeNumber(option, text, chargeWindowSeconds) }),
   },
-};
+});
 
 const isGroup = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the changes that the options ask for. Options for parts of the same setting are merged. */
-const changeOf = (options: CliInput['options']): SettingsChange => {
-  const changes = Object.entries(SETTINGS).flatMap(([option, { read }]) => {
+const changeOf = (known: SettingOptions, options: CliInput['options']): SettingsChange => {
+  const changes = Object.entries(known).flatMap(([option, { read }]) => {
     const text = options[option];
     return typeof text === 'string' ? Object.entries(read(option, text.trim())) : [];
   });
@@ -137,7 +143,7 @@ const changeOf = (options: CliInput['options']): SettingsChange => {
   return all;
 };
 
-const lines = (agreed: AccountSettings): readonly string[] => {
+const lines = (agreed: AccountSettings, declared: readonly AccountSetting[]): readonly string[] => {
   const { velocity, holdDays } = agreed;
   return [
     `name                  ${agreed.merchantName}`,
@@ -146,7 +152,7 @@ const lines = (agreed: AccountSettings): readonly string[] => {
     `logo                  ${agreed.logo ?? 'none'}`,
     `colour                ${agreed.color ?? 'Quita’s'}`,
     `velocity              ${velocity.customerPerHour} per hour and customer, ${velocity.accountPerHour} per hour in total`,
-    ...DECLARED.flatMap(({ lineOf }) => {
+    ...declared.flatMap(({ lineOf }) => {
       const [label, text] = lineOf(agreed) ?? [null];
       return label === null ? [] : [`${label.padEnd(22)}${text}`];
     }),
@@ -160,11 +166,8 @@ const lines = (agreed: AccountSettings): readonly string[] => {
   ];
 };
 
-const OPTIONS = {
-  ...Object.fromEntries(Object.entries(SETTINGS).map(([option, { description }]) => [option, { description }])),
-  logo: {
-    description: `path of the merchant’s logo, a PNG or JPEG of at most ${LOGO_BYTES_MAX} bytes, or none to remove it`,
-  },
+const LOGO = {
+  description: `path of the merchant’s logo, a PNG or JPEG of at most ${LOGO_BYTES_MAX} bytes, or none to remove it`,
 };
 
 /** Returns the new logo, null to remove it, or undefined to keep it. Throws UsageError if the file isn't a valid logo. */
@@ -179,23 +182,30 @@ const unreadable = (path: string): never => {
   throw new UsageError(`--logo "${path}" can't be read`);
 };
 
-export const settings: CliCommand = {
-  name: 'account settings',
-  summary: 'Show the settings of an account; options change them first',
-  args: [{ name: 'account' }],
-  options: OPTIONS,
-  changes: 'withOptions',
-  run: async ({ commands, accounts, leases, operator, storage: { operations }, log }, { args, options }) => {
-    const id = accountIdOf(args[0] as string);
-    const by = { actor: operator, requestId: null };
-    const logo = await logoOf(options['logo']);
-    const needs = { commands, accounts, leases, logos: logos(operations), withTenantLock: tenantLock(operations) };
-    let agreed = await changeAccountSettings(needs)(id, changeOf(options), by);
-    if (logo !== undefined && !isRejection(agreed)) agreed = await changeLogo(needs)(id, logo, by);
-    if (isRejection(agreed)) throw new UsageError(agreed.message);
-    const changed = Object.keys(OPTIONS).filter((option) => options[option] !== undefined);
-    const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };
-    if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'setting changed');
-    return { json: { accountId: ACCOUNT.idPrefix + id, settings: agreed }, text: lines(agreed).join('\n') };
-  },
+const namesOf = (known: SettingOptions): CliCommand['options'] =>
+  Object.fromEntries(Object.entries(known).map(([option, { description }]) => [option, { description }]));
+
+export const settingsCommand = ({ settings: declared }: DeclaredSettings): CliCommand => {
+  const known = settingOptions(declared);
+  return {
+    name: 'account settings',
+    summary: 'Show the settings of an account; options change them first',
+    args: [{ name: 'account' }],
+    options: { ...namesOf(known), logo: LOGO },
+    changes: 'withOptions',
+    run: async ({ commands, accounts, leases, operator, storage: { operations }, log }, { args, options }) => {
+      const id = accountIdOf(args[0] as string);
+      const by = { actor: operator, requestId: null };
+      const logo = await logoOf(options['logo']);
+      const needs = { commands, accounts, leases, logos: logos(operations), withTenantLock: tenantLock(operations) };
+      let agreed = await changeAccountSettings(needs)(id, changeOf(known, options), by);
+      if (logo !== undefined && !isRejection(agreed)) agreed = await changeLogo(needs)(id, logo, by);
+      if (isRejection(agreed)) throw new UsageError(agreed.message);
+      const changed = Object.keys(options).filter((option) => options[option] !== undefined);
+      const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };
+      if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'setting changed');
+      const json = { accountId: ACCOUNT.idPrefix + id, settings: agreed };
+      return { json, text: lines(agreed, declared).join('\n') };
+    },
+  };
 };
