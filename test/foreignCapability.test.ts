@@ -509,7 +509,7 @@ describe('a foreign capability', () => {
       );
     expect((await cli('--tip-max', '900', '--json')).json.settings.tipMax).to.equal(900);
     expect((await cli()).out).to.contain('tips                  up to 900 minor units\n');
-    expect((await cli('--tip-max', '0')).err).to.equal(
+    expect((await cli('--tip-max', '0')).err).to.contain(
       'quita: --tip-max must be a whole number from 1 to 10000, not "0"\n',
     );
     expect((await cli('--tip-max', 'any', '--json')).json.settings.tipMax).to.equal(null);

@@ -26,16 +26,18 @@ const nodeOf = (name: string, { width, colours }: Screen): Command =>
   new Command(name)
     .helpCommand(false)
     .helpOption('-h, --help', 'show this help')
-    .version(versionText(), '--version', 'show the version')
-    .option('--json', 'machine-readable output')
     .exitOverride()
     .configureOutput({ getOutHelpWidth: () => width ?? HELP_WIDTH, getOutHasColors: () => colours.isColorSupported })
     .configureHelp({
+      subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/\[options\] ?/, '')}`.trim(),
       styleTitle: colours.bold,
       styleCommandText: colours.cyan,
       styleSubcommandTerm: colours.cyan,
       styleOptionTerm: colours.cyan,
     });
+
+const withCommon = (node: Command): Command =>
+  node.option('--json', 'machine-readable output').version(versionText(), '--version', 'show the version');
 
 /** Otherwise `--name --email x` would be read as a name of "--email". */
 const givenValue = (text: string): string => {
@@ -54,10 +56,11 @@ const describe = (node: Command, words: CommandWords): Command => {
     const option = new Option(
       flag ? `--${name}` : `--${name} <value>`,
       `${description}${required ? ' (required)' : ''}`,
-    ).makeOptionMandatory(required);
-    node.addOption(choices === undefined ? option.argParser(givenValue) : option.choices(choices));
+    ).makeOptionMandatory(required === true);
+    if (!flag) option.argParser(givenValue);
+    node.addOption(choices === undefined ? option : option.choices(choices));
   }
-  return node;
+  return withCommon(node);
 };
 
 /** Returns the text that was asked for instead of a command, or null. Throws UsageError if the words are wrong. */
@@ -77,7 +80,7 @@ const parse = (node: Command, typed: readonly string[]): string | null => {
 };
 
 const helpOf = (commands: readonly CommandWords[], name: string, screen: Screen): Command => {
-  const root = nodeOf(name, screen).usage('<command> [options]').addHelpText('after', FOOTER);
+  const root = withCommon(nodeOf(name, screen)).usage('<command> [options]').addHelpText('after', FOOTER);
   for (const words of commands) root.addCommand(describe(nodeOf(words.name, screen), words));
   return root;
 };

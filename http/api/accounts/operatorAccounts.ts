@@ -3,75 +3,17 @@
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
-import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
-import type { SettingsChange } from '../../../domain/account/settings.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isEmailAddress } from '../../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { taxIdOf } from '../../../domain/pix/taxId.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS, NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 import { accountView, settingsOrRefusal, wholeBody } from './account.ts';
-import { type AccountSchemas, changesOf, perMethod } from './accountSchema.ts';
-
-// --- The body with which an operator changes an account's settings; omitted settings keep their values (rules O1, O2) ---
-
-const B = SETTING_BOUNDS;
-
-const fee = s.exactly({
-  percentBps: s.integer(...B.feeBps, 'The variable part, in basis points of the amount.'),
-  fixed: s.integer(...B.feeFixed, 'The fixed part, in minor units.'),
-});
-const feePair = s.optional(s.exactly({ provider: s.optional(fee), platform: s.optional(fee) }));
-
-/** Rejects unknown settings: a mistyped name must not look like a successful change. */
-const operatorsSettingsBody = ({ declared }: AccountSchemas) =>
-  s.exactly({
-    fees: s.optional(
-      s.described('Fees by method. `provider` and `platform` change independently.', s.exactly(perMethod(feePair))),
-    ),
-    holdDays: s.optional(s.exactly(perMethod(s.optional(s.integer(...B.holdDays))))),
-    chargeWindowSeconds: s.optional(s.integer(...B.chargeWindowSeconds)),
-    merchantName: s.optional(s.string(B.merchantName[1])),
-    taxId: s.optional(s.described('CPF or CNPJ; null for none.', s.orNull(s.string(32)))),
-    receiverName: s.optional(s.string(B.merchantName[1])),
-    receiverCity: s.optional(s.string(B.merchantName[1])),
-    color: s.optional(
-      s.described('A color in lower case, as #rrggbb; null for the default color.', s.orNull(s.string(7))),
-    ),
-    velocity: s.optional(
-      s.exactly({
-        customerPerHour: s.optional(s.integer(...B.velocityPerHour)),
-        accountPerHour: s.optional(s.integer(...B.velocityPerHour)),
-      }),
-    ),
-    ...changesOf(declared, ''),
-  });
-
-type Body = Frozen<Static<ReturnType<typeof operatorsSettingsBody>>>;
-type BodyFee = NonNullable<NonNullable<NonNullable<Body['fees']>['PIX']>['provider']>;
-
-const feeOf = ({ percentBps, fixed }: BodyFee) => ({ percentBps, fixed: toMinor(fixed) });
-
-/** Returns the requested change of settings. */
-const operatorsChangeOf = ({ fees, taxId, ...rest }: Body): SettingsChange => ({
-  ...rest,
-  ...(fees && {
-    fees: Object.fromEntries(
-      Object.entries(fees).map(([method, { provider, platform }]) => [
-        method,
-        { ...(provider && { provider: feeOf(provider) }), ...(platform && { platform: feeOf(platform) }) },
-      ]),
-    ),
-  }),
-  // An invalid tax id is passed on unchanged, so that it is rejected together with other invalid values.
-  ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
-});
+import type { AccountSchemas } from './accountSchema.ts';
 
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
@@ -249,12 +191,11 @@ const operatorsSettingsRoute = (schemas: AccountSchemas) =>
     description:
       'Changes fees, limits and other agreed settings of an account. Fields that you omit keep their values.',
     ...FOR_OPERATORS,
-    body: jsonBody({ schema: operatorsSettingsBody(schemas) }),
+    body: jsonBody({ schema: schemas.operatorsBody }),
     responses: { 200: schemas.settingsNow },
     handle: async (context) => {
       const { params, body, services } = context;
-      const change = operatorsChangeOf(body);
-      return settingsOrRefusal(await services.changeAccountSettings(params.id, change, actorOf(context)));
+      return settingsOrRefusal(await services.changeAccountSettings(params.id, body, actorOf(context)));
     },
   });
 

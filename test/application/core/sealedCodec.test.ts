@@ -74,7 +74,7 @@ describe('sealed events', () => {
     const stored = {
       providerPaymentId: 'E1',
       ...{ amount: 12345, currency: 'BRL', at: at('13:07:00') },
-      sealed: 'BI/JK9BEQxzrjxdcyUapm+U1N2EHlzxw+t/HGgjN6pfz6zN99NQi75aXa+HsVEHJbkeLL5AZ+LJwC+HtGe/YpkA=',
+      sealed: 'tHVf6SzI77PARc4t+AVzTHA6wdtriQW3ZTYST54/NiZVHp659iYBQf7Fe9nTNVhXrz7EZayYZndZ0OJIALUFMukrhHJn',
     };
     const recorded = {
       ...{ id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8', type: 'TransactionReturnRefused' },

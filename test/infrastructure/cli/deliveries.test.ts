@@ -1,6 +1,7 @@
 // `trigger`, `deliveries` and `dlq`: a merchant's webhooks at the command line, on a running gateway.
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
+import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
 import { COMMANDS, TRIGGERS } from '../../../infrastructure/cli/commands.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
 import { scenariosOf } from '../../../infrastructure/cli/trigger.ts';
