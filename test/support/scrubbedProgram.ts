@@ -63,18 +63,17 @@ export class ScrubbedProgram {
   readonly #port: number;
   readonly #env: Readonly<Record<string, string>>;
   #program: Program;
-  #sql: pg.Client;
+  #sql: pg.Client | null = null;
   readonly desk: PersonDesk;
   #owners: readonly string[] = [];
 
   private constructor(
     { dataDir, port, env }: { dataDir: string; port: number; env: Readonly<Record<string, string>> },
     program: Program,
-    sql: pg.Client,
     desk: PersonDesk,
   ) {
     [this.#dataDir, this.#port, this.#env] = [dataDir, port, env];
-    [this.#program, this.#sql, this.desk] = [program, sql, desk];
+    [this.#program, this.desk] = [program, desk];
   }
 
   /** Opens a program on which the person paid and was paid. */
@@ -88,7 +87,7 @@ export class ScrubbedProgram {
     const key = (await program.demo()).testApiKey;
     const gateway = remote(program.baseUrl);
     const desk = await PersonDesk.of(gateway, Object.assign(new Merchant(gateway, key), { tenant: {} as never }));
-    const opened = new ScrubbedProgram(place, program, await connected(place.dataDir), desk);
+    const opened = new ScrubbedProgram(place, program, desk);
     await desk.payInFull();
     await desk.payOut();
     await desk.merchant.flushed();
@@ -96,28 +95,39 @@ export class ScrubbedProgram {
     return opened;
   }
 
-  /** A connection to the program's database. It ends with the program. */
-  get sql(): pg.Client {
-    return this.#sql;
+  /** Runs a statement. Returns null if the database can't be reached, because it stops or starts. */
+  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<readonly Row[] | null> {
+    try {
+      this.#sql ??= await connected(this.#dataDir);
+      return (await this.#sql.query<Row>(text, values)).rows;
+    } catch {
+      this.#sql = null;
+      return null;
+    }
   }
 
-  cli(args: readonly string[]): Promise<unknown> {
-    return cli(this.#dataDir, args, this.#env);
+  cli(args: readonly string[], signal?: AbortSignal): Promise<unknown> {
+    return cli(this.#dataDir, args, this.#env, signal);
   }
 
-  /** Returns the outcomes of `privacy erase`. */
-  async erase(): Promise<readonly string[]> {
+  /** Returns the outcomes of `privacy erase`. `signal` kills the command. */
+  async erase(signal?: AbortSignal): Promise<readonly string[]> {
     const words = ['--document', PERSON.document, '--reason', 'request 17', '--despite-retention'];
-    const { erased } = (await this.cli(['privacy', 'erase', ...words])) as { erased: { outcome: string }[] };
+    const { erased } = (await this.cli(['privacy', 'erase', ...words], signal)) as { erased: { outcome: string }[] };
     return erased.map(({ outcome }) => outcome);
   }
 
-  /** Kills the whole process group with its database, and resolves when the program is ready again. */
+  /** Kills the whole process group, ends the database sessions that sleep, and starts the program again. */
   async killAndRestart(): Promise<void> {
     await this.#program.kill9();
-    await this.#sql.end().catch(() => undefined);
-    this.#program = await new Program({ dataDir: this.#dataDir, port: this.#port, env: this.#env }).ready();
-    this.#sql = await connected(this.#dataDir);
+    // The next start may adopt the database before its guard stops it.
+    await this.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+    this.#program = new Program({ dataDir: this.#dataDir, port: this.#port, env: this.#env });
+  }
+
+  /** Resolves when the program is ready. It isn't while something stops its work. */
+  async ready(): Promise<void> {
+    await this.#program.ready();
   }
 
   /** Calls `erasing`, waits until the erasure is complete, scrubs, and expects that no file has a trace, and that the money is the same. */
@@ -142,7 +152,7 @@ export class ScrubbedProgram {
   }
 
   async close(): Promise<void> {
-    await this.#sql.end().catch(() => undefined);
+    await this.#sql?.end().catch(() => undefined);
     await this.desk.close();
     await this.#program.kill9();
     await removeDataDir(this.#dataDir);
@@ -150,9 +160,9 @@ export class ScrubbedProgram {
 
   async #untilErased(): Promise<void> {
     const done = 'SELECT FROM privacy.data_keys WHERE owner = ANY($1::text[]) AND destroyed_at IS NOT NULL';
-    await until(async () => (await this.#sql.query(done, [this.#owners])).rowCount === this.#owners.length);
+    await until(async () => (await this.query(done, [[...this.#owners]]))?.length === this.#owners.length);
     const owed = "SELECT FROM operations.owed WHERE queue = 'completeErasure'";
-    await until(async () => (await this.#sql.query(owed)).rowCount === 0);
+    await until(async () => (await this.query(owed))?.length === 0);
   }
 }
 
