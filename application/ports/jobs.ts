@@ -83,9 +83,9 @@ export interface JobQueue {
   wake(places: Iterable<JobPlace>): void;
   /** Starts workers of a queue in this process. */
   work(queue: string, handler: JobHandler, places: Places): void;
-  /** Returns the number of payloads that wait or run, of all tenants or of one. */
+  /** Returns the number of payloads that wait or run, of all tenants or of one; at most 10,000. */
   open(queue: string, tenant?: Tenant): Promise<number>;
-  /** Returns the number of a tenant's payloads that run or are ready to run. Payloads that wait for a retry don't count. */
+  /** Returns the number of a tenant's payloads that run or are ready to run, at most 10,000. Payloads that wait for a retry don't count. */
   underWay(queues: readonly string[], tenant: Tenant): Promise<number>;
   /** Returns the payloads of jobs running in any process. Jobs of a crashed worker count as running until their claims are released. */
   running<Payload extends JobPayload>(kind: JobKind<Payload>): Promise<readonly Payload[]>;

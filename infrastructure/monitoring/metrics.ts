@@ -77,7 +77,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
     if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
     if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
   });
-  gauge('quita_jobs_open', 'Jobs that are waiting or running.', ['queue'], async (set) => {
+  gauge('quita_jobs_open', 'Jobs that are waiting or running, counted up to 10,000.', ['queue'], async (set) => {
     for (const queue of gateway.jobs.queues) set({ queue }, await gateway.jobs.open(queue));
   });
   for (const { name, help, read } of gateway.gauges)

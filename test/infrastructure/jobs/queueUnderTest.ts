@@ -45,7 +45,7 @@ export class QueueUnderTest {
 
   /** One process. */
   async open(
-    often: Partial<Pick<PgBossJobsOptions, 'superviseSeconds' | 'heartbeatMs' | 'hangsMs' | 'pool'>> = {},
+    often: Partial<Pick<PgBossJobsOptions, 'deleteMs' | 'heartbeatMs' | 'hangsMs' | 'pool'>> = {},
   ): Promise<PgBossJobs> {
     const notices = new NotificationListener(connectionConfig(this.#database.connectionString, 'notices'));
     await notices.open();

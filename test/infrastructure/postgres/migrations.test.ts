@@ -38,6 +38,8 @@ describe('the migrations', () => {
     '0023_data_keys': 'e1606aa79299c845',
     '0024_retention': '4dd9dfd3510d1c00',
     '0025_open_fan_outs': '00b3aff3a32ae363',
+    '0026_hourly_totals': '4ca93b09d57f193b',
+    '0027_provider_lists': 'd67e7b3278698cbf',
   };
 
   for (const name of MIGRATIONS)
