@@ -80,7 +80,7 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
   const { needs, handlers } = core.work;
   const warn = warnings(log);
   const mayWork = () => clockFault() === null;
-  const scan = new TimerScan(storage.operations, jobs, core.jobOfTimer, clock, warn('timer scan failed'), mayWork);
+  const scan = new TimerScan(storage.operations, jobs, core.timerKinds, clock, warn('timer scan failed'), mayWork);
   const reactor = reactorOf(options, core, (earliest) => scan.nudge(earliest));
   const declared = jobsOf(capabilities);
   for (const { kind, places } of declared) {
