@@ -70,6 +70,38 @@ export const createCheckpoint = async (
 export const createFirstCheckpoint = (db: Sql, checkpoint: Pick<Checkpoint, 'name' | 'version' | 'storeId'>) =>
   createCheckpoint(db, { ...checkpoint, position: null, eventId: null });
 
+/** Where a new consumer begins in a log that other consumers have followed before. */
+export interface Beginning {
+  readonly name: string;
+  readonly from: 'beginning' | 'now';
+}
+
+/**
+ * Creates the checkpoints of consumers that have none. Call it before anything appends events of this version. If none of them has one,
+ * this is the first start of a deployment, and all begin at the beginning. Throws EventStoreUnavailable.
+ */
+export const createBeginnings = async (
+  db: Sql,
+  store: Pick<EventStore, 'storeId' | 'head' | 'eventIdAt'>,
+  consumers: readonly Beginning[],
+): Promise<void> => {
+  const known = await readCheckpoints(
+    db,
+    consumers.map(({ name }) => name),
+  );
+  const added = consumers.filter(({ name }) => !known.has(name));
+  if (added.length === 0) return;
+  const isNow = ({ from }: Beginning): boolean => from === 'now' && known.size > 0;
+  const head = added.some(isNow) ? await store.head() : null;
+  const eventId = head === null ? null : await store.eventIdAt(head);
+  // One statement, so that a process that starts at the same time finds all of them or none.
+  const text = `INSERT INTO subscriptions.checkpoints (name, version, store_id, position, event_id)
+    SELECT name, 1, $2, CASE WHEN is_now THEN $4 END, CASE WHEN is_now THEN $5 END
+    FROM unnest($1::text[], $3::boolean[]) AS v (name, is_now)
+    ON CONFLICT (name) DO NOTHING`;
+  await db.query(text, [added.map(({ name }) => name), store.storeId, added.map(isNow), head, eventId]);
+};
+
 export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
 };
