@@ -33,17 +33,19 @@ import { warnings } from '../log/log.ts';
 import { changesLog } from '../monitoring/securityLog.ts';
 import { isRightKeyring } from '../secrets/secretsKey.ts';
 import { followConsumers } from '../subscriptions/consumers.ts';
+import { refusingOtherVersions } from '../subscriptions/otherVersions.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { caughtUp } from '../subscriptions/progress.ts';
 import { systemRandomness as randomness, systemStopwatch as stopwatch } from '../system/system.ts';
 import { testTimers, timerKindsOf, timers } from '../timers/timerTable.ts';
 import type { Core, Gateway, GatewayOptions, GivenByCore } from './gateway.ts';
-import { projectorOf, startWorker } from './roles.ts';
+import { projectorOf, startRebuilding, startWorker } from './roles.ts';
 
 export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {
   const core = await openCore(options);
   const projector = options.roles.projects ? projectorOf(options, core) : null;
   projector?.start();
+  const stopRebuilding = projector === null ? null : startRebuilding(options, core, projector);
   const worker = options.roles.works ? startWorker(options, core) : null;
   const { commands, accounts, leases, services, projected, reacted, parked, jobs, capabilities } = core;
   const { needs } = core.work;
@@ -57,6 +59,7 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
     stop: async (graceMs) => {
       await worker?.stop();
       await jobs.stop(graceMs);
+      await stopRebuilding?.();
       await projector?.stop();
       await core.close();
     },
@@ -77,12 +80,13 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const names = { readModels, processes: processes.map(consumerName) };
   const beginnings = processes.map((process) => ({ name: consumerName(process), from: process.from }));
   await createBeginnings(operations, store, beginnings);
-  const followed = await followConsumers(options, names);
+  const followed = await followConsumers(options, { readModels: projections, processes: names.processes });
   const { projected, reacted, parked, leaders } = followed;
   const queues = jobsOf(capabilities).map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' }));
   const jobs = await openJobs(options, queues);
   const upTo = caughtUp(store, projected);
-  const reads = readsOf(storage, upTo);
+  const { derived } = storage;
+  const reads = readsOf({ reads: refusingOtherVersions(storage.reads, projected), derived, store }, upTo);
   const closers: Parameters<GivenByCore['closing']>[0][] = [];
   const given: GivenByCore = {
     ...{ jobs, accounts, isShown, attempts: deliver.name, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE },

@@ -49,6 +49,9 @@ export const readCheckpoints = async (db: Sql, names: readonly string[]): Promis
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
+/** Whether a checkpoint of this name belongs to a copy in progress beside a read model. A copy of another log is discarded when found. */
+export const isCopy = (name: string): boolean => name.endsWith('/next');
+
 /** Returns the checkpoints of all consumers and of all copies in progress. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.checkpoints ORDER BY name`;
@@ -121,7 +124,7 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
   return { position, eventId: last?.position === position ? last.id : null };
 };
 
-/** Moves all checkpoints in one statement. Throws LostLeadership if any was moved. Sends one NOTIFY with their names on commit. */
+/** Moves all checkpoints in one statement. Throws LostLeadership if any was moved. Sends one NOTIFY with names and versions on commit. */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
@@ -134,14 +137,15 @@ export const moveCheckpoints = async (
     text: `WITH moved AS (
         UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()
         FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
-        WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name)
-      SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5) END FROM moved`,
+        WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name || ':' || c.version AS moved)
+      SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5 || string_agg(moved, ',')) END
+      FROM moved`,
     values: [
       names,
       from.map(({ position }) => position),
       from.map(({ swaps }) => swaps),
       to,
-      `${role} ${to} ${names.join(',')}`,
+      `${role} ${to} `,
       eventId,
     ],
   });
@@ -210,16 +214,13 @@ export const isOfLog = async (log: ComparedLog, checkpoint: Checkpoint): Promise
 
 // --- Moving the log to another store, which has the same events at other positions ---
 
-/** Whether it is a copy in progress beside a read model. A copy of another log is discarded when found. */
-const isBesides = ({ name }: Checkpoint): boolean => name.endsWith('/next');
-
 /**
  * Returns the checkpoints that follow the log and must be moved. The others must already follow `movedTo`. Throws CheckpointMismatch if
  * one follows a third log, or another state of this log.
  */
 export const checkpointsToMove = async (db: Sql, log: ComparedLog, movedTo: string): Promise<readonly Checkpoint[]> => {
   const all = await readAllCheckpoints(db);
-  const foreign = all.find((each) => ![log.storeId, movedTo].includes(each.storeId) && !isBesides(each));
+  const foreign = all.find((each) => ![log.storeId, movedTo].includes(each.storeId) && !isCopy(each.name));
   if (foreign !== undefined)
     throw new CheckpointMismatch(
       `${foreign.name} has followed event store ${foreign.storeId}, which is neither of the two: this is not the log of this database`,

@@ -73,7 +73,7 @@ describe('at 100,000 rows', function suite() {
   before(async () => {
     scene = await Scene.open();
     const session = await scene.openSession('test');
-    await prepareLiveCopies(PROJECTIONS, scene, scene.openSession)(session);
+    await prepareLiveCopies(PROJECTIONS, scene)(session);
     await session.close();
     for (const statement of FILL.split(';')) await scene.log.sql.query(statement);
   });
