@@ -44,6 +44,7 @@ describe('the migrations', () => {
     '0023_data_keys': 'e1606aa79299c845',
     '0024_retention': '4dd9dfd3510d1c00',
     '0025_open_fan_outs': '00b3aff3a32ae363',
+    '0029_restores': 'd7af8378ae52a1d2',
   };
 
   for (const name of MIGRATIONS)
