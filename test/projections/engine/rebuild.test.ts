@@ -113,7 +113,7 @@ describe('rebuilding a read model', () => {
       }
     })();
     try {
-      for (let round = 0; round < 6; round++) await rebuild(PROJECTIONS, scene, scene.openSession);
+      for (let round = 0; round < 3; round++) await rebuild(PROJECTIONS, scene, scene.openSession);
     } finally {
       isOver = true;
       await Promise.all([writing, reading]);
