@@ -1,7 +1,7 @@
 // The composition root: builds a gateway from adapters, capabilities and read models.
 import type { ApiKeysNeeds } from '../../application/accounts/apiKeys.ts';
 import { openApiKeys } from '../../application/accounts/followChanges.ts';
-import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
+import { CAPABILITIES, DECLARED_SETTINGS, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import {
   declaredSettingsOf,
@@ -73,7 +73,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   if (!(await isRightKeyring(operations, options.keyring)))
     throw new ConfigError('SECRETS_KEY is not the key that sealed this database’s secrets');
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
-  const accounts = new Accounts(commands, clock, declaredSettingsOf(capabilities));
+  const declared = options.extension === undefined ? DECLARED_SETTINGS : declaredSettingsOf(capabilities);
+  const accounts = new Accounts(commands, clock, declared);
   const readModels = projections.map(({ name }) => name);
   const aggregates = [...AGGREGATES, ...(options.extension?.aggregates ?? [])];
   const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(aggregates) : one));

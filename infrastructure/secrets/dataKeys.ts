@@ -1,6 +1,6 @@
 // Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
 // key seals. Neither the secret nor the salt alone gives the key.
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { HmacKey } from '../../application/core/hmac.ts';
 import {
@@ -18,6 +18,7 @@ import { seal, unseal } from './seal.ts';
 
 const SECRET_BYTES = 32;
 const SALT_BYTES = 32;
+const KEY_ID_BYTES = 4;
 /** Number of remembered keys, about 300 bytes each. */
 const REMEMBERED_MAX = 20_000;
 
@@ -28,7 +29,7 @@ const DESTROYED = 'quita_data_keys_destroyed';
 export const dataSecretContext = (id: number): string => `data secret ${id}`;
 
 /**
- * A key of an owner. It is derived anew for each use, in 3 µs: thousands of remembered KeyObjects would cost the garbage collector 10 µs
+ * A key of an owner. It is derived anew for each use, in 4 µs: thousands of remembered KeyObjects would cost the garbage collector 10 µs
  * per charge.
  */
 export class DerivedKey implements DataKey {
@@ -44,15 +45,27 @@ export class DerivedKey implements DataKey {
   }
 
   seal(context: string, text: string): string {
-    return seal(this.#key(), context, text).toString('base64');
+    const { key, id } = this.#derived();
+    return Buffer.concat([id, seal(key, context, text)]).toString('base64');
   }
 
-  open(context: string, sealed: string): string {
-    return unseal(this.#key(), context, Buffer.from(sealed, 'base64')).toString('utf8');
+  open(context: string, sealed: string): string | null {
+    const { key, id } = this.#derived();
+    const bytes = Buffer.from(sealed, 'base64');
+    const rest = bytes.subarray(KEY_ID_BYTES);
+    if (bytes.subarray(0, KEY_ID_BYTES).equals(id)) return unseal(key, context, rest).toString('utf8');
+    try {
+      unseal(key, context, rest);
+    } catch {
+      return null;
+    }
+    throw new Error('the id of the key was changed');
   }
 
-  #key(): KeyObject {
-    return createSecretKey(this.#secret.bytes(this.#salt + this.#owner, 'latin1'));
+  /** `id`: what a text that the key sealed begins with. */
+  #derived(): { readonly key: KeyObject; readonly id: Buffer } {
+    const bytes = this.#secret.bytes(this.#salt + this.#owner, 'latin1');
+    return { key: createSecretKey(bytes), id: hash('sha256', bytes, 'buffer').subarray(0, KEY_ID_BYTES) };
   }
 }
 
@@ -215,12 +228,14 @@ class DataSecrets {
     if (this.newest === null) {
       const { keyId, sealed } = this.#opens.seal('data keys', dataSecretContext(1), pooledRandom(SECRET_BYTES));
       await this.#db.query(
-        'INSERT INTO privacy.data_secrets (id, key_id, sealed) VALUES (1, $1, $2) ON CONFLICT DO NOTHING',
+        `INSERT INTO privacy.data_secrets (id, key_id, sealed) SELECT 1, $1, $2
+         WHERE NOT EXISTS (SELECT FROM privacy.data_keys WHERE salt IS NOT NULL) ON CONFLICT DO NOTHING`,
         [keyId, sealed],
       );
       await this.#read(); // another process may have been first
     }
-    if (this.newest === null) throw new DataKeysUnavailable('the data secret was stored, but could not be read');
+    // With another secret, all personal data would read as erased.
+    if (this.newest === null) throw new DataKeysUnavailable('the secret of the data keys is lost: restore it');
     return this.newest;
   }
 

@@ -54,5 +54,7 @@ export const testCodec = (aggregates?: ConstructorParameters<typeof JsonEventCod
 export const openedText = (owner: string, context: string, sealed: string): string => {
   const key = KEYS.recall(owner);
   if (key === undefined || key === 'destroyed') throw new Error(`${owner} has no key`);
-  return key.open(context, sealed);
+  const text = key.open(context, sealed);
+  if (text === null) throw new Error(`another key than ${owner}’s sealed it`);
+  return text;
 };

@@ -45,15 +45,15 @@ const WHICH = reject('invalid_request', 'Send exactly one of id, queue, and all:
 
 const redriveJobsRoute = route('POST', '/ops/v1/jobs/redrive', {
   operationId: 'redriveJobs',
-  summary: 'Restart failed jobs',
+  summary: 'Retry failed jobs',
   description:
-    'Restarts jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
+    'Retries jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: s.accepting({
       id: s.optional(s.described('The id of one job.', s.string(36, { pattern: UUID }))),
       queue: s.optional(queueText),
-      all: s.optional(s.described('`true` restarts the failed jobs of every queue.', s.boolean)),
+      all: s.optional(s.described('`true` retries the failed jobs of every queue.', s.boolean)),
     }),
   }),
   responses: {

@@ -74,7 +74,7 @@ describe('sealed events', () => {
     const stored = {
       providerPaymentId: 'E1',
       ...{ amount: 12345, currency: 'BRL', at: at('13:07:00') },
-      sealed: 'BI/JK9BEQxzrjxdcyUapm+U1N2EHlzxw+t/HGgjN6pfz6zN99NQi75aXa+HsVEHJbkeLL5AZ+LJwC+HtGe/YpkA=',
+      sealed: 'tHVf6SzI77PARc4t+AVzTHA6wdtriQW3ZTYST54/NiZVHp659iYBQf7Fe9nTNVhXrz7EZayYZndZ0OJIALUFMukrhHJn',
     };
     const recorded = {
       ...{ id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8', type: 'TransactionReturnRefused' },
@@ -148,6 +148,32 @@ describe('sealed events', () => {
     expect(dataOf(erased)).to.deep.equal({ ...created().data, customer: none, metadata: {} });
     const [back] = await new JsonEventCodec(keys).decode([recordedAs(event as NewEvent)]);
     expect(dataOf(back)).to.deep.equal(created().data);
+  });
+
+  it('are erased if their key is lost and the owner has a new one; later ones are not', async () => {
+    const [lost, keys] = [new MemoryDataKeys(), new MemoryDataKeys()];
+    const before = await new JsonEventCodec(lost).encode(appendOf(created()));
+    const after = await new JsonEventCodec(keys).encode(appendOf(created(), { isCreation: false }));
+    const decoded = await new JsonEventCodec(keys).decode([...before, ...after].map((one) => recordedAs(one)));
+    const none = { name: null, document: null, email: null, phone: null };
+    expect(decoded.map(dataOf)).to.deep.equal([{ ...created().data, customer: none, metadata: {} }, created().data]);
+  });
+
+  it('are unreadable, not erased, whichever byte is changed', async () => {
+    const keys = new MemoryDataKeys();
+    const [event] = await new JsonEventCodec(keys).encode(appendOf(created()));
+    const recorded = recordedAs(event as NewEvent);
+    const { sealed } = JSON.parse(recorded.data) as { sealed: string };
+    const bytes = Buffer.from(sealed, 'base64');
+    const changed = [...bytes].map((byte, at) =>
+      Buffer.from(bytes)
+        .fill(byte ^ 1, at, at + 1)
+        .toString('base64'),
+    );
+    const decoded = await new JsonEventCodec(keys).decode(
+      changed.map((text) => ({ ...recorded, data: recorded.data.replace(sealed, text) })),
+    );
+    expect(new Set(decoded.map(reasonOf))).to.deep.equal(new Set(['ChargeCreated: Error while decoding']));
   });
 
   it('bring a new key only if they begin the stream of the key’s owner', async () => {

@@ -1,7 +1,7 @@
 // What is agreed with one account, shown and changed from the command line (rules E6, E8, M1, M2, M7a).
 
 import { expect } from 'chai';
-import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
+import { SETTING_BOUNDS } from '../../../domain/account/ownSettings.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { pdfText } from '../../support/pdfText.ts';
 import { parseBrCode } from '../../support/pix/brCodeParse.ts';
@@ -115,7 +115,7 @@ describe('account settings', () => {
     const { out } = await run('account', 'settings', account);
     expect(out).to.contain('name                  Padaria São João\ntax id                12ABC34501DE35\n');
     expect(out).to.contain('receiver              Padaria São João, Recife\n');
-    expect(out).to.contain('fees PIX              provider 0 bps + 10, platform 150 bps + 20\n');
+    expect(out).to.contain('fees                  PIX=0+10/150+20 CREDIT_CARD=');
 
     const { body } = await gateway.charge({ amount: 10_000 });
     const brCode = parseBrCode((body['pix'] as { br_code: string }).br_code);
@@ -148,9 +148,9 @@ describe('account settings', () => {
     ['hold-days', 'PIX=366', between('hold-days', holdDays, '366')],
     ['hold-days', 'PIX', between('hold-days', holdDays, '')],
     ['hold-days', 'TED=1', `--hold-days must be like PIX=0,BOLETO=2, with ${METHODS}, not "TED=1"`],
-    ['fees', 'PIX=1', '--fees must be like PIX=0+10/100+0, not "PIX=1"'],
-    ['fees', 'PIX=1/2', '--fees must be like PIX=0+10/100+0, not "PIX=1/2"'],
-    ['fees', 'PIX=1+2/3+4/5+6', '--fees must be like PIX=0+10/100+0, not "PIX=1+2/3+4/5+6"'],
+    ['fees', 'PIX=1', '--fees must be like PIX=0+10/100+0, not "1"'],
+    ['fees', 'PIX=1/2', '--fees must be like PIX=0+10/100+0, not "1"'],
+    ['fees', 'PIX=1+2/3+4/5+6', '--fees must be like PIX=0+10/100+0, not "1+2/3+4/5+6"'],
     ['fees', 'PIX=10001+0/', between('fees', feeBps, '10001')],
     ['fees', 'PIX=/0+10000001', between('fees', feeFixed, '10000001')],
     ['fees', 'TED=0+0/0+0', `--fees must be like PIX=0+10/100+0, with ${METHODS}, not "TED=0+0/0+0"`],
