@@ -24,6 +24,8 @@ export interface JobKind<Payload extends JobPayload = JobPayload> {
   readonly name: string;
   /** JSON Schema of the payload. A stored job that does not match it fails permanently. */
   readonly schema: object;
+  /** Version of the payload; default 1. Workers of an older version leave the job to newer ones. Payloads of older versions stay valid. */
+  readonly version?: number;
   /** Returns the entity that the job is about, ignoring details such as an instant or a method. One job handles one subject. */
   subjectOf(payload: Payload): string;
   /** null: timers don't start such jobs. */

@@ -4,11 +4,14 @@ import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Claim, ClaimedJob, Claims, Room } from './jobLoop.ts';
 import { laneBounds } from './lanes.ts';
-import { type KnownQueue, MalformedPayload } from './payloads.ts';
+import { type KnownQueue, MalformedPayload, NewerPayload } from './payloads.ts';
 import * as statements from './statements.ts';
 
 /** Longest stored error message, in characters. */
 const MESSAGE_MAX = 500;
+
+/** How long a job of a newer version waits before a worker may claim it again. */
+const PUT_BACK_MS = 5_000;
 
 /** A failure as it is stored in a job. */
 export interface PayloadFailure {
@@ -28,9 +31,11 @@ interface Needs {
   readonly pool: SqlPool;
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;
+  /** Called when a job was left to a worker of a newer version. */
+  readonly onPutBack: (queue: string, error: NewerPayload) => void;
 }
 
-export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
+export const claimsOf = ({ pool, onError, onPutBack, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
   const { name: queue, isOwedByRow } = known;
   const [first] = laneBounds(lane);
   /** The next claim visits the tenants after this one. */
@@ -56,6 +61,11 @@ export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, 
     },
     done,
     failed: async (job, error) => {
+      if (error instanceof NewerPayload) {
+        const output = JSON.stringify({ message: said(error), failures: [], version: error.version });
+        await pool.query(statements.PUT_BACK, [...ended([job]), PUT_BACK_MS, output]);
+        return onPutBack(queue, error);
+      }
       const failures = failuresOf(job, error);
       const isFinal = await recordFailure(pool, known, job, error, failures);
       onError(error, { queue, failures: failures.map(stored), isFinal });

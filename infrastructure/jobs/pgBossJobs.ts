@@ -14,6 +14,7 @@ import type {
   Places,
 } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
+import { versionOf } from '../../application/ports/payloadVersions.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
@@ -24,7 +25,7 @@ import { completeTables, refuseNewerTables } from './installation.ts';
 import { JobLoop } from './jobLoop.ts';
 import { JOBS_CHANNEL, LANES, type Lane, laneOf, lanesOf, noticeOf, tenantKey, tenantOf } from './lanes.ts';
 import { LeaseKeeper } from './leaseKeeper.ts';
-import { type KnownQueue, knownQueues, type QueueKind } from './payloads.ts';
+import { type KnownQueue, knownQueues, type NewerPayload, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
 
@@ -62,6 +63,8 @@ export interface PgBossJobsOptions {
   /** Whether this process may take work; called before each claim. Default: always. The next poll finds waiting jobs. */
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;
+  /** Called when a job was left to a worker of a newer version. */
+  readonly onPutBack?: (queue: string, error: NewerPayload) => void;
   /** How often old jobs are deleted, in milliseconds. Default: every minute. */
   readonly deleteMs?: number;
   /** Interval of the heartbeats (LeaseKeeper), in milliseconds. Default 1,900. */
@@ -80,6 +83,8 @@ export class PgBossJobs implements JobQueue {
   readonly #poll: DuePoll;
   #deleting: Repeating | null = null;
   readonly #settled = new Set<() => void>();
+  /** By queue: how often this process left a job to a worker of a newer version. */
+  readonly putBack = new Map<string, number>();
   /** Identifies this process's own notices, which also come back to it; its loops are already awake by then. */
   readonly #self = randomUUID();
 
@@ -158,7 +163,7 @@ export class PgBossJobs implements JobQueue {
 
   async enqueue(requests: readonly JobRequest[], tx?: Sql): Promise<void> {
     if (requests.length === 0) return;
-    const rows = rowsOf(requests, (queue) => this.#known(queue).payloadsPerJob);
+    const rows = rowsOf(requests, (queue) => this.#known(queue));
     await (tx ?? this.#options.pool).query({
       ...statements.INSERT,
       values: [
@@ -251,8 +256,12 @@ export class PgBossJobs implements JobQueue {
 
   work(queue: string, handler: JobHandler, places: Places): void {
     const known = this.#known(queue);
+    const onPutBack: PgBossJobsOptions['onPutBack'] = (of, error) => {
+      this.putBack.set(of, (this.putBack.get(of) ?? 0) + 1);
+      this.#options.onPutBack?.(of, error);
+    };
     for (const lane of LANES) {
-      const loop = new JobLoop(claimsOf(this.#options, known, lane), known.checked(handler), places, {
+      const loop = new JobLoop(claimsOf({ ...this.#options, onPutBack }, known, lane), known.checked(handler), places, {
         onSettled: () => {
           for (const listener of this.#settled) listener();
         },
@@ -294,7 +303,8 @@ export class PgBossJobs implements JobQueue {
   async running<Payload extends JobPayload>({ name }: JobKind<Payload>): Promise<readonly Payload[]> {
     const statement = { ...statements.RUNNING_PAYLOADS, values: [name] };
     const { rows } = await this.#options.pool.query<{ payload: Payload }>(statement);
-    return rows.map(({ payload }) => payload).filter((payload) => this.#subjectOf(name, payload) !== null);
+    const known = rows.map(({ payload }) => this.#known(name).known(payload));
+    return known.filter((payload) => payload !== null) as readonly JobPayload[] as readonly Payload[];
   }
 
   onSettled(listener: () => void): () => void {
@@ -345,16 +355,21 @@ interface Row {
   readonly payloads: readonly string[];
 }
 
-/** Returns jobs with one queue, tenant and target each. `payloadsPerJob` returns a queue's most payloads per job. */
-const rowsOf = (requests: readonly JobRequest[], payloadsPerJob: (queue: string) => number): readonly Row[] => {
+/** Returns jobs with one queue, tenant, target and version each. */
+const rowsOf = (
+  requests: readonly JobRequest[],
+  knownOf: (queue: string) => Pick<KnownQueue, 'payloadsPerJob' | 'stored'>,
+): readonly Row[] => {
+  const storedOf = ({ queue, payload }: JobRequest): JobPayload => knownOf(queue).stored(payload);
   const groups = Map.groupBy(
     requests,
-    (request) => `${laneOf(request)}/${request.tenant.accountId} ${request.target ?? ''}`,
+    (request) =>
+      `${laneOf(request)}/${request.tenant.accountId} ${request.target ?? ''} ${versionOf(storedOf(request))}`,
   );
   return [...groups.values()].flatMap((members) => {
     const { queue, tenant, target = '' } = members[0] as JobRequest;
-    const payloads = [...new Set(members.map(({ payload }) => JSON.stringify(payload)))];
-    return chunks(payloads, payloadsPerJob(queue)).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
+    const payloads = [...new Set(members.map((request) => JSON.stringify(storedOf(request))))];
+    return chunks(payloads, knownOf(queue).payloadsPerJob).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
   });
 };
 

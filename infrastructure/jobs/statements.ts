@@ -175,6 +175,10 @@ export const READY_LANES = {
 /** Reopens claims that have not begun, as if they had never been claimed. */
 export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL FROM ${CLAIMED}`;
 
+/** $4 milliseconds until the job may be claimed again, $5 why: puts claims back as if they had never been claimed. */
+export const PUT_BACK = `UPDATE ${JOB} j SET state = 'retry', started_on = NULL,
+    start_after = now() + $4 * interval '1 ms', output = $5::jsonb FROM ${CLAIMED}`;
+
 /** $1 queue, $2 id, $3 attempt, $4 JSON array of the remaining payloads, $5 failures, $6 whether a retry would be pointless. */
 export const FAIL = {
   name: 'jobs_fail',
@@ -266,13 +270,13 @@ export const FAILED_PAYLOADS = `SELECT j.id, j.data->'payloads' AS payloads FROM
 export const REOPEN = `UPDATE ${JOB} j SET ${REOPENED} AND ($1::uuid[] IS NULL OR j.id = ANY ($1)) AND ($2::text IS NULL OR j.name = $2)
   RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'payloads' AS payloads`;
 
-/** $1 queue or null, $2 limit: jobs that failed permanently or wait for a retry, the newest failure first. */
-export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + 1 AS attempts,
-    coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, state::text AS state,
-    ${asTimestamp('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${asTimestamp('start_after')} END AS next_attempt_at,
+/** $1 queue or null, $2 limit: jobs that failed permanently, wait for a retry or were put back, the newest failure first. */
+export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + (output->'version' IS NULL)::int AS attempts,
+    coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, CASE WHEN state = 'failed' THEN 'failed' WHEN output->'version' IS NULL THEN 'retry' ELSE 'awaits_upgrade' END AS state,
+    ${asTimestamp('coalesce(completed_on, started_on, created_on)')} AS failed_at, CASE WHEN state < 'active' THEN ${asTimestamp('start_after')} END AS next_attempt_at,
     count(*) OVER () AS total
-  FROM ${JOB} WHERE (state = 'failed' OR state = 'retry' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
-  ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on) DESC, id LIMIT $2`;
+  FROM ${JOB} WHERE (state = 'failed' OR state < 'active' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
+  ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on, created_on) DESC, id LIMIT $2`;
 
 export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed, to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AS indexed`;
 export const SCHEMA_VERSION = `SELECT version FROM ${JOBS_SCHEMA}.version`;

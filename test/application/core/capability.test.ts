@@ -33,6 +33,11 @@ describe('the capabilities', () => {
     expect(new Set(PROCESSES.map(({ name }) => name)).size).to.equal(PROCESSES.length);
   });
 
+  it('have no process that remembers and begins in the middle of the log', () => {
+    const remembering = PROCESSES.filter(({ remembers }) => remembers !== null);
+    expect(remembering.map(({ name, from }) => [name, from])).to.deep.equal([['webhookFanOut', 'beginning']]);
+  });
+
   it('owe each kind of work that a payment waits for by one job, whose payload fits its schema', async () => {
     const jobs = new RecordingJobs();
     const owing = jobsOf(CAPABILITIES).filter(({ owed, routine }) => owed.by === 'query' && routine === undefined);
