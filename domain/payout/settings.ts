@@ -9,7 +9,7 @@ const AMOUNTS = [0, AMOUNT_MAX] as const;
 export const payoutCount = limitSetting({
   name: 'payoutCount',
   shape: integer,
-  bounds: [0, 100_000],
+  bounds: [0, 1_000_000],
   unlimited: 'any',
   isOwners: true,
   description: 'Maximum of live payouts per hour; null for no limit.',

@@ -1,0 +1,135 @@
+// The hourly limits of refunds and payouts in Postgres, compared with a list in memory, and what a decision costs (rule M7b).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { AccountId, RefundId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { PayoutId } from '../../../domain/payout/payout.ts';
+import { payoutFunds } from '../../../infrastructure/payouts/payoutFunds.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { refundGuard } from '../../../infrastructure/refunds/refundGuard.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
+import { walletProjection } from '../../../projections/wallet/projection.ts';
+import { buffersOf } from '../../support/buffers.ts';
+import { useDatabase } from '../../world/postgres.ts';
+
+const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
+
+interface Asked {
+  readonly id: string;
+  readonly account: string;
+  readonly currency: string;
+  readonly amount: number;
+  readonly at: number;
+  readonly count: number | null;
+  readonly sum: number | null;
+}
+interface Place {
+  readonly id: string;
+  readonly currency: string;
+  amount: number;
+  at: number;
+}
+
+/** The rule, told by a list of all places. A refund that has its place keeps it; a payout is judged anew and takes the largest amount. */
+const listOf = (what: 'refunds' | 'payouts') => {
+  const places: Place[] = [];
+  return ({ id, currency, amount, at, count, sum }: Asked): string => {
+    const hour = places.filter((place) => place.at > at - HOUR_MS);
+    const own = places.find((place) => place.id === id);
+    if (what === 'refunds' && hour.some((place) => place.id === id && place.amount >= amount)) return 'reserved';
+    const others = hour.filter((place) => place.id !== id);
+    if (count !== null && others.length >= count) return 'count';
+    const taken = others.filter((place) => place.currency === currency).reduce((all, place) => all + place.amount, 0);
+    if (sum !== null && amount + taken > sum) return 'sum';
+    if (own === undefined) places.push({ id, currency, amount, at });
+    else Object.assign(own, { at, amount: what === 'payouts' ? Math.max(own.amount, amount) : amount });
+    return 'reserved';
+  };
+};
+
+describe('hourly limits', () => {
+  let db: PgPool;
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
+  });
+  before(() => createSchema(db, walletProjection, 'rm_wallet'));
+
+  const limits = ({ amount, currency, at, count, sum, account }: Asked) => ({
+    ...{ accountId: account as AccountId, currency, amount: toMinor(amount), at: addMillis(NOON, at) },
+    ...{ countPerHour: count, sumPerHour: sum === null ? null : toMinor(sum) },
+  });
+  const refund = (asked: Asked) => refundGuard(db).reserve({ refundId: asked.id as RefundId, ...limits(asked) });
+  const payout = (asked: Asked) =>
+    payoutFunds(db).reserve({
+      ...{ payoutId: asked.id as PayoutId, mode: 'live', fee: toMinor(0), after: null, ...limits(asked) },
+    });
+
+  const step = fc.record({
+    n: fc.nat({ max: 8 }),
+    amount: fc.integer({ min: 1, max: 9 }),
+    passesMs: fc.constantFrom(0, 0, 1, 60_000, HOUR_MS / 4, HOUR_MS - 1, HOUR_MS, 3 * HOUR_MS),
+    count: fc.option(fc.integer({ min: 1, max: 4 })),
+    sum: fc.option(fc.integer({ min: 1, max: 20 })),
+  });
+  for (const [what, ask] of [
+    ['refunds', refund],
+    ['payouts', payout],
+  ] as const) {
+    it(`count ${what} as a list of all of them does`, async () => {
+      let accounts = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+          const account = `${what}-${++accounts}`;
+          for (const currency of ['BRL', 'EUR'])
+            await db.query(
+              "INSERT INTO rm_wallet.balances (account_id, mode, currency, ledger_account, amount) VALUES ($1, 'live', $2, 'merchant_available', 1000000)",
+              [account, currency],
+            );
+          const expected = listOf(what);
+          let at = 0;
+          for (const { n, passesMs, ...more } of steps) {
+            at += passesMs;
+            const asked = { id: `${account}-${n}`, account, currency: n % 3 === 0 ? 'EUR' : 'BRL', at, ...more };
+            expect(await ask(asked)).to.equal(expected(asked));
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+  }
+
+  it('cost the same at 20,000 refunds and payouts in the hour as at 20', async () => {
+    const costs: number[][] = [];
+    for (const count of [20, 20_000]) {
+      const account = `cost-${count}`;
+      for (const [table, id] of [
+        ['refund_reservations', 'refund_id'],
+        ['payouts_of_hour', 'payout_id'],
+      ])
+        await db.query(
+          `INSERT INTO operations.${table} (${id}, account_id, currency, amount, reserved_at)
+           SELECT $1 || n, $1, 'BRL', 1, timestamptz '${NOON}' + n * interval '1 hour' / $2::integer FROM generate_series(1, $2::integer) n`,
+          [account, count],
+        );
+      await db.query('ANALYZE operations.refund_reservations, operations.payouts_of_hour');
+      const cost = (id: string, afterMs: number) => {
+        const at = addMillis(NOON, HOUR_MS + afterMs);
+        return Promise.all([
+          buffersOf(db, "SELECT operations.reserve_refund($1, $2, 'BRL', 1, $3, 1000000, 99999999)", [id, account, at]),
+          buffersOf(db, "SELECT operations.reserve_payout($1, $2, 'live', 'BRL', 1, 0, $3, 1000000, 99999999, NULL)", [
+            ...[id, account, at],
+          ]),
+        ]);
+      };
+      await db.query(
+        "INSERT INTO rm_wallet.balances (account_id, mode, currency, ledger_account, amount) VALUES ($1, 'live', 'BRL', 'merchant_available', 1000000)",
+        [account],
+      );
+      await cost(`${account} first`, 0); // makes the totals
+      costs.push(await cost(`${account} second`, 1));
+    }
+    const [few, many] = costs as [number[], number[]];
+    for (const n of [0, 1]) expect(many[n]).to.be.at.most(Math.max(100, 2 * (few[n] as number)));
+  });
+});
