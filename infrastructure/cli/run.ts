@@ -6,9 +6,10 @@ import {
   type Platform,
   PROCESSES,
 } from '../../application/capabilities.ts';
-import { Accounts, type DeclaredSettings } from '../../application/core/accounts.ts';
+import { Accounts } from '../../application/core/accounts.ts';
 import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
 import { accessLeases } from '../accounts/adapters.ts';
 import { operatorsAdapters } from '../adapters.ts';

@@ -6,8 +6,8 @@ import { ScrubbedProgram, until } from '../support/scrubbedProgram.ts';
 const PAYMENT = 'the event of the payment';
 const PAYOUT = 'the event of the payout';
 /**
- * The first write of each step, which is stopped. Names are ASCII, as PostgreSQL requires of an application name. `when` tells it from other
- * writes to the table.
+ * The first write of each step, which is stopped. Names are ASCII, as PostgreSQL requires of an application name. `when` tells it from
+ * other writes to the table.
  */
 const STEPS: { readonly [step: string]: { readonly write: string; readonly when: string } } = {
   [PAYMENT]: eventOf('PaymentPersonalDataErased'),
