@@ -222,6 +222,7 @@ const thank = jobKind({
 const thanking = processManager({
   name: 'thanking',
   movesMoney: false,
+  from: 'now',
   reactions: {
     tip: reacting(TIP_GROUPS, {
       reads: {

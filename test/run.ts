@@ -2,7 +2,8 @@
 // for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
 // longest; files that failed run once more by themselves, and are named as unstable if they pass; the last line is `N passed, N failed`;
 // exit code 0 only when all passed.
-// `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated. As above.
+// `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated; the embedded
+// PostgreSQL under owners that are killed, and `doctor` as an operator runs it. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
 // `npm run test:providers`: Quita's adapters before independent judges: the central bank's schema, an institution's own client.
@@ -21,6 +22,8 @@ const SUITES = {
       'test/system/',
       'test/infrastructure/boot/start.test.ts',
       'test/infrastructure/boot/restart.test.ts',
+      'test/infrastructure/cli/doctor.test.ts',
+      'test/infrastructure/embeddedPostgres/',
     ],
     jobs: 3,
   },

@@ -63,6 +63,7 @@ export const forgetFailures = effect<string>('forgetFailures');
 export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
+  from: 'beginning',
   reactions: {
     webhookDelivery: reacting(WEBHOOK_DELIVERY.groups, {
       reads: {

@@ -10,7 +10,8 @@ import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../trans
 
 /** Inclusive bounds. */
 export const SETTING_BOUNDS = {
-  velocityPerHour: [1, 100_000],
+  customerPerHour: [1, 100_000],
+  accountPerHour: [1, 1_000_000],
   holdDays: [0, 365],
   chargeWindowSeconds: [60, 86_400],
   feeBps: [0, 10_000],
@@ -269,25 +270,25 @@ const velocity = accountSetting<Velocity>({
   shape: record<Velocity>({ customerPerHour: integer, accountPerHour: integer }),
   schema: groupSchema(
     {
-      customerPerHour: wholeSchema(B.velocityPerHour, 'Per customer document.'),
-      accountPerHour: wholeSchema(B.velocityPerHour, 'In total.'),
+      customerPerHour: wholeSchema(B.customerPerHour, 'Per customer document.'),
+      accountPerHour: wholeSchema(B.accountPerHour, 'In total.'),
     },
     'Maximum of live charges per hour.',
   ),
   problems: ({ customerPerHour, accountPerHour }) => [
-    ...outside('velocity.customerPerHour', customerPerHour, B.velocityPerHour),
-    ...outside('velocity.accountPerHour', accountPerHour, B.velocityPerHour),
+    ...outside('velocity.customerPerHour', customerPerHour, B.customerPerHour),
+    ...outside('velocity.accountPerHour', accountPerHour, B.accountPerHour),
   ],
   options: {
     'velocity-customer': {
       description: 'maximum live charges per hour for one customer document',
       part: 'customerPerHour',
-      read: wholeNumber(B.velocityPerHour),
+      read: wholeNumber(B.customerPerHour),
     },
     'velocity-account': {
       description: 'maximum live charges per hour for the whole account',
       part: 'accountPerHour',
-      read: wholeNumber(B.velocityPerHour),
+      read: wholeNumber(B.accountPerHour),
     },
   },
   line: ({ customerPerHour, accountPerHour }) => [

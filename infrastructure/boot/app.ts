@@ -103,8 +103,8 @@ export const routesByListener = (
       }
     : { routes, opsRoutes: null };
 
-/** How many keys' counts are kept, by fingerprint; the least recently used are dropped. */
-const KEYS_REMEMBERED = 10_000;
+/** How many counts of keys and accounts are kept; the least recently used are dropped. Enough for 10,000 accounts with two keys each. */
+const KEYS_REMEMBERED = 50_000;
 /** Addresses are counted apart from keys, so that a flood of hostile addresses doesn't displace keys. */
 const ADDRESSES_REMEMBERED = 50_000;
 

@@ -27,12 +27,17 @@ const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
   return { id, queue, state, accountId: accountOf, mode, payloads, attempts, error, failures, failedAt, nextAttemptAt };
 };
 
+const stateText = ({ state, nextAttemptAt }: ReturnType<typeof shown>): string => {
+  if (state === 'failed') return 'failed permanently';
+  return state === 'retry' ? `next attempt ${nextAttemptAt}` : 'awaits a newer version';
+};
+
 const JOBS_HEAD = ['FAILED', 'JOB', 'QUEUE', 'STATE', 'ACCOUNT', 'ATTEMPTS', 'PAYLOADS', 'ERROR'];
 const jobCells = (job: ReturnType<typeof shown>): readonly string[] => [
   job.failedAt,
   job.id,
   job.queue,
-  job.state === 'failed' ? 'failed permanently' : `next attempt ${job.nextAttemptAt}`,
+  stateText(job),
   `${job.accountId} ${job.mode}`,
   `${job.attempts} attempts`,
   job.payloads.map((payload) => JSON.stringify(payload)).join(' '),
@@ -41,7 +46,7 @@ const jobCells = (job: ReturnType<typeof shown>): readonly string[] => [
 
 const listJobs: CliCommand = {
   name: 'jobs list',
-  summary: `List jobs that failed permanently (kept 30 days) or await a retry (at most ${LISTED_MAX})`,
+  summary: `List jobs that failed permanently (kept 30 days) or await a retry or an upgrade (at most ${LISTED_MAX})`,
   options: { queue: { description: 'only jobs of this queue', choices: QUEUE } },
   run: async ({ storage }, input) => {
     const { jobs, total } = await listFailedJobs(storage.reads, queueOf(input), LISTED_MAX);

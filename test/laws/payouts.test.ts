@@ -15,7 +15,8 @@ import { FINGERPRINT, TERMS } from '../domain/payout/samples.ts';
 import { type LawDatabase, lawDatabase } from '../support/lawDatabase.ts';
 import { at } from '../support/samples.ts';
 
-const HISTORIES = 2_000;
+/** `npm run soak -- payoutsLaw` plays 2,000. */
+const HISTORIES = Number(process.env['HISTORIES'] ?? 300);
 const FEE = 50;
 const AT = at('15:00:00');
 

@@ -58,10 +58,29 @@ interface Pumped {
 export const textOf = ({ prefix, unit, suffix }: Pumped, length: number): string =>
   prefix + unit.repeat(Math.ceil(length / unit.length)) + suffix;
 
+/** Character classes and escapes. */
+const CLASSES = /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|\[(?:\\.|[^\]\\])*\]|\./gs;
+const GROUP_STARTS = /\(\?<?[:=!]/g;
+/**
+ * Returns the first of all characters that the expression can't tell apart: an input of the others takes the same steps. A character
+ * that the expression contains as such is always kept.
+ */
+const distinguished = ({ source, flags }: RegExp, characters: readonly string[]): readonly string[] => {
+  const classes = unique(['\\w', '\\n', ...(source.match(CLASSES) ?? [])])
+    .filter((text) => !/^\\[bBk\d]$/.test(text))
+    .map((text) => new RegExp(`^(?:${text})$`, flags.replaceAll(/[gmy]/g, '')));
+  const literal = source.replaceAll(CLASSES, '\0').replaceAll(GROUP_STARTS, '\0').toLowerCase();
+  const kindOf = (one: string): string =>
+    literal.includes(one) ? one : classes.map((expression) => expression.test(one)).join();
+  const first = new Map(characters.toReversed().map((one) => [kindOf(one), one]));
+  return characters.filter((one) => first.get(kindOf(one)) === one);
+};
+
 /** Units of one or two pieces, from the expression and of all kinds, each after a possible beginning of the expression. */
 export const pumpedFor = (expression: RegExp): readonly Pumped[] => {
   const literals = literalsIn(expression).slice(0, 6);
-  const pieces = unique([...literals, ...literals.map((text) => text.charAt(0)), ...ANYBODY]);
+  const ownPieces = [...literals, ...literals.map((text) => text.charAt(0))];
+  const pieces = unique([...ownPieces, ...distinguished(expression, ANYBODY)]);
   const units = unique([...pieces, ...pieces.flatMap((one) => pieces.map((other) => one + other))]);
   const prefixes = unique(['', ...literals.slice(0, 2)]);
   return prefixes.flatMap((prefix) => units.flatMap((unit) => MISFITS.map((suffix) => ({ prefix, unit, suffix }))));

@@ -42,7 +42,8 @@ import {
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
 
-const RUNS = 1_000;
+/** `npm run soak -- cancelRaces` plays 10,000. */
+const RUNS = Number(process.env['RACES'] ?? 300);
 /** Of one interleaving; most have a hundred, and a few wait for a command that lost an append and pauses. */
 const STEPS_MAX = 20_000;
 const STREAM = PAYMENT.stream(PAYMENT_ID);

@@ -30,7 +30,7 @@ import { memoryEventStore } from '../../world/memoryEventStore.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
 
 /** `npm run soak -- payouts` sets 300. */
-const RUNS = Number(process.env.RUNS ?? 30);
+const RUNS = Number(process.env.RUNS ?? 15);
 const STEPS_MAX = 20_000;
 const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;
 const BODY = { amount: 1_000, destination: { pix_key: 'ana@example.com' } } as const;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { ACCOUNT_ROLES, ROLES, type Role } from '../../../domain/user/user.ts';
 import { ROUTES } from '../../../http/api/routes.ts';
 import { isOfSession } from '../../../http/kernel/callers.ts';
@@ -16,6 +17,8 @@ import type { Owned } from '../examples/exampleParts.ts';
 import { EXAMPLES, exampleOf, type Made, makeKey, makeOnce, NO_ID, OWN_URL } from '../examples/routeExamples.ts';
 import { isAnothersParameter } from '../examples/routePieces.ts';
 
+/** Operations that end sessions of the caller. */
+const ENDS_SESSIONS = ['logOut', 'changePassword'];
 const KEY_ROLE = 'API_KEY_ROLE_REQUIRED';
 
 /** A page where the route shows one, else the error body. */
@@ -29,8 +32,6 @@ describe('every route of the table', () => {
   let gateway: TestGateway;
   let stranger: TestTenant;
   let owned: Owned;
-  /** Whether something was done with what is owned, so that the next test gets another. */
-  let isSpent = true;
   let made: Made;
   /** Of the first tenant's account, and of the platform. */
   let people: ReadonlyMap<Role, TestUser>;
@@ -54,39 +55,47 @@ describe('every route of the table', () => {
     gateway = await openReady({ evidence: { viewSeconds: 86_400 } }); // a link made once serves all tests
     stranger = await gateway.newTenant();
     made = await makeOnce(gateway);
+    owned = { ...made, chargeId: '', endpointId: '', keyId: '' };
+    await renewNamed();
     const { password } = made.user;
     const users = ROLES.map(async (role) => [role, await gateway.addUser(role, { password })] as const);
     people = new Map(await Promise.all(users));
     strangersToken = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: stranger }));
   });
   after(() => gateway.close());
-  /** Of users by e-mail address, for what changes nothing. */
+  /** By e-mail address. */
   const tokens = new Map<string, { readonly authorization: string }>();
-  const spend = (): void => {
-    isSpent = true;
-    tokens.clear();
-  };
-  /** A token that was used before, where no request can have ended it; else a new one. */
-  const tokenOf = async (route: Route, user: TestUser, role: Role = 'OWNER') => {
-    const token = (route.method === 'GET' ? tokens.get(user.email) : undefined) ?? (await gateway.logIn(role, user));
+  /** A token that was used before, or a new one for a request that ends sessions. */
+  const tokenOf = async ({ operationId }: Route, user: TestUser, role: Role = 'OWNER') => {
+    if (ENDS_SESSIONS.includes(operationId)) {
+      tokens.clear();
+      return gateway.logIn(role, user);
+    }
+    const token = tokens.get(user.email) ?? (await gateway.logIn(role, user));
     tokens.set(user.email, token);
     return token;
   };
   const personOf = (role: Role): TestUser => people.get(role) as TestUser;
-  beforeEach(async () => {
-    if (!isSpent) return;
-    isSpent = false;
-    const charge = await gateway.charge<{ id: string }>();
-    const endpoint = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
-      url: OWN_URL,
-      events: ['charge.failed'],
-    });
-    owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id, keyId: await makeKey(gateway) };
-  });
-  afterEach(async () => {
-    if (isSpent) await gateway.call('DELETE', `/v1/webhooks/endpoints/${owned.endpointId}`);
-    expect(gateway.faults).to.deep.equal([]);
-  });
+  const makeNamed = {
+    chargeId: async () => (await gateway.charge<{ id: string }>()).body.id,
+    endpointId: async () => {
+      if (owned.endpointId) await gateway.call('DELETE', `/v1/webhooks/endpoints/${owned.endpointId}`);
+      const wish = { url: OWN_URL, events: ['charge.failed'] };
+      return (await gateway.post<{ id: string }>('/v1/webhooks/endpoints', wish)).body.id;
+    },
+    keyId: () => makeKey(gateway),
+  };
+  const NAMES = Object.keys(makeNamed) as (keyof typeof makeNamed)[];
+  /** A request may have changed or removed these: the next test that needs them gets others. */
+  const spent = new Set(NAMES);
+  const spend = (path: string): void => {
+    for (const name of NAMES) if (path.includes(owned[name].replace(PREFIX.charge, ''))) spent.add(name);
+  };
+  const renewNamed = async (): Promise<void> => {
+    for (const name of spent) owned = { ...owned, [name]: await makeNamed[name]() };
+    spent.clear();
+  };
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
   it('has an example here', () => {
     expect(Object.keys(EXAMPLES).sort()).to.deep.equal(ROUTES.map(({ operationId }) => operationId).sort());
@@ -116,21 +125,26 @@ describe('every route of the table', () => {
     /** Whom the route is for. */
     const logIn = () => (ofOperators ? tokenOf(route, personOf('OPERATOR'), 'OPERATOR') : tokenOf(route, owned.user));
     describe(`${route.method} ${route.path}`, () => {
-      if (fresh) {
-        let isFresh = false;
-        beforeEach(async () => {
-          if (!isFresh) owned = { ...owned, ...(await fresh(gateway)) };
-          isFresh = true;
-        });
-        afterEach(() => {
-          isFresh = !isSpent;
-        });
-        after(spend);
-      }
-      const acts = route.method === 'GET' ? () => undefined : spend;
+      let isFresh = fresh === undefined;
+      /** For tests that reach what the path names. */
+      const renew = async (): Promise<void> => {
+        await renewNamed();
+        if (!isFresh) owned = { ...owned, ...(await fresh?.(gateway)) };
+        isFresh = true;
+      };
+      /** As `renew`, for a test whose requests may spend it. */
+      const renewToSpend = async (): Promise<void> => {
+        await renew();
+        if (route.method === 'GET') return;
+        spend(pathOf(route));
+        isFresh = fresh === undefined;
+      };
+      after(() => {
+        owned = { ...owned, ...made };
+      });
 
       it('answers whom it is for as declared, with a request id', async () => {
-        acts();
+        await renewToSpend();
         const session = ofSession ? await logIn() : {};
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
         const declared = Object.keys(route.responses).map(Number);
@@ -143,6 +157,7 @@ describe('every route of the table', () => {
       });
 
       it('answers a live key as declared', async () => {
+        await renew();
         const reply = await call(route, pathOf(route), { key: gateway.tenant.liveKey });
         expect(reply.status).to.equal(exampleOf(route).live);
         if (route.principal === 'testKey') expectError(reply, 403, 'mode_not_allowed');
@@ -153,6 +168,7 @@ describe('every route of the table', () => {
 
       if (!needsKey && !ofSession)
         it('needs no key, and minds no wrong one', async () => {
+          await renew();
           for (const key of [null, 'nonsense']) {
             const reply = await call(route, pathOf(route), { key });
             expect(reply.status).to.equal(exampleOf(route).live);
@@ -200,7 +216,7 @@ describe('every route of the table', () => {
 
       if (ofSession)
         it('answers each role as declared, and nobody of another account', async () => {
-          acts();
+          await renewToSpend();
           const { roles = ofOperators ? [] : ACCOUNT_ROLES, refusal } = exampleOf(route);
           const isLetIn = (status: number) => (refusal === undefined ? status < 300 : status === refusal);
           for (const role of ACCOUNT_ROLES) {
@@ -235,6 +251,7 @@ describe('every route of the table', () => {
         });
       if (ofSession && !ofOperators && exampleOf(route).absent)
         it('is the same 404 for what never was and for another account’s, which stays', async () => {
+          await renew();
           const headers = { ...strangersToken, 'x-request-id': 'same' };
           const never = await call(route, exampleOf(route).absent as string, { key: null, headers });
           expectError(never, 404, 'not_found');
@@ -252,6 +269,7 @@ describe('every route of the table', () => {
         });
 
       it('is 405 for other methods, with Allow', async () => {
+        await renew();
         const there = ROUTES.filter(({ path }) => path === route.path).map(({ method }) => method);
         const allow = there.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
@@ -270,11 +288,14 @@ describe('every route of the table', () => {
       it('is 404 in any other case of its letters', async () => {
         for (const [at, piece] of route.path.split('/').entries()) {
           if (!/^[\w.-]*[a-z][\w.-]*$/.test(piece)) continue;
-          for (const other of [piece.toUpperCase(), piece[0]?.toUpperCase() + piece.slice(1)]) {
+          if (isAnothersParameter(route, at)) continue;
+          const capital = piece[0]?.toUpperCase() + piece.slice(1);
+          for (const [other, key] of [
+            [piece.toUpperCase(), null],
+            [capital, gateway.tenant.testKey],
+          ] as const) {
             const path = pathOf(route).split('/').with(at, other).join('/');
-            if (other === piece || isAnothersParameter(route, at)) continue;
-            for (const key of [null, gateway.tenant.testKey])
-              expectError(await gateway.call(route.method, path, { key }), 404, 'not_found');
+            if (other !== piece) expectError(await gateway.call(route.method, path, { key }), 404, 'not_found');
           }
         }
       });
@@ -285,7 +306,7 @@ describe('every route of the table', () => {
 
       if (needsKey && path && absent)
         it('is the same 404 for what never was, another account’s and another mode’s', async () => {
-          acts();
+          await renewToSpend();
           const id = { 'x-request-id': 'same' };
           const never = await call(route, absent, { headers: id });
           expectError(never, 404, 'not_found');

@@ -138,11 +138,11 @@ describe('account settings', () => {
 
   const between = (option: string, [min, max]: readonly [number, number], text: string) =>
     `--${option} must be a whole number from ${min} to ${max}, not "${text}"`;
-  const { velocityPerHour, holdDays, chargeWindowSeconds, feeBps, feeFixed } = SETTING_BOUNDS;
+  const { customerPerHour, accountPerHour, holdDays, chargeWindowSeconds, feeBps, feeFixed } = SETTING_BOUNDS;
   const METHODS = 'PIX, CREDIT_CARD, MBWAY, MULTIBANCO, BOLETO, CRYPTO';
   const WRONG: readonly (readonly [string, string, string])[] = [
-    ['velocity-customer', '0', between('velocity-customer', velocityPerHour, '0')],
-    ['velocity-account', '100001', between('velocity-account', velocityPerHour, '100001')],
+    ['velocity-customer', '0', between('velocity-customer', customerPerHour, '0')],
+    ['velocity-account', '1000001', between('velocity-account', accountPerHour, '1000001')],
     ['rate-limit', '0', between('rate-limit', [1, 1_000_000_000], '0')],
     ['rate-limit', '1.5', between('rate-limit', [1, 1_000_000_000], '1.5')],
     ['hold-days', 'PIX=366', between('hold-days', holdDays, '366')],
@@ -161,7 +161,7 @@ describe('account settings', () => {
       'São José do Rio Preto',
       'receiverCity must have 1 to 15 characters after accents and other non-ASCII characters are removed',
     ],
-    ['refund-count', '100001', between('refund-count', [0, 100_000], '100001')],
+    ['refund-count', '1000001', between('refund-count', [0, 1_000_000], '1000001')],
     ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
     ['charge-window', '59', between('charge-window', chargeWindowSeconds, '59')],
     ['charge-window', '', between('charge-window', chargeWindowSeconds, '')],

@@ -68,12 +68,13 @@ describe('verify', function suite() {
     expect(rows).to.have.length(1);
     return rows[0]?.row as string;
   };
-  /** What verify says after `damage`, which is undone by a rebuild of everything. */
+  /** What verify says after `damage`, which a rebuild undoes: the next test would find what is left of it. */
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
-    await rebuild(PROJECTIONS, gateway.storage, gateway.storage.openSession);
-    expect((await check()).differences).to.deep.equal([]);
+    const damaged = PROJECTIONS.filter(({ name }) => damage.includes(`${liveSchema(name)}.`));
+    expect(damaged).to.have.length(1);
+    await rebuild(damaged, gateway.storage, gateway.storage.openSession);
     return differences;
   };
 
@@ -171,7 +172,7 @@ describe('verify', function suite() {
       }
     })();
     try {
-      for (let round = 0; round < 3; round++) expect((await check()).differences).to.deep.equal([]);
+      for (let round = 0; round < 2; round++) expect((await check()).differences).to.deep.equal([]);
     } finally {
       isOver = true;
       await writing;
@@ -312,7 +313,7 @@ describe('verify, of read models of which one has taken nothing', () => {
     try {
       const projections = [paymentsProjection, walletProjection];
       await scene.appendPayment();
-      await prepareLiveCopies(projections, scene, scene.openSession)(session);
+      await prepareLiveCopies(projections, scene)(session);
       await rebuild([paymentsProjection], scene, scene.openSession);
       const report = await verify(projections, scene, scene.openSession);
       expect([report.position, report.differences]).to.deep.equal([null, []]);

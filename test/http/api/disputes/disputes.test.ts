@@ -301,7 +301,8 @@ describe('dispute cases', () => {
   });
 
   describe('at once', () => {
-    const ROUNDS = 100;
+    /** `npm run soak -- disputes` plays 100. */
+    const ROUNDS = Number(process.env['ROUNDS'] ?? 20);
     /** Few at a time: a test gateway has one process. */
     const rounds = async (play: (n: number) => Promise<void>): Promise<void> => {
       for (let n = 0; n < ROUNDS; n += 10) await Promise.all(Array.from({ length: 10 }, (_, i) => play(n + i)));
