@@ -153,7 +153,7 @@ export const limitSetting = <T extends number>({
     initial: null,
     shape: nullable(shape),
     schema: limitSchema(bounds, description),
-    problems: (value) => outside(named.name, value ?? 0, bounds),
+    problems: (value) => (value === null ? [] : outside(named.name, value, bounds)),
     options: { [option]: { description: meaning, read: wholeNumber(bounds, { [unlimited]: null }) } },
   });
 
