@@ -5,9 +5,9 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { analysts } from '../../../infrastructure/analytics/analysts.ts';
 import { ANALYST_VIEWS } from '../../../projections/registry.ts';
 import { runWords } from '../../support/cli.ts';
-import { TestGateway, type TestTenant } from '../../world/gateway.ts';
+import { startedDatabase, TestGateway, type TestTenant } from '../../world/gateway.ts';
 import { pollUntil } from '../../world/pollUntil.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 interface Granted {
   readonly role: string;
@@ -52,7 +52,7 @@ describe('analysts', () => {
   const restrain = () => gateway.gateway.needs.analysts.restrain();
 
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     // Without its own upkeep, so that each test restrains when it wants to.
     gateway = await TestGateway.open({ database, startSchedule: () => async () => undefined });
     other = await gateway.newTenant();
