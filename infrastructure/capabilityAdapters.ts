@@ -1,9 +1,11 @@
 // The infrastructure side of a capability: adapters of its ports, CLI commands and triggers.
+import type { DeclaredSettings } from '../application/core/accounts.ts';
 import type { CliCommand } from './cli/command.ts';
 import type { Triggers } from './cli/scenario.ts';
 
 interface Terminal {
-  readonly commands?: readonly CliCommand[];
+  /** A function if they depend on the account settings that all capabilities declare. */
+  readonly commands?: readonly CliCommand[] | ((declared: DeclaredSettings) => readonly CliCommand[]);
   readonly triggers?: Triggers;
 }
 

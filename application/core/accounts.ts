@@ -9,7 +9,7 @@ import type { CommandHandler } from './commandHandler.ts';
 /** Largest tolerated difference between the clocks of two processes. They follow the database's clock and usually differ by far less. */
 const CLOCK_SKEW_MS = 5_000;
 
-/** The account settings and sandbox switches that all capabilities declare. */
+/** The account settings that every account has and that capabilities declare, and capabilities' sandbox switches. */
 export interface DeclaredSettings {
   readonly settings: readonly AccountSetting[];
   readonly switches: readonly SandboxSwitch[];

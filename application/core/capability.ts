@@ -40,6 +40,8 @@ type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Stati
 interface KindDescription<Schema extends TObject> {
   readonly name: string;
   readonly payload: Schema;
+  /** See JobKind. Increase it when a property is added, and make the property optional. */
+  readonly version?: number;
   readonly subjectOf: (payload: Fitting<Schema>) => string;
   readonly payloadsPerJob?: number;
 }
@@ -47,11 +49,13 @@ interface KindDescription<Schema extends TObject> {
 export const jobKind = <Schema extends TObject>({
   name,
   payload: schema,
+  version = 1,
   subjectOf,
   payloadsPerJob,
 }: KindDescription<Schema>): JobKind<Fitting<Schema>> => ({
   name,
   schema,
+  version,
   subjectOf,
   timer: null,
   ...(payloadsPerJob !== undefined && { payloadsPerJob }),

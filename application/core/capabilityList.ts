@@ -1,5 +1,6 @@
 // Derives needs, use cases, jobs and processes from a list of capabilities.
 
+import { OWN_SETTINGS } from '../../domain/account/ownSettings.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { JobKind, JobPayload, JobRequest } from '../ports/jobs.ts';
 import { type Joined, joined } from '../ports/joined.ts';
@@ -72,7 +73,7 @@ export const operatorsOf = <Operating, List extends readonly Capability<never, o
 export const declaredSettingsOf = (
   capabilities: readonly Pick<Capability<never>, 'settings' | 'sandboxSwitches'>[],
 ): DeclaredSettings => ({
-  settings: capabilities.flatMap(({ settings }) => settings),
+  settings: [...Object.values(OWN_SETTINGS), ...capabilities.flatMap(({ settings }) => settings)],
   switches: capabilities.flatMap(({ sandboxSwitches }) => sandboxSwitches),
 });
 

@@ -1,6 +1,5 @@
 // Load, decide, append: the only way to write facts, for HTTP requests, jobs and recovery alike (architecture §3).
 
-import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import { type Decision, type Fact, fold } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
@@ -10,6 +9,7 @@ import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { Randomness, Stopwatch } from '../ports/system.ts';
 import { KeyedLock } from './keyedLock.ts';
+import { StateCache } from './stateCache.ts';
 
 interface Loaded<State> {
   readonly state: State;
@@ -56,8 +56,6 @@ const readable = (decoded: Decoded): LoggedEvent => {
 const CONFLICTS_MAX = 10;
 /** Longest pause after the first lost append, in milliseconds. It grows with each further one. */
 const CONFLICT_PAUSE_MS = 5;
-/** Number of states kept in memory, a few kB each. They may be stale: an append proves or disproves the decision. */
-const CACHED_STATES_MAX = 5_000;
 
 interface CommandNeeds extends EventLog {
   readonly randomness: Randomness;
@@ -69,9 +67,7 @@ export class CommandHandler {
   readonly #randomness: Randomness;
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
-  readonly #cache = new LRUCache<StreamName, { readonly state: unknown; readonly revision: number }>({
-    max: CACHED_STATES_MAX,
-  });
+  readonly #cache = new StateCache();
   /** Grows whenever a state is forgotten. A read that began before that may be stale and is not cached. */
   #generation = 0;
   /** Grows whenever all states are forgotten. Decisions on older states are made again. */

@@ -1,5 +1,5 @@
 // Derives ids and fingerprints deterministically (rules I1, K2, W2; architecture §4).
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import type { OpenAccount } from '../../domain/account/account.ts';
@@ -18,23 +18,22 @@ import {
   type RawId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
+import { HmacKey } from './hmac.ts';
 
 /** Both creation routes of charges are the operation `charges.create` (K1). */
 export type Operation = 'charges.create' | 'payments.create';
 
-/** Key objects are cached, because making one costs five times the HMAC itself and a seed never changes. */
+/** Keys are cached, because making one costs more than the HMAC itself and a seed never changes. */
 const SEED_KEYS_MAX = 10_000;
-const seedKeys = new LRUCache<string, KeyObject>({ max: SEED_KEYS_MAX });
-const keyOf = (seed: string): KeyObject => {
+const seedKeys = new LRUCache<string, HmacKey>({ max: SEED_KEYS_MAX });
+/** HMACs under the account's seed. Ids in `/pay/<raw>` grant access, so they must not be guessable. */
+const keyedBy = (seed: string): HmacKey => {
   const known = seedKeys.get(seed);
   if (known) return known;
-  const key = createSecretKey(seed, 'base64');
+  const key = new HmacKey(Buffer.from(seed, 'base64'));
   seedKeys.set(seed, key);
   return key;
 };
-
-/** Returns an HMAC under the account's seed. Ids in `/pay/<raw>` grant access, so they must not be guessable. */
-const keyed = (seed: string, text: string): Buffer => createHmac('sha256', keyOf(seed)).update(text).digest();
 const hashed = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** Returns an id made from the first 128 bits of a digest, with the first 10 replaced by the account's partition. */
@@ -53,7 +52,7 @@ export const newAccountId = (bytes: Uint8Array): AccountId => {
 type Seeded = Pick<OpenAccount, 'accountId' | 'idSeed'>;
 
 const createdBytes = ({ idSeed }: Seeded, mode: Mode, operation: string, key: string): Buffer =>
-  keyed(idSeed, `${mode}\n${operation}\n${key}`);
+  keyedBy(idSeed).bytes(`${mode}\n${operation}\n${key}`);
 
 /** Returns the id of what a key creates by an operation. Keys are scoped to (mode, operation) (K1). */
 export const createdIdOf = <I extends RawId>(account: Seeded, mode: Mode, operation: string, key: string): I =>
@@ -100,7 +99,7 @@ export const deliveryIdOf = (
 
 /** Returns the token that opens a payment's boleto, which names the payer, for people who got the link from the merchant. */
 export const documentTokenOf = (seed: string, paymentId: PaymentId): string =>
-  encodeRawId(keyed(seed, `document\n${paymentId}`).subarray(0, 16));
+  encodeRawId(keyedBy(seed).bytes(`document\n${paymentId}`).subarray(0, 16));
 
 /** Returns the id under which an override secret is stored, beside the secrets of endpoints (W7). */
 export const overrideSecretIdOf = (account: AccountId, mode: Mode): EndpointId =>
@@ -136,4 +135,4 @@ export const canonicalText = (version: number, fields: object): string => `${ver
  * its request (rule L2), and a plain hash would reveal a tax id to anybody who tries them all.
  */
 export const fingerprintOf = ({ idSeed }: Pick<Seeded, 'idSeed'>, version: number, fields: object): string =>
-  keyed(idSeed, `fingerprint\n${canonicalText(version, fields)}`).toString('base64url');
+  keyedBy(idSeed).digest(`fingerprint\n${canonicalText(version, fields)}`, 'base64url');

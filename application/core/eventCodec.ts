@@ -186,7 +186,7 @@ const parse = (recorded: RecordedEvent, subject: string, aggregate: Listed): Par
   }
 };
 
-/** Returns the event of a sealed one, with the erased values if its key was destroyed. */
+/** Returns the event of a sealed one, with the erased values if its key was destroyed or is lost. */
 const opened = (parsed: Parsed, key: FoundKey): Decoded => {
   const { recorded, subject, aggregate, data, sealed } = parsed;
   const { stream, type } = recorded;

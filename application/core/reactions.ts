@@ -61,15 +61,16 @@ export const reacting = <E extends Typed, G extends Groups, Ignored extends Grou
 type ByCategory<R> = { readonly [C in keyof R]: C extends Category ? TotalReactions<EventOf[C]> : R[C] };
 
 export const processManager = <R extends { readonly [category: string]: TotalReactions<never> }>(
-  description: Pick<ProcessManager, 'name' | 'movesMoney'> & {
+  description: Pick<ProcessManager, 'name' | 'movesMoney' | 'from'> & {
     readonly reactions: R & ByCategory<R>;
   },
 ): ProcessManager => {
-  const { name, movesMoney } = description;
+  const { name, movesMoney, from } = description;
   const reactions: { readonly [category: string]: unknown } = description.reactions;
   return {
     name,
     movesMoney,
+    from,
     remembers: null,
     categories: Object.keys(reactions),
     react: (logged) => (reactions[logged.category] as ReactTo<Fact<string, unknown>> | undefined)?.(logged) ?? [],

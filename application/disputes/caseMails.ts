@@ -212,6 +212,7 @@ const mail = ({ subject, revision }: { readonly subject: string; readonly revisi
 export const caseMailing = processManager({
   name: 'caseMailing',
   movesMoney: false,
+  from: 'beginning',
   reactions: {
     medCase: reacting(MED_CASE.groups, {
       reads: following(isMailed, mail),

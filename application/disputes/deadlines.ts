@@ -20,6 +20,7 @@ const answered = (logged: { readonly subject: string }) => [clearTimer(remindOfD
 export const caseDeadlines = processManager({
   name: 'caseDeadlines',
   movesMoney: false,
+  from: 'beginning',
   reactions: {
     medCase: reacting(MED_CASE.groups, {
       reads: {

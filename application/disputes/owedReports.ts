@@ -20,6 +20,7 @@ const take = (logged: { readonly subject: string }) => [enqueue(takeOwedReports,
 export const caseSettling = processManager({
   name: 'caseSettling',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

@@ -25,6 +25,7 @@ const tell = ({ subject }: { readonly subject: string }) => [enqueue(tellPayment
 export const caseTelling = processManager({
   name: 'caseTelling',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     medCase: reacting(MED_CASE.groups, {
       reads: {

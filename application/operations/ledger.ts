@@ -1,10 +1,9 @@
-// Checks the whole ledger. Lists one payment's postings with explanations, and compares those derived from its events with those stored.
-import { ACCOUNT_WORDS } from '../../domain/aggregates.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+// Checks the whole ledger. Lists one stream's postings with explanations, and compares those derived from its events with those stored.
+import { ACCOUNT_WORDS, AGGREGATES } from '../../domain/aggregates.ts';
+import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { journalEntry, whyMoved } from '../../domain/payment/postings.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
@@ -22,7 +21,7 @@ export const checkLedger =
     return { sums, entries, balances, disputes, isBalanced };
   };
 
-/** A posting derived from an event of a payment. */
+/** A posting derived from an event. */
 export interface LedgerLine {
   readonly revision: number;
   /** Index among the postings of its event, from 0. */
@@ -33,7 +32,7 @@ export interface LedgerLine {
   readonly currency: string;
   /** Signed minor units; credit is positive. */
   readonly amount: number;
-  /** The account's running sum in this payment, after this posting. */
+  /** The account's running sum in this stream, after this posting. */
   readonly sum: number;
   /** Describes what the posting does and why. */
   readonly what: string;
@@ -41,23 +40,28 @@ export interface LedgerLine {
 
 export const whatMoved = (account: LedgerAccount, amount: number): string => ACCOUNT_WORDS[account][amount > 0 ? 0 : 1];
 
-/** Returns the postings derived from the payment's events, or null if it does not exist. Throws StreamUnreadable. */
+const BY_CATEGORY = new Map<string, AnyAggregate>(AGGREGATES.map((one) => [one.category, one]));
+
+/** Returns the postings derived from the stream's events, or null if it does not exist. Throws StreamUnreadable. */
 const linesOf = async (
   commands: Pick<CommandHandler, 'loadSteps'>,
-  id: PaymentId,
+  stream: StreamName,
 ): Promise<readonly LedgerLine[] | null> => {
+  const aggregate = BY_CATEGORY.get(readStreamName(stream).category);
+  if (aggregate === undefined) return null;
   const lines: LedgerLine[] = [];
   const sums = new Map<string, number>();
   let isKnown = false;
-  for await (const { event, revision } of commands.loadSteps(PAYMENT, PAYMENT.stream(id))) {
+  for await (const { event, revision } of commands.loadSteps(aggregate, stream)) {
     isKnown = true;
-    const entry = journalEntry(event);
+    const entry = aggregate.postings?.entryOf(event) ?? null;
     if (entry === null) continue;
+    const why = aggregate.postings?.whyOf?.(event) ?? event.type;
     for (const [line, { account, currency, amount }] of entry.postings.entries()) {
       const key = `${account} ${currency}`;
       const sum = (sums.get(key) ?? 0) + amount;
       sums.set(key, sum);
-      const what = `${whatMoved(account, amount)}: ${whyMoved(event) ?? event.type}`;
+      const what = `${whatMoved(account, amount)}: ${why}`;
       lines.push({ revision, line, event: event.type, at: entry.at, account, currency, amount, sum, what });
     }
   }
@@ -89,14 +93,14 @@ interface Needs {
 }
 
 /**
- * Returns a payment's postings, their sums by currency (zero if correct), and the postings that are only in the stored ledger or only
- * follow from the events. Returns null if the payment does not exist. Throws StreamUnreadable.
+ * Returns a stream's postings, their sums by currency (zero if correct), and the postings that are only in the stored ledger or only
+ * follow from the events. Returns null if the stream does not exist. Throws StreamUnreadable.
  */
 export const showLedger =
   ({ commands, views }: Needs) =>
-  async (id: PaymentId) => {
-    const postings = await linesOf(commands, id);
+  async (stream: StreamName) => {
+    const postings = await linesOf(commands, stream);
     if (postings === null) return null;
-    const differences = differencesOf(await views.wallet.postings(id), postings);
-    return { paymentId: PAYMENT.idPrefix + id, postings, totals: totalsOf(postings), differences };
+    const differences = differencesOf(await views.wallet.postings(stream), postings);
+    return { postings, totals: totalsOf(postings), differences };
   };

@@ -28,6 +28,7 @@ export const cancel = timedKind({
 export const cancellation = processManager({
   name: 'cancellation',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

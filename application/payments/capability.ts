@@ -1,16 +1,11 @@
 // Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
 
-import type { Tenant } from '../../domain/kernel/ids.ts';
-import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { NeedsOf } from '../core/useCase.ts';
 import { takeReturns } from '../disputes/takeReturns.ts';
 import type { NotificationKey } from '../ports/providerNotifications.ts';
-import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads, PaymentViews } from '../ports/readModels/payments.ts';
 import type { StatsViews, WalletViews } from '../ports/readModels/views.ts';
-import type { Reconciliations } from '../ports/reconciliations.ts';
-import type { Clock } from '../ports/system.ts';
 import { takeAcquirerFacts } from './acquirerOutcomes.ts';
 import { Canceller, cancel, cancellation, cancelPayment } from './cancellation.ts';
 import { CreateChargeHandler, CreatePaymentHandler } from './create.ts';
@@ -20,7 +15,7 @@ import { type HeldNeeds, heldPayments } from './heldPayments.ts';
 import { InstrumentIssuer, instrumentIssuing, issueInstruments, resumeIssuing } from './issueInstruments.ts';
 import { owedOf } from './overdue.ts';
 import { providerStatus } from './providerStatus.ts';
-import { compareWithProvider, reconcile } from './reconciliation.ts';
+import { compareWithProviders, type ReconciliationNeeds } from './reconciliation.ts';
 import { rejectedPaymentReturn, returnPayment, sendBack } from './rejectedPaymentReturn.ts';
 import { handleNotification, Settler, settle, settlementOf, takeFact, takePayment } from './settle.ts';
 
@@ -28,12 +23,10 @@ type PaymentsNeeds = ConstructorParameters<typeof Settler>[0] &
   ConstructorParameters<typeof InstrumentIssuer>[0] &
   Omit<ConstructorParameters<typeof Canceller>[0], 'settler'> &
   Omit<ConstructorParameters<typeof CreateChargeHandler>[0], 'issuer'> &
-  Omit<NeedsOf<typeof handleNotification | typeof compareWithProvider>, 'settler'> &
+  Omit<NeedsOf<typeof handleNotification>, 'settler'> &
+  ReconciliationNeeds &
   NeedsOf<typeof takeAcquirerFacts | typeof takeReturns | typeof sendBack | typeof providerStatus> & {
-    readonly clock: Clock;
     readonly payments: PaymentReads;
-    readonly reconciliations: Reconciliations;
-    readonly ledger: LedgerReads;
     /** For its routes. */
     readonly views: { readonly payments: PaymentViews; readonly wallet: WalletViews; readonly stats: StatsViews };
   };
@@ -57,33 +50,6 @@ const PLACES = { places: 24, perTarget: 24 };
 
 const unhandledNotifications: OwedSource<PaymentsNeeds, NotificationKey> = ({ notifications }, { ageMs, page }) =>
   notifications.unhandled(ageMs, page);
-
-/** Reconciliation pauses for tenants that created no charge for this long. It resumes where it stopped with their next charge. */
-const ACTIVE_MS = 40 * DAY_MS;
-/** Pause between two comparisons of the same tenant, by its own clock. */
-const PAUSE_MS = 10 * MINUTE_MS;
-/** A comparison dated further ahead than this came from a host with a wrong clock. */
-const AHEAD_MS = HOUR_MS;
-
-/**
- * Yields the tenants whose payments were not compared with the provider's list for PAUSE_MS. Progress is stored only after a comparison,
- * so the next look finds the tenants whose comparison was lost or failed.
- */
-async function* tenantsToReconcile(needs: PaymentsNeeds): AsyncGenerator<readonly Tenant[]> {
-  const { clock, payments, providers, reconciliations } = needs;
-  const now = clock.now();
-  const active = await payments.tenantsSince(fromMillis(now - ACTIVE_MS).slice(0, 10));
-  const listed = await Promise.all(
-    active.map(({ mode }) =>
-      providers.of({ mode, connectionId: null }).then((one) => one?.paymentsBetween !== undefined),
-    ),
-  );
-  const tenants = active.filter((_, i) => listed[i]);
-  if (tenants.length === 0) return;
-  const compared = await reconciliations.reconciledBetween(fromMillis(now - PAUSE_MS), fromMillis(now + AHEAD_MS));
-  const fresh = new Set(compared.map(reconcile.subjectOf));
-  yield tenants.filter((tenant) => !fresh.has(reconcile.subjectOf(tenant)));
-}
 
 export const payments = capability({
   name: 'payments',
@@ -132,15 +98,14 @@ export const payments = capability({
       idle: 'awaited',
       owed: owedOf('cancel', (paymentId) => ({ paymentId })),
     }),
-    job(reconcile, {
-      handler: (parts: Parts) => each(compareWithProvider(parts)),
-      // Listing a day of payments is slow and not urgent.
-      places: { places: 6, perTarget: 1 },
-      idle: 'apart',
-      // If the provider does not answer, one job retries, instead of a new job every minute.
-      owed: owedBy(tenantsToReconcile, (tenant) => ({ tenant, payload: { ...tenant } })),
-      routine: '45 * * * * *',
-    }),
+  ],
+  upkeep: [
+    {
+      failure: 'payments at providers could not be compared',
+      pattern: '45 * * * * *',
+      onlyLeader: true,
+      run: (parts: Parts) => compareWithProviders(parts)(),
+    },
   ],
   gauges: [
     {

@@ -24,6 +24,7 @@ export const expire = timedKind({
 export const expiry = processManager({
   name: 'expiry',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

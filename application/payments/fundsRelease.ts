@@ -17,6 +17,7 @@ export const releaseFunds = timedKind({
 export const fundsRelease = processManager({
   name: 'fundsRelease',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

@@ -52,6 +52,7 @@ const stopTimer = (logged: { readonly subject: string }) => [
 export const instrumentIssuing = processManager({
   name: 'instrumentIssuing',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

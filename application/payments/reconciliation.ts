@@ -1,46 +1,49 @@
-// Reads the provider's list to find payments whose notification was lost, and stores them as notifications. They are then settled as usual
-// (pix.md, "missed callbacks").
+// Reads the list of a provider that belongs to no connection (the sandbox bank) to find payments whose notification was lost, and stores
+// them as notifications. They are then settled as usual (pix.md, "missed callbacks"). One round goes through the list of all accounts, so its
+// cost depends on the payments and not on the number of tenants. application/reconciliation does this, and more, for each connection.
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import type { AccountId, Tenant } from '../../domain/kernel/ids.ts';
-import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import {
+  addMillis,
+  DAY_MS,
+  earlier,
+  fromMillis,
+  HOUR_MS,
+  MINUTE_MS,
+  type Timestamp,
+} from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
-import type { Accounts } from '../core/accounts.ts';
-import { idOf, jobKind, mode, payloadOf } from '../core/capability.ts';
-import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import {
+  type BookedPage,
+  type BookedPayment,
+  type Known,
   type PaymentProvider,
   type PaymentProviders,
-  type ReceivedPayment,
   UnknownAtProvider,
 } from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
+import type { Clock } from '../ports/system.ts';
 
-/** How far a first run looks back, and the longest period of one query, because the standard API limits periods. */
+/** How far a first round looks back, and the longest period after which progress is stored. */
 const PERIOD_MS = DAY_MS;
-/** A bank may list a payment up to this long after it was made. */
+/** A bank may list a payment up to this long after it was booked. */
 const OVERLAP_MS = HOUR_MS;
-/** Skips tenants that another worker compared less than this long ago, in account time (which is never slower than real time). */
-const FRESH_MS = 5 * MINUTE_MS;
+/** Pause between two rounds. */
+const PAUSE_MS = 10 * MINUTE_MS;
 
-export const reconcile = jobKind({
-  name: 'reconcile',
-  payload: payloadOf({ accountId: idOf<AccountId>(), mode }),
-  subjectOf: ({ accountId, mode }) => `${accountId}/${mode}`,
-});
-
-type Listed = Pick<ReceivedPayment, 'incoming'> & { readonly txid: string };
+type Listed = BookedPayment & { readonly txid: string };
 interface Period {
   readonly from: Timestamp;
   readonly to: Timestamp;
 }
 
-interface Needs {
-  readonly accounts: Pick<Accounts, 'now'>;
+export interface ReconciliationNeeds {
+  readonly clock: Clock;
   readonly providers: PaymentProviders;
   readonly notifications: Pick<ProviderNotifications, 'store' | 'unreported'>;
   readonly reconciliations: Reconciliations;
@@ -49,40 +52,46 @@ interface Needs {
   readonly alerts: Pick<OperatorAlerts, 'unmatchedPayments' | 'disputesRest'>;
 }
 
+/** Compares the lists of both modes' providers. */
+export const compareWithProviders = (needs: ReconciliationNeeds) => async (): Promise<void> => {
+  for (const mode of ['live', 'test'] as const) await compareWithProvider(needs, mode);
+};
+
 /**
- * Compares the payments that a tenant's provider lists with the stored notifications, and stores the missing ones. Throws
- * UnknownAtProvider if the provider gives no answer; a retry continues after the last completed period. Idempotent, also if run
- * concurrently: each payment becomes one notification.
+ * Compares the payments that the mode's provider lists with the stored notifications, and stores the missing ones. No-op within PAUSE_MS of
+ * the last round. Throws UnknownAtProvider if the provider gives no answer; the next call continues after the last completed period.
+ * Idempotent, also if run concurrently: each payment becomes one notification.
  */
-export const compareWithProvider =
-  (needs: Needs) =>
-  async (tenant: PayloadOf<typeof reconcile>): Promise<void> => {
-    const { accounts, providers, reconciliations, alerts } = needs;
-    const provider = await providers.of({ mode: tenant.mode, connectionId: null });
-    if (provider?.paymentsBetween === undefined) return;
-    const now = await accounts.now(tenant.accountId, tenant.mode);
-    const until = plausible(await reconciliations.reconciledUntil(tenant), now);
-    if (until !== null && now < addMillis(until, FRESH_MS)) return;
-    const from = until === null ? addMillis(now, -PERIOD_MS) : addMillis(until, -OVERLAP_MS);
-    const isNew = ({ incoming }: Listed) => until === null || incoming.paidAt > until;
-    const unmatched = new Set<string>();
-    try {
-      for (const period of periodsOf(from, now)) {
-        const unreported = await unreportedIn(needs, provider, tenant, period);
-        for (const one of await reportPayments(needs, tenant, unreported))
-          if (isNew(one)) unmatched.add(one.incoming.providerPaymentId);
-        await reconciliations.saveReconciledUntil(tenant, period.to);
-      }
-    } finally {
-      if (unmatched.size > 0) alerts.unmatchedPayments(tenant, [...unmatched]);
+export const compareWithProvider = async (needs: ReconciliationNeeds, mode: Mode): Promise<void> => {
+  const { clock, providers, reconciliations, alerts } = needs;
+  const provider = await providers.of({ mode, connectionId: null });
+  if (provider?.bookedBetween === undefined) return;
+  const now = fromMillis(clock.now());
+  const until = plausible(await reconciliations.reconciledUntil(mode), now);
+  if (until !== null && now < addMillis(until, PAUSE_MS)) return;
+  const from = until === null ? addMillis(now, -PERIOD_MS) : addMillis(until, -OVERLAP_MS);
+  const unmatched = new Map<AccountId, Set<string>>();
+  try {
+    for (const period of periodsOf(from, now)) {
+      for await (const page of pagesBetween(provider, period))
+        for (const { accountId, bookedAt, incoming } of await reportPayments(needs, mode, page)) {
+          if (until !== null && bookedAt <= until) continue;
+          const references = unmatched.get(accountId) ?? new Set();
+          unmatched.set(accountId, references.add(incoming.providerPaymentId));
+        }
+      await reconciliations.saveReconciledUntil(mode, period.to);
     }
-    if (until === null || saoPauloDay(until) !== saoPauloDay(now)) await reportDisputes(needs, tenant);
-  };
+  } finally {
+    for (const [accountId, references] of unmatched) alerts.unmatchedPayments({ accountId, mode }, [...references]);
+  }
+  if (until === null || saoPauloDay(until) !== saoPauloDay(now)) await reportDisputes(needs, mode);
+};
 
 /** Alerts operators if banks paid out other amounts for disputes than were taken from merchants (Q11). Called once a day. */
-const reportDisputes = async ({ ledger, alerts }: Needs, tenant: Tenant): Promise<void> => {
-  const rests = await ledger.disputesRests(tenant);
-  if (rests.length > 0) alerts.disputesRest(tenant, rests);
+const reportDisputes = async ({ ledger, alerts }: ReconciliationNeeds, mode: Mode): Promise<void> => {
+  const own = (await ledger.disputesRests(null)).filter((rest) => rest.mode === mode);
+  for (const [account, rests] of Map.groupBy(own, (rest) => rest.account_id))
+    alerts.disputesRest({ accountId: account as AccountId, mode }, rests);
 };
 
 /** Returns `until`, or null if it lies in the future: it came from a host with a wrong clock, so the real progress is unknown. */
@@ -97,38 +106,42 @@ function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {
   }
 }
 
-const unreportedIn = async (
-  { notifications }: Needs,
-  provider: PaymentProvider,
-  tenant: Tenant,
-  { from, to }: Period,
-): Promise<readonly Listed[]> => {
-  const listed = await provider.paymentsBetween?.(tenant, from, to);
-  if (listed?.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcile.subjectOf(tenant)} from ${from}`);
-  // Other money that reaches the merchant's account has no txid, or one that no charge can have. It is ignored.
-  const forCharges = listed.value.filter(
-    (one): one is ReceivedPayment & Listed => one.txid !== null && isTxid(one.txid),
-  );
-  if (forCharges.length === 0) return [];
-  const references = forCharges.map(({ incoming }) => incoming.providerPaymentId);
-  const unreported = await notifications.unreported(tenant, references);
-  return forCharges.filter(({ incoming }) => unreported.has(incoming.providerPaymentId));
-};
+/** Yields the listed payments that a charge may have. Other money that reaches an account has no txid, or one that no charge can have. */
+async function* pagesBetween(provider: PaymentProvider, { from, to }: Period): AsyncGenerator<readonly Listed[]> {
+  for (let after: string | null = null; ; ) {
+    const page: Known<BookedPage> | undefined = await provider.bookedBetween?.(from, to, after);
+    if (page?.kind !== 'known') throw new UnknownAtProvider(`payments at ${provider.name} from ${from}`);
+    yield page.value.items.filter((one): one is Listed => one.txid !== null && isTxid(one.txid));
+    after = page.value.next;
+    if (after === null) return;
+  }
+}
 
-/** Stores notifications of payments for the tenant's charges. Returns payments with a valid txid that matches no charge of the tenant. */
+/** Stores notifications of payments for charges. Returns the payments whose txid matches no charge of their account. */
 const reportPayments = async (
-  { notifications, payments: reads }: Needs,
-  tenant: Tenant,
-  unreported: readonly Listed[],
+  needs: ReconciliationNeeds,
+  mode: Mode,
+  listed: readonly Listed[],
 ): Promise<readonly Listed[]> => {
-  if (unreported.length === 0) return [];
-  const payments = await reads.byTxid(tenant, [...new Set(unreported.map(({ txid }) => txid))]);
+  const { notifications, payments } = needs;
+  const keys = listed.map(({ accountId, incoming }) => ({
+    tenant: { accountId, mode },
+    reference: incoming.providerPaymentId,
+  }));
+  const unreported = await notifications.unreported(keys);
+  const lost = listed.filter((_, i) => unreported[i]);
   const unmatched: Listed[] = [];
-  for (const one of unreported) {
-    const paymentId = payments.get(one.txid);
-    const reference = one.incoming.providerPaymentId;
-    if (paymentId === undefined) unmatched.push(one);
-    else await notifications.store({ tenant, kind: 'payment', reference, paymentId });
+  for (const [accountId, own] of Map.groupBy(lost, (one) => one.accountId)) {
+    const tenant: Tenant = { accountId, mode };
+    const charges: ReadonlyMap<string, PaymentId> = await payments.byTxid(tenant, [
+      ...new Set(own.map(({ txid }) => txid)),
+    ]);
+    for (const one of own) {
+      const paymentId = charges.get(one.txid);
+      const reference = one.incoming.providerPaymentId;
+      if (paymentId === undefined) unmatched.push(one);
+      else await notifications.store({ tenant, kind: 'payment', reference, paymentId });
+    }
   }
   return unmatched;
 };

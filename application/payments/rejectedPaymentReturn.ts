@@ -25,6 +25,7 @@ const enqueueReturn = (logged: { readonly subject: string }, providerPaymentId: 
 export const rejectedPaymentReturn = processManager({
   name: 'rejectedPaymentReturn',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

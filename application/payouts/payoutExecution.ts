@@ -60,6 +60,7 @@ export const alertOfLatePayouts =
 export const payoutExecution = processManager({
   name: 'payoutExecution',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payout: reacting(PAYOUT.groups, {
       reads: {

@@ -60,7 +60,10 @@ export interface Consumers {
   readonly names: readonly string[];
   /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
   maySkip(name: string): boolean;
-  /** Returns each consumer's position in the log; null: it has not started. */
+  /**
+   * Returns each consumer's position in the log; null: it has not started. A copy of a read model that is built beside the live one has
+   * the name `<read model>/next`.
+   */
   positions(): Promise<ReadonlyMap<string, Position | null>>;
   /** Returns the parked streams, oldest first. */
   parked(which: WhichParked): Promise<readonly ParkedRow[]>;

@@ -5,8 +5,8 @@ import type { Sql } from './sql.ts';
 /** Seals texts. `context` binds a sealed text to its place, so that it can't be moved to another one. */
 export interface DataKey {
   seal(context: string, text: string): string;
-  /** Throws if the key or the context differs, or if the sealed text was changed. */
-  open(context: string, sealed: string): string;
+  /** Returns null if another key sealed the text: that key is lost. Throws if the context differs, or if the text was changed. */
+  open(context: string, sealed: string): string | null;
 }
 
 /** The key of an owner. `destroyed`: the owner's data is erased, and nothing can be sealed for it any more. */

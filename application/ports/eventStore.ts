@@ -14,7 +14,8 @@ export const EMPTY_STREAM: ExpectedRevision = -1;
 export interface StoredKey {
   readonly owner: string;
   readonly secretId: number;
-  readonly salt: Buffer;
+  /** Bytes as `latin1`, because a text burdens the garbage collector less than a Buffer. */
+  readonly salt: string;
 }
 
 export interface NewEvent {

@@ -6,8 +6,8 @@ export interface FailedJob {
   readonly id: string;
   readonly queue: string;
   readonly tenant: Tenant;
-  /** `failed`: permanently; `retry`: another attempt follows automatically. */
-  readonly state: 'failed' | 'retry';
+  /** `failed`: permanently; `retry`: another attempt follows automatically; `awaits_upgrade`: only a newer version can run it. */
+  readonly state: 'failed' | 'retry' | 'awaits_upgrade';
   readonly attempts: number;
   readonly error: string;
   readonly failedAt: string;

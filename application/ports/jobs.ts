@@ -24,6 +24,8 @@ export interface JobKind<Payload extends JobPayload = JobPayload> {
   readonly name: string;
   /** JSON Schema of the payload. A stored job that does not match it fails permanently. */
   readonly schema: object;
+  /** Version of the payload; default 1. Workers of an older version leave the job to newer ones. Payloads of older versions stay valid. */
+  readonly version?: number;
   /** Returns the entity that the job is about, ignoring details such as an instant or a method. One job handles one subject. */
   subjectOf(payload: Payload): string;
   /** null: timers don't start such jobs. */
@@ -83,9 +85,9 @@ export interface JobQueue {
   wake(places: Iterable<JobPlace>): void;
   /** Starts workers of a queue in this process. */
   work(queue: string, handler: JobHandler, places: Places): void;
-  /** Returns the number of payloads that wait or run, of all tenants or of one. */
+  /** Returns the number of payloads that wait or run, of all tenants or of one; at most 10,000. */
   open(queue: string, tenant?: Tenant): Promise<number>;
-  /** Returns the number of a tenant's payloads that run or are ready to run. Payloads that wait for a retry don't count. */
+  /** Returns the number of a tenant's payloads that run or are ready to run, at most 10,000. Payloads that wait for a retry don't count. */
   underWay(queues: readonly string[], tenant: Tenant): Promise<number>;
   /** Returns the payloads of jobs running in any process. Jobs of a crashed worker count as running until their claims are released. */
   running<Payload extends JobPayload>(kind: JobKind<Payload>): Promise<readonly Payload[]>;

@@ -4,7 +4,7 @@
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { CaseType, DisputeMethod } from '../../domain/dispute/medCase.ts';
-import type { ConnectionId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -135,6 +135,17 @@ export interface ProviderStatus {
   readonly raw: Json;
 }
 
+/** A payment in the list of a provider that serves all accounts. */
+export interface BookedPayment extends Pick<ReceivedPayment, 'txid' | 'incoming'> {
+  readonly accountId: AccountId;
+  readonly bookedAt: Timestamp;
+}
+export interface BookedPage {
+  readonly items: readonly BookedPayment[];
+  /** Cursor of the next page; null: this is the last one. */
+  readonly next: string | null;
+}
+
 export interface PaymentProvider {
   /** null: the sandbox bank. */
   readonly connectionId: ConnectionId | null;
@@ -168,10 +179,11 @@ export interface PaymentProvider {
   /** Returns all payments received for the txid, by any method, in order of payment. */
   paymentsOf(tenant: Tenant, txid: string): Promise<Known<readonly ReceivedPayment[]>>;
   /**
-   * Returns all payments made to the tenant in a period of at most 24 hours, bounds included. Used to find payments whose notification was
-   * lost. Absent if the provider's list belongs to a connection that several tenants share.
+   * Returns a page of the payments that the provider booked in a period, bounds included, of all its accounts, in order of booking. `after`:
+   * `next` of the page before; null for the first. Used to find payments whose notification was lost. Absent if the provider's list belongs
+   * to a connection.
    */
-  paymentsBetween?(tenant: Tenant, from: Timestamp, to: Timestamp): Promise<Known<readonly ReceivedPayment[]>>;
+  bookedBetween?(from: Timestamp, to: Timestamp, after: string | null): Promise<Known<BookedPage>>;
   /** Returns the payment that a notification names. Must be called before crediting it. A null value: there is no such payment. */
   findPayment(tenant: Tenant, providerPaymentId: string): Promise<Known<ReceivedPayment | null>>;
   /**

@@ -33,6 +33,11 @@ export interface ProcessManager {
   readonly remembers: string | null;
   /** Whether its jobs move money. Operators must name such a process twice to have it skip an event. */
   readonly movesMoney: boolean;
+  /**
+   * Where the process begins in a deployment that ran before it had this process. The first start of a deployment is the beginning for all.
+   * A process that remembers begins at the beginning, because its memory is made of all earlier events.
+   */
+  readonly from: 'beginning' | 'now';
   /** Returns the reactions to an event. Pure. If it throws, this process parks the event's stream; other streams and processes continue. */
   react(event: LoggedEvent, memory: unknown): readonly Reaction[];
 }

@@ -37,8 +37,8 @@ export interface ProviderNotifications {
   moved(tenant: Tenant, kind: string, what: JobPayload, tx?: Sql): Promise<void>;
   /** Tells this process's workers that there is such work. */
   wake(tenant: Tenant, kind: string): void;
-  /** Returns those of `references` without a stored notification, or with one that the provider did not confirm. */
-  unreported(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns for each key whether it has no stored notification, or one that the provider did not confirm. */
+  unreported(keys: readonly NotificationKey[]): Promise<readonly boolean[]>;
   /** Returns the stored notification, or null if it is not stored. */
   find(key: NotificationKey): Promise<ProviderNotification | null>;
   /** Marks the notification as handled, with this outcome. */

@@ -1,4 +1,4 @@
-// Progress of re-drives of dead-lettered deliveries (rule W8). Operational data; the results are in the streams of the deliveries.
+// Progress of redrives of dead-lettered deliveries (rule W8). Operational data; the results are in the streams of the deliveries.
 import type { DeliveryId, EndpointId, RedriveId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobRequest } from './jobs.ts';
@@ -29,7 +29,7 @@ export interface Redrive {
   readonly queued: number;
 }
 
-/** The sort key of a delivery within a re-drive: oldest first. */
+/** The sort key of a delivery within a redrive: oldest first. */
 interface RedrivePlace {
   readonly scheduledAt: Timestamp;
   readonly id: DeliveryId;
@@ -43,18 +43,18 @@ export interface RedriveProgress {
 }
 
 export interface Redrives {
-  /** Stores a re-drive and its job in one transaction. `job` null: the caller does the work. */
+  /** Stores a redrive and its job in one transaction. `job` null: the caller does the work. */
   begin(redrive: Redrive, job: JobRequest | null): Promise<void>;
-  /** Returns the re-drive, or null if it is done. */
+  /** Returns the redrive, or null if it is done. */
   find(id: RedriveId): Promise<(Redrive & RedriveProgress) | null>;
   /** Records that all deliveries up to `place` were examined and `requested` more were sent. No-op if another process got further. */
   advance(id: RedriveId, place: RedrivePlace, requested: number): Promise<void>;
   /** Returns those of `targets` to which it has sent no probe yet, and marks them as probed. */
   probe(id: RedriveId, targets: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Removes a re-drive that is done. */
+  /** Removes a redrive that is done. */
   end(id: RedriveId): Promise<void>;
-  /** Yields all re-drives without progress for `ageMs` of real time, in pages of `page`. */
+  /** Yields all redrives without progress for `ageMs` of real time, in pages of `page`. */
   stalled(ageMs: number, page: number): AsyncIterable<readonly Pick<Redrive, 'id' | 'tenant'>[]>;
-  /** Returns the number of deliveries that all re-drives have yet to send. */
+  /** Returns the number of deliveries that all redrives have yet to send. */
   outstanding(): Promise<number>;
 }

@@ -2,6 +2,7 @@
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobKind, JobPayload, JobRequest, TimerRule } from './jobs.ts';
+import { versioned } from './payloadVersions.ts';
 import type { Sql } from './sql.ts';
 
 /** A timer, which starts a job of its kind when it is due. There is one for each (kind, key); setting it again moves it. */
@@ -34,7 +35,7 @@ export const timerOf = <Payload extends JobPayload>(
   ...when,
   kind: kind.name,
   key: kind.timer.keyOf(payload),
-  payload,
+  payload: versioned(payload, kind),
   ...(kind.timer.onlyLater && { onlyLater: true }),
 });
 

@@ -43,6 +43,7 @@ export const completeErasure = jobKind({
 export const erasure = processManager({
   name: 'erasure',
   movesMoney: false,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

@@ -79,6 +79,7 @@ const alertOperators = (logged: LoggedEvent, id: string) => [
 export const refundExecution = processManager({
   name: 'refundExecution',
   movesMoney: true,
+  from: 'beginning',
   reactions: {
     payment: reacting(PAYMENT.groups, {
       reads: {

@@ -42,6 +42,7 @@ export const advanceClocks =
 export const testClock = processManager({
   name: 'testClock',
   movesMoney: false,
+  from: 'beginning',
   reactions: {
     account: reacting(ACCOUNT.groups, {
       reads: {

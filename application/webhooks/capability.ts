@@ -91,7 +91,7 @@ export const webhooks = capability({
     }),
     job(redrive, {
       handler: (needs: WebhooksNeeds) => each(workOffRedrive(needs)),
-      // A re-drive writes as fast as the log allows; more in parallel would only slow down payments.
+      // A redrive writes as fast as the log allows; more in parallel would only slow down payments.
       places: { places: 2, perTarget: 1 },
       idle: 'writesMessages',
       owed: owedBy(({ redrives }: WebhooksNeeds, { ageMs, page }) => redrives.stalled(ageMs, page), jobOfRedrive),
@@ -100,7 +100,7 @@ export const webhooks = capability({
   gauges: [
     {
       name: 'deliveries_to_redrive',
-      help: 'Dead-lettered deliveries that running re-drives have yet to send.',
+      help: 'Dead-lettered deliveries that running redrives have yet to send.',
       read: ({ redrives }) => redrives.outstanding(),
     },
     {

@@ -104,14 +104,14 @@ interface WantedRedrive extends Pick<Redrive, 'tenant' | 'filter' | 'actor' | 'r
 export interface AskedRedrive {
   /** Dead-lettered deliveries that match the filter. */
   readonly matched: number;
-  /** Deliveries that this re-drive sends: without those to inactive or deleted endpoints, or claimed by another re-drive. */
+  /** Deliveries that this redrive sends: without those to inactive or deleted endpoints, or claimed by another redrive. */
   readonly queued: number;
   /** null if there is nothing to send. */
   readonly redriveId: RedriveId | null;
 }
 
 /**
- * Counts the deliveries that a re-drive would send and, unless it is a dry run, starts it. With `hasWorker` a job is enqueued; otherwise
+ * Counts the deliveries that a redrive would send and, unless it is a dry run, starts it. With `hasWorker` a job is enqueued; otherwise
  * the caller processes it. Throws ReadModelsBehind.
  */
 export const askRedrive =
@@ -155,10 +155,10 @@ interface Aimed {
   readonly target: string;
 }
 
-/** Processes one re-drive, page by page. Use one instance per re-drive, because `#probed` belongs to it. */
+/** Processes one redrive, page by page. Use one instance per redrive, because `#probed` belongs to it. */
 export class RedriveWorker {
   readonly #needs: WorkNeeds;
-  /** Targets that already had their probe in this re-drive. */
+  /** Targets that already had their probe in this redrive. */
   readonly #probed = new Set<string>();
   #sent = 0;
 
@@ -171,7 +171,7 @@ export class RedriveWorker {
     return this.#sent;
   }
 
-  /** Processes the next page. Returns the progress, or null if the re-drive is done. */
+  /** Processes the next page. Returns the progress, or null if the redrive is done. */
   async page(id: RedriveId, limit = BOUNDS.page): Promise<RedriveProgress | null> {
     const { deadLetters, redrives } = this.#needs;
     const found = await redrives.find(id);
@@ -210,7 +210,7 @@ export class RedriveWorker {
     return { letter, target: endpointId ?? (await withTarget(this.#needs.messages, letter.delivery)).target };
   }
 
-  /** Returns the targets that need a probe: one per target and re-drive. If a crash loses it, targets are probed once a minute (W3). */
+  /** Returns the targets that need a probe: one per target and redrive. If a crash loses it, targets are probed once a minute (W3). */
   async #unprobed(id: RedriveId, targets: ReadonlySet<string>): Promise<Set<string>> {
     const unknown = [...targets].filter((target) => !this.#probed.has(target));
     for (const target of unknown) this.#probed.add(target);
@@ -228,7 +228,7 @@ export class RedriveWorker {
   }
 }
 
-/** The job of a re-drive. It processes a limited number of pages and enqueues another job for the rest. */
+/** The job of a redrive. It processes a limited number of pages and enqueues another job for the rest. */
 export const workOffRedrive =
   (needs: WorkNeeds & { readonly jobs: Pick<JobQueue, 'enqueue'> }, { page, pages } = BOUNDS) =>
   async ({ redriveId }: PayloadOf<typeof redrive>): Promise<void> => {

@@ -63,6 +63,7 @@ export const forgetFailures = effect<string>('forgetFailures');
 export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
+  from: 'beginning',
   reactions: {
     webhookDelivery: reacting(WEBHOOK_DELIVERY.groups, {
       reads: {
@@ -312,7 +313,7 @@ export class DeliveryWorker {
 
 const firstAttemptOf = ({ deliveryId, tenant, target: group, state }: Attempt, dueAt: Timestamp): FirstAttempt => {
   const { accountId: account, mode } = tenant;
-  // Probes are chosen by waiting time, not by the age of the messages, so that a re-drive doesn't go first.
+  // Probes are chosen by waiting time, not by the age of the messages, so that a redrive doesn't go first.
   const since = state.round.begunAt;
   return { ...timerOf(deliver, { deliveryId }, { account, mode, group, dueAt }), group, since };
 };

@@ -43,6 +43,7 @@ export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
   return {
     name: 'webhookFanOut',
     movesMoney: false,
+    from: 'beginning' as const,
     remembers: 'subscriptions',
     categories: [...publishing.keys(), WEBHOOK_ENDPOINT.category],
     react: (logged: Published, { endpoints, hasWebhookUrls }: Subscriptions): readonly Reaction[] => {

@@ -1,50 +1,15 @@
 // A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
 
-import type { PaymentMethod } from '../charge/methods.ts';
 import { type AccountSetting, completed, type StoredValues } from '../kernel/accountSetting.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, Mode } from '../kernel/ids.ts';
 import { reject } from '../kernel/rejection.ts';
-import {
-  freeForm,
-  integer,
-  money,
-  nullable,
-  oneOf,
-  record,
-  type Serde,
-  type Shape,
-  serdeOf,
-  text,
-  time,
-} from '../kernel/serde.ts';
+import { freeForm, integer, oneOf, record, type Serde, type Shape, serdeOf, text, time } from '../kernel/serde.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { EMPTY_TEXT, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
-import { DEFAULT_FEES, type Fee, type FeePair, type FeeSchedule } from '../transaction/fees.ts';
-
-/** Settings that every account has, independent of capabilities. */
-export interface OwnSettings {
-  readonly fees: FeeSchedule;
-  /** Days that settled money stays pending, per method (M2). */
-  readonly holdDays: { readonly [Method in PaymentMethod]: number };
-  /** Default lifetime of a charge in seconds, 60 to 86,400. */
-  readonly chargeWindowSeconds: number;
-  /** Name shown to payers on the checkout, on receipts and on boletos, 1 to 200 characters. */
-  readonly merchantName: string;
-  /** CPF or CNPJ without punctuation. If null, no document shows one. */
-  readonly taxId: string | null;
-  /** Receiver on the BR code: name up to 25 and city up to 15 characters once folded to ASCII. */
-  readonly receiverName: string;
-  readonly receiverCity: string;
-  /** SHA-256 of the logo on the checkout and on receipts, 64 hex digits; null if there is no logo. */
-  readonly logo: string | null;
-  /** Color of the checkout's buttons and links as `#rrggbb`; null for Quita's color. */
-  readonly color: string | null;
-  /** Maximum of live charges per hour, per customer document and per account (E6). */
-  readonly velocity: { readonly customerPerHour: number; readonly accountPerHour: number };
-}
+import { OWN_SETTINGS, type OwnSettings } from './ownSettings.ts';
 
 /** All settings: the account's own and those that capabilities declare. */
 export interface AccountSettings extends OwnSettings, StoredValues {}
@@ -52,19 +17,9 @@ export interface AccountSettings extends OwnSettings, StoredValues {}
 /** How the sandbox behaves for the account's test keys, by switch name (X3). Capabilities declare the switches. */
 export type SandboxSettings = StoredValues;
 
-export const defaultSettings = (name: string, declared: readonly AccountSetting[]): AccountSettings => ({
-  fees: DEFAULT_FEES,
-  holdDays: { PIX: 0, CREDIT_CARD: 2, MBWAY: 1, MULTIBANCO: 1, BOLETO: 1, CRYPTO: 1 },
-  chargeWindowSeconds: 3600,
-  merchantName: name,
-  taxId: null,
-  receiverName: foldToAscii(name, NAME_MAX) || EMPTY_TEXT,
-  receiverCity: 'SAO PAULO',
-  logo: null,
-  color: null,
-  velocity: { customerPerHour: 20, accountPerHour: 1_000 },
-  ...completed({}, declared),
-});
+/** Returns the settings of a new account. */
+export const defaultSettings = (name: string, declared: readonly AccountSetting[]): AccountSettings =>
+  agreedSettings({ merchantName: name, receiverName: foldToAscii(name, NAME_MAX) || EMPTY_TEXT }, declared);
 
 /** The account was opened. Its seed never changes, because ids derived from it are capabilities (architecture §4). */
 export type AccountOpened = Fact<
@@ -257,43 +212,22 @@ export const reopenAccount =
       : { events: [{ type: 'AccountReopened', data: { at } }], reply: 'reopened' };
   };
 
-const fee = record<Fee>({ percentBps: integer, fixed: money });
-const pair = record<FeePair>({ provider: fee, platform: fee });
-const perMethod = <T>(shape: T) => ({
-  PIX: shape,
-  CREDIT_CARD: shape,
-  MBWAY: shape,
-  MULTIBANCO: shape,
-  BOLETO: shape,
-  CRYPTO: shape,
-});
-const OWN: { readonly [Name in keyof OwnSettings]: Shape<OwnSettings[Name]> } = {
-  fees: record<FeeSchedule>(perMethod(pair)),
-  holdDays: record<OwnSettings['holdDays']>(perMethod(integer)),
-  chargeWindowSeconds: integer,
-  merchantName: text(),
-  taxId: nullable(text()),
-  receiverName: text(),
-  receiverCity: text(),
-  logo: nullable(text()),
-  color: nullable(text()),
-  velocity: record<OwnSettings['velocity']>({ customerPerHour: integer, accountPerHour: integer }),
-};
-const own = record<OwnSettings>(OWN);
-
+const own = record<OwnSettings>(
+  Object.fromEntries(Object.values(OWN_SETTINGS).map(({ name, shape }) => [name, shape])) as {
+    readonly [Name in keyof OwnSettings]: Shape<OwnSettings[Name]>;
+  },
+);
 const othersOf = (all: unknown) =>
-  Object.fromEntries(Object.entries(Object(all)).filter(([name]) => !Object.hasOwn(OWN, name)));
+  Object.fromEntries(Object.entries(Object(all)).filter(([name]) => !Object.hasOwn(OWN_SETTINGS, name)));
 /** Shape of the account's own settings. Settings that capabilities declare pass through unchanged. */
 const settings: Shape<AccountSettings> = {
   encode: (value) => Object.assign({}, own.encode(value), othersOf(value)),
   decode: (value, path) => ({ ...own.decode(value, path), ...othersOf(value) }),
 };
 
-/** Returns all settings in stored order. Declared settings that the account has never stored get their initial values. */
-export const agreedSettings = (agreed: AccountSettings, declared: readonly AccountSetting[]): AccountSettings => ({
-  ...own.decode(agreed, 'settings'),
-  ...othersOf(completed(agreed, declared)),
-});
+/** Returns all settings in the order of their declarations. Those that the account has never stored get their initial values. */
+export const agreedSettings = (agreed: StoredValues, declared: readonly AccountSetting[]): AccountSettings =>
+  completed(agreed, declared) as AccountSettings;
 
 /** A merchant may be a natural person, so these fields are personal. */
 const PERSONAL_SETTINGS = [

@@ -1,19 +1,18 @@
 // Changes an account's settings and the behavior of its sandbox. Settings that a change omits keep their values.
-import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
 import { type AccountSetting, completed, type SandboxSwitch, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
+import type { FeePair } from '../transaction/fees.ts';
 import {
   type AccountEvent,
   type AccountSettings,
   type AccountState,
   agreedSettings,
-  type OwnSettings,
   type SandboxSettings,
 } from './account.ts';
-import { settingProblems } from './settingProblems.ts';
+import type { OwnSettings } from './ownSettings.ts';
 
 /** A change of settings. Grouped settings may be given in part; a method's fees may be changed on one side only. */
 export type SettingsChange = Partial<Omit<OwnSettings, Grouped>> & {
@@ -33,35 +32,21 @@ export const changeSettings =
   (state) => {
     if (state.status !== 'open') throw new Error('the account was never opened');
     const before = agreedSettings(state.settings, declared);
-    const settings = merged(before, change, declared);
-    if (isSame(settings, before)) return { events: [], reply: before };
-    const [problem] = [...settingProblems(settings), ...declared.flatMap(({ problemsOf }) => problemsOf(settings))];
+    const wished = {
+      ...before,
+      ...Object.fromEntries(
+        declared.flatMap(({ name, after }) =>
+          change[name] === undefined ? [] : [[name, after(before, change[name])]],
+        ),
+      ),
+    };
+    if (isSame(wished, before)) return { events: [], reply: before };
+    const [problem] = declared.flatMap(({ problemsOf }) => problemsOf(wished));
     if (problem) return reject('invalid_request', `${problem.param} ${problem.message}`, { param: problem.param });
+    const settings = agreedSettings(wished, declared);
+    if (isSame(settings, before)) return { events: [], reply: before };
     return { events: [{ type: 'AccountSettingsChanged', data: { settings, at } }], reply: settings };
   };
-
-/** Settings are compared as JSON text, so the order of keys matters. */
-const inOrder = ({ percentBps, fixed }: Fee): Fee => ({ percentBps, fixed });
-
-const merged = (
-  before: AccountSettings,
-  change: SettingsChange,
-  declared: readonly AccountSetting[],
-): AccountSettings => ({
-  ...before,
-  ...change,
-  ...Object.fromEntries(
-    declared.flatMap(({ name, after }) => (change[name] === undefined ? [] : [[name, after(before, change[name])]])),
-  ),
-  velocity: { ...before.velocity, ...change.velocity },
-  holdDays: { ...before.holdDays, ...change.holdDays },
-  fees: Object.fromEntries(
-    PAYMENT_METHODS.map((method) => {
-      const { provider, platform } = { ...before.fees[method], ...change.fees?.[method] };
-      return [method, { provider: inOrder(provider), platform: inOrder(platform) }];
-    }),
-  ) as FeeSchedule,
-});
 
 /** Changes sandbox switches by name. Replies with all switches after the change. No-op if nothing changes. */
 export const changeSandboxSettings =

@@ -14,7 +14,7 @@ export const disputeNotifications = accountSetting<boolean>({
     'dispute-notifications': {
       description: 'whether outcomes of live disputes are published as webhooks: on or off',
       read: (text) =>
-        text === 'on' || text === 'off' ? text === 'on' : reject('invalid_request', 'must be on or off'),
+        text === 'on' || text === 'off' ? text === 'on' : reject('invalid_request', `must be on or off, not "${text}"`),
     },
   },
   line: (isOn) => ['dispute outcomes', isOn ? 'published' : 'not published'],

@@ -1,4 +1,4 @@
-// A capability's account setting, declared once in the capability's folder. The account's stream stores its value under its name. The API,
+// An account setting, declared once: in a capability's folder, or in domain/account for the ones that every account has. The account's stream stores its value under its name. The API,
 // the operators' routes and the command line derive from the declaration.
 import type { Json } from './json.ts';
 import { type Problem, type Rejection, reject } from './rejection.ts';
@@ -27,6 +27,10 @@ interface Shown {
   readonly schema: ValueSchema;
   /** Whether an account's OWNER may change it, too. The operator may change every setting. */
   readonly isOwners?: true;
+  /** Whether its OWNER and ADMINs may change it. */
+  readonly isManagers?: true;
+  /** Whether an upload changes it, with a route of its own. */
+  readonly isUploaded?: true;
   /** Options of `account settings`. `part` names the part of a group that the option sets. `read` rejects invalid text. */
   readonly options: {
     readonly [name: string]: {
@@ -39,10 +43,11 @@ interface Shown {
 
 export interface AccountSetting<T = unknown> extends Shown {
   readonly initial: T;
+  readonly shape: Shape<T>;
   /** Returns the stored value, or the initial one if the account has never stored any. */
   readonly of: (settings: StoredValues) => T;
-  /** Returns the value after a change. */
-  readonly after: (settings: StoredValues, sent: unknown) => T;
+  /** Returns the value after a change. It may have problems. Parts of a group that are not sent keep their values. */
+  readonly after: (settings: StoredValues, sent: unknown) => unknown;
   readonly problemsOf: (settings: StoredValues) => readonly Problem[];
   /** Returns its line at a terminal, or null if another setting's line shows it. */
   readonly lineOf: (settings: StoredValues) => Line | null;
@@ -52,19 +57,34 @@ export interface AccountSetting<T = unknown> extends Shown {
 interface Declared<T> extends Shown {
   readonly initial: T;
   readonly shape: Shape<T>;
+  /** Converts what was sent. Default: it is taken as it is. */
+  readonly sent?: (value: unknown) => unknown;
   readonly problems?: (value: T) => readonly Problem[];
   readonly line?: (value: T, settings: StoredValues) => Line;
 }
 
-export const accountSetting = <T>({ shape, problems, line, ...shown }: Declared<T>): AccountSetting<T> => {
-  const { name, initial, schema } = shown;
+const isGroup = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the value after a change; parts of a group are merged. */
+const merged = (schema: Json | undefined, before: unknown, sent: unknown): unknown => {
+  const { properties } = Object(schema) as { readonly properties?: { readonly [part: string]: Json } };
+  if (properties === undefined || !isGroup(sent)) return sent;
+  const parts = Object.entries(sent).map(([part, value]) => [
+    part,
+    merged(properties[part], Object(before)[part], value),
+  ]);
+  return { ...Object(before), ...Object.fromEntries(parts) };
+};
+
+export const accountSetting = <T>({ problems, line, sent, ...shown }: Declared<T>): AccountSetting<T> => {
+  const { name, initial, shape, schema } = shown;
   const of = storedValue(name, initial, shape);
   return {
     ...shown,
     of,
-    after: (settings, sent) =>
-      shape.decode(schema['properties'] === undefined ? sent : Object.assign({}, of(settings), sent), name),
-    problemsOf: (settings) => problems?.(of(settings)) ?? [],
+    after: (settings, change) => merged(schema, of(settings), sent === undefined ? change : sent(change)),
+    problemsOf: (settings) => problems?.((settings[name] ?? initial) as T) ?? [],
     lineOf: (settings) => line?.(of(settings), settings) ?? null,
   };
 };
@@ -79,9 +99,16 @@ export const storedValue =
 export const completed = (
   values: StoredValues,
   declared: readonly { readonly name: string; readonly of: (values: StoredValues) => unknown }[],
-): StoredValues => ({ ...Object.fromEntries(declared.map(({ name, of }) => [name, of(values)])), ...values });
+): StoredValues => {
+  const known = Object.fromEntries(declared.map(({ name, of }) => [name, of(values)]));
+  return { ...known, ...values, ...known };
+};
 
 const mustBe = ([min, max]: Bounds) => `must be a whole number from ${min} to ${max}`;
+
+/** Rejects a text that an operator typed for a setting. */
+export const notLike = (example: string, typed: string): Rejection =>
+  reject('invalid_request', `must be like ${example}, not "${typed}"`);
 
 export const outside = (param: string, value: number, bounds: Bounds): readonly Problem[] =>
   Number.isInteger(value) && value >= bounds[0] && value <= bounds[1] ? [] : [{ param, message: mustBe(bounds) }];
@@ -93,7 +120,9 @@ export const wholeNumber =
     const word = words[text];
     if (word !== undefined) return word;
     const value = /^\d{1,11}$/.test(text) ? Number(text) : Number.NaN;
-    return outside('', value, bounds).length === 0 ? value : reject('invalid_request', mustBe(bounds));
+    return outside('', value, bounds).length === 0
+      ? value
+      : reject('invalid_request', `${mustBe(bounds)}, not "${text}"`);
   };
 
 /** Returns the schema of a whole number or null. */

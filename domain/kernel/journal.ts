@@ -100,6 +100,8 @@ export interface Postings<Event> {
   entryOf(event: Event): JournalEntry | null;
   /** Returns the event's change to the tranche of its stream, which has at most one. Default: null. */
   trancheOf?(event: Event): TrancheChange | null;
+  /** Returns why the event moved money, for operators; null if it moved none. Default: null. */
+  whyOf?(event: Event): string | null;
   /** Returns the payment of the entry. `subject` is the stream name after the category. Default: null. */
   paymentOf?(subject: string, event: Event): PaymentId | null;
 }

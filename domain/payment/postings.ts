@@ -208,6 +208,7 @@ export const paymentPostings: Postings<PaymentEvent> = {
   accounts: ACCOUNTS,
   idleTypes: movesMoney.unread,
   entryOf: journalEntry,
+  whyOf: whyMoved,
   trancheOf: trancheChange,
   paymentOf: (subject) => subject as PaymentId,
 };

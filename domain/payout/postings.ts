@@ -2,7 +2,14 @@
 import { reading } from '../kernel/eventGroups.ts';
 import { entry, type JournalEntry, type LedgerAccount, type Postings } from '../kernel/journal.ts';
 import { negate } from '../kernel/money.ts';
-import { PAYOUT_GROUPS, type PayoutEvent, type PayoutRequested, takenBy } from './payout.ts';
+import {
+  PAYOUT_GROUPS,
+  type PayoutConfirmedLate,
+  type PayoutEvent,
+  type PayoutPaid,
+  type PayoutRequested,
+  takenBy,
+} from './payout.ts';
 
 type Moved = Pick<PayoutRequested['data'], 'amount' | 'fee' | 'currency' | 'at'>;
 
@@ -45,6 +52,29 @@ const entryOf = (event: PayoutEvent): JournalEntry | null => {
   }
 };
 
+const sentAs = ({ data }: PayoutPaid | PayoutConfirmedLate): string =>
+  data.endToEndId === null ? '' : ` (${data.endToEndId})`;
+
+const whyOf = (event: PayoutEvent): string | null => {
+  if (!movesMoney(event)) return null;
+  switch (event.type) {
+    case 'PayoutRequested':
+      return 'the merchant requested the payout';
+    case 'PayoutRejected':
+      return `${event.data.by} rejected the payout`;
+    case 'PayoutCancelled':
+      return 'the merchant cancelled the payout';
+    case 'PayoutFailed':
+      return `the payout failed: ${event.data.reason}`;
+    case 'PayoutPaid':
+      return `the bank paid the payout${sentAs(event)}`;
+    case 'PayoutConfirmedLate':
+      return `the bank confirmed the payout after it had failed${sentAs(event)}`;
+    default:
+      return event satisfies never;
+  }
+};
+
 const ACCOUNTS = {
   payouts_in_transit: ['on its way to the merchant', 'arrived at the merchant, or returned'],
 } as const;
@@ -54,4 +84,9 @@ declare module '../kernel/journal.ts' {
   }
 }
 
-export const payoutPostings: Postings<PayoutEvent> = { accounts: ACCOUNTS, idleTypes: movesMoney.unread, entryOf };
+export const payoutPostings: Postings<PayoutEvent> = {
+  accounts: ACCOUNTS,
+  idleTypes: movesMoney.unread,
+  entryOf,
+  whyOf,
+};

@@ -9,7 +9,7 @@ export interface RefundVelocity {
   readonly sumPerHour: Minor | null;
 }
 
-const COUNT = [0, 100_000] as const;
+const COUNT = [0, 1_000_000] as const;
 const SUM = [0, AMOUNT_MAX] as const;
 
 export const refundVelocity = accountSetting<RefundVelocity>({

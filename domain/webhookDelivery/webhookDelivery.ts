@@ -94,12 +94,12 @@ export type WebhookDeliveryCancelled = Fact<
   'WebhookDeliveryCancelled',
   Beginning & { readonly reason: string; readonly at: Timestamp }
 >;
-/** Immediate delivery was requested, individually or by a re-drive (W8). If the delivery had ended, this starts a new round. */
+/** Immediate delivery was requested, individually or by a redrive (W8). If the delivery had ended, this starts a new round. */
 export type WebhookDeliveryRetryRequested = Fact<
   'WebhookDeliveryRetryRequested',
   Beginning & {
     readonly target: string;
-    /** Whether to send it even to a failing target: true for individual requests and for the first of a re-drive (W3). */
+    /** Whether to send it even to a failing target: true for individual requests and for the first of a redrive (W3). */
     readonly isProbe: boolean;
     readonly at: Timestamp;
   }
@@ -329,8 +329,8 @@ export const requestRetry =
   };
 
 /**
- * Requests delivery of a dead-lettered message at `at` for a re-drive requested at `askedAt`. Replies 'nothing' if it is not dead-lettered,
- * or was dead-lettered later, because then this re-drive has already retried it.
+ * Requests delivery of a dead-lettered message at `at` for a redrive requested at `askedAt`. Replies 'nothing' if it is not dead-lettered,
+ * or was dead-lettered later, because then this redrive has already retried it.
  */
 export const redriveDelivery =
   (target: string, isProbe: boolean, askedAt: Timestamp, at: Timestamp): RetryDecision =>

@@ -1,4 +1,6 @@
 // The HTTP modules of the capabilities. The routes, the chapters of the reference and the OpenAPI document derive from this list.
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
+import type { DeclaredSettings } from '../../application/core/accounts.ts';
 import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import { type HttpModule, inMatchingOrder } from '../kernel/httpModule.ts';
 import type { Route } from '../kernel/route.ts';
@@ -21,8 +23,8 @@ import { stats } from './stats/stats.ts';
 import { wallets } from './wallets/wallets.ts';
 import { webhooks } from './webhooks/module.ts';
 
-/** The modules in the order of the reference's chapters. */
-export const HTTP_MODULES: readonly HttpModule[] = [
+/** Returns the modules in the order of the reference's chapters. Routes that show or change settings take the declared ones. */
+const modulesFor = (declared: DeclaredSettings): readonly HttpModule[] => [
   payments,
   stats,
   refunds,
@@ -31,28 +33,35 @@ export const HTTP_MODULES: readonly HttpModule[] = [
   wallets,
   statements,
   webhooks,
-  sandbox,
+  sandbox(declared),
   requests,
   access,
-  accounts,
+  accounts(declared),
   providers,
   privacy,
   ops,
   audit,
 ];
 
-const CHAPTERS = HTTP_MODULES.flatMap(({ chapters }) => chapters);
+interface Routes {
+  /** The routes of the JSON API by chapter. */
+  readonly api: readonly Route[];
+  /** Every route: the JSON API, the pages for payers, health and metrics. */
+  readonly all: readonly Route[];
+}
 
-/** The routes of the JSON API by chapter. */
-export const API_ROUTES = inMatchingOrder(
-  HTTP_MODULES.flatMap(({ routes }) => routes).toSorted((a, b) => CHAPTERS.indexOf(a.tag) - CHAPTERS.indexOf(b.tag)),
-);
+const routesOf = (modules: readonly HttpModule[]): Routes => {
+  const chapters = modules.flatMap((one) => one.chapters);
+  const routes = modules.flatMap((one) => one.routes);
+  const api = inMatchingOrder(routes.toSorted((a, b) => chapters.indexOf(a.tag) - chapters.indexOf(b.tag)));
+  const undocumented = modules.flatMap(({ undocumentedRoutes }) => undocumentedRoutes);
+  return { api, all: [...api, ...undocumented, ...CHECKOUT_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES] };
+};
 
-/** Every route: the JSON API, the pages for payers, health and metrics. */
-export const ROUTES: readonly Route[] = [
-  ...API_ROUTES,
-  ...HTTP_MODULES.flatMap(({ undocumentedRoutes }) => undocumentedRoutes),
-  ...CHECKOUT_ROUTES,
-  ...PASSWORD_ROUTES,
-  ...OPERATIONS_ROUTES,
-];
+/** Returns the routes for these settings, which an extension may have added to. */
+export const routesFor = (declared: DeclaredSettings): Routes =>
+  declared === DECLARED_SETTINGS ? PRODUCT : routesOf(modulesFor(declared));
+
+export const HTTP_MODULES = modulesFor(DECLARED_SETTINGS);
+const PRODUCT = routesOf(HTTP_MODULES);
+export const { api: API_ROUTES, all: ROUTES } = PRODUCT;

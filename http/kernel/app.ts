@@ -41,6 +41,7 @@ import {
   sendResult,
   transportSecurity,
 } from './send.ts';
+import { nextTurn } from './turns.ts';
 import { assertCaughtUp } from './upToDate.ts';
 import { idempotencyKeyOf, readQuery } from './validation.ts';
 
@@ -114,6 +115,7 @@ const serve = (route: Route, options: AppOptions) => {
     const record = options.beginRequest();
     const passage: Passage = { place: place ?? UNCOUNTED, caller: null };
     try {
+      await nextTurn();
       const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options);
       if (isRejection(result)) sendError(req, res, result);
       // Not awaited: a stream doesn't count as a request in progress.

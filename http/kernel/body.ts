@@ -5,6 +5,7 @@ import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Place } from './admission.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
+import { nextTurn } from './turns.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
 
 export type BodyReader = (
@@ -21,6 +22,7 @@ export const bodyReader = (rule: BodyRule): BodyReader => {
   return async (req, res, place, context) => {
     const sent = await place.waiting(readJson(req, res));
     if (isRejection(sent)) return sent;
+    await nextTurn();
     return validate(sent.body, sent.mayHoldBadStrings, context);
   };
 };

@@ -65,7 +65,7 @@ export const orNull = <Schema extends TSchema>(schema: Schema) => {
   return Type.Unsafe<Static<Schema> | null>({ type: [type as string, 'null'], ...rest });
 };
 /** A value whose schema a capability declares. */
-export const declaredValue = (schema: { readonly [keyword: string]: Json }) => Type.Unsafe<Json>({ ...schema });
+export const declaredValue = (schema: { readonly [keyword: string]: Json }) => Type.Unsafe<unknown>({ ...schema });
 /** One of two kinds of objects. */
 export const either = <One extends TSchema, Other extends TSchema>(one: One, other: Other) =>
   Type.Unsafe<Static<One> | Static<Other>>({ type: 'object', anyOf: [one, other] });

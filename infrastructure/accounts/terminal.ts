@@ -1,5 +1,6 @@
 // CLI commands of accounts, their keys and their users.
 
+import type { DeclaredSettings } from '../../application/core/accounts.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { USER } from '../../domain/user/user.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../cli/command.ts';
 import { type Screen, table } from '../cli/output.ts';
 import { keyCommands } from './commands/keys.ts';
-import { settings } from './commands/settings.ts';
+import { settingsCommand } from './commands/settings.ts';
 import { userCommands } from './commands/users.ts';
 
 // --- Commands that open and list accounts ---
@@ -62,7 +63,7 @@ const list: CliCommand = {
   },
 };
 
-export // --- Commands that suspend and reopen accounts (rule O1) ---
+// --- Commands that suspend and reopen accounts (rule O1) ---
 
 const suspendCommand: CliCommand = {
   name: 'account suspend',
@@ -91,4 +92,12 @@ const reopenCommand: CliCommand = {
   },
 };
 
-export const commands = [create, list, settings, suspendCommand, reopenCommand, ...keyCommands, ...userCommands];
+export const commands = (declared: DeclaredSettings): readonly CliCommand[] => [
+  create,
+  list,
+  settingsCommand(declared),
+  suspendCommand,
+  reopenCommand,
+  ...keyCommands,
+  ...userCommands,
+];

@@ -1,9 +1,11 @@
 // Builds the HTTP application of a gateway: routes, limits, open status streams and the request log.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
+import type { DeclaredSettings } from '../../application/core/accounts.ts';
 import { auditorCaller } from '../../http/api/audit/auditorCaller.ts';
 import { type CertificateHeader, providerCaller } from '../../http/api/providers/callbackCaller.ts';
-import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
+import { routesFor } from '../../http/api/routes.ts';
 import {
   type AddressLimits,
   addressLimit,
@@ -77,11 +79,14 @@ export interface GatewayApp {
   close(): void;
 }
 
-/** Returns all routes: API, pages and documentation. */
-export const allRoutes = (site: Parameters<typeof docsRoutes>[1]): readonly Route[] => [
-  ...ROUTES,
-  ...docsRoutes(API_ROUTES, site),
-];
+/** Returns all routes: API, pages and documentation. `declared`: the settings that they show and change. */
+export const allRoutes = (
+  site: Parameters<typeof docsRoutes>[1],
+  declared: DeclaredSettings = DECLARED_SETTINGS,
+): readonly Route[] => {
+  const { api, all } = routesFor(declared);
+  return [...all, ...docsRoutes(api, site)];
+};
 
 const isForOperators = ({ path }: Route): boolean => path.startsWith('/ops/') || path === '/metrics';
 const isOnEach = ({ path }: Route): boolean => path.startsWith('/health/') || path.startsWith('/v1/auth/');
@@ -98,8 +103,8 @@ export const routesByListener = (
       }
     : { routes, opsRoutes: null };
 
-/** How many keys' counts are kept, by fingerprint; the least recently used are dropped. */
-const KEYS_REMEMBERED = 10_000;
+/** How many counts of keys and accounts are kept; the least recently used are dropped. Enough for 10,000 accounts with two keys each. */
+const KEYS_REMEMBERED = 50_000;
 /** Addresses are counted apart from keys, so that a flood of hostile addresses doesn't displace keys. */
 const ADDRESSES_REMEMBERED = 50_000;
 

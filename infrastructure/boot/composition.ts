@@ -1,7 +1,7 @@
 // The composition root: builds a gateway from adapters, capabilities and read models.
 import type { ApiKeysNeeds } from '../../application/accounts/apiKeys.ts';
 import { openApiKeys } from '../../application/accounts/followChanges.ts';
-import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
+import { CAPABILITIES, DECLARED_SETTINGS, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import {
   declaredSettingsOf,
@@ -21,6 +21,7 @@ import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import { fanOutOf, webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { GatewayContext } from '../../http/kernel/serverContext.ts';
+import { createBeginnings } from '../../projections/engine/checkpoints.ts';
 import { PROJECTIONS, readsOf } from '../../projections/registry.ts';
 import { isShown } from '../../projections/webhooks/untried.ts';
 import { accessLeases } from '../accounts/adapters.ts';
@@ -32,17 +33,19 @@ import { warnings } from '../log/log.ts';
 import { changesLog } from '../monitoring/securityLog.ts';
 import { isRightKeyring } from '../secrets/secretsKey.ts';
 import { followConsumers } from '../subscriptions/consumers.ts';
+import { refusingOtherVersions } from '../subscriptions/otherVersions.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { caughtUp } from '../subscriptions/progress.ts';
 import { systemRandomness as randomness, systemStopwatch as stopwatch } from '../system/system.ts';
-import { jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
+import { testTimers, timerKindsOf, timers } from '../timers/timerTable.ts';
 import type { Core, Gateway, GatewayOptions, GivenByCore } from './gateway.ts';
-import { projectorOf, startWorker } from './roles.ts';
+import { projectorOf, startRebuilding, startWorker } from './roles.ts';
 
 export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {
   const core = await openCore(options);
   const projector = options.roles.projects ? projectorOf(options, core) : null;
   projector?.start();
+  const stopRebuilding = projector === null ? null : startRebuilding(options, core, projector);
   const worker = options.roles.works ? startWorker(options, core) : null;
   const { commands, accounts, leases, services, projected, reacted, parked, jobs, capabilities } = core;
   const { needs } = core.work;
@@ -56,6 +59,7 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
     stop: async (graceMs) => {
       await worker?.stop();
       await jobs.stop(graceMs);
+      await stopRebuilding?.();
       await projector?.stop();
       await core.close();
     },
@@ -69,17 +73,21 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   if (!(await isRightKeyring(operations, options.keyring)))
     throw new ConfigError('SECRETS_KEY is not the key that sealed this database’s secrets');
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
-  const accounts = new Accounts(commands, clock, declaredSettingsOf(capabilities));
+  const declared = options.extension === undefined ? DECLARED_SETTINGS : declaredSettingsOf(capabilities);
+  const accounts = new Accounts(commands, clock, declared);
   const readModels = projections.map(({ name }) => name);
   const aggregates = [...AGGREGATES, ...(options.extension?.aggregates ?? [])];
   const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(aggregates) : one));
   const names = { readModels, processes: processes.map(consumerName) };
-  const followed = await followConsumers(options, names);
+  const beginnings = processes.map((process) => ({ name: consumerName(process), from: process.from }));
+  await createBeginnings(operations, store, beginnings);
+  const followed = await followConsumers(options, { readModels: projections, processes: names.processes });
   const { projected, reacted, parked, leaders } = followed;
   const queues = jobsOf(capabilities).map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' }));
   const jobs = await openJobs(options, queues);
   const upTo = caughtUp(store, projected);
-  const reads = readsOf(storage, upTo);
+  const { derived } = storage;
+  const reads = readsOf({ reads: refusingOtherVersions(storage.reads, projected), derived, store }, upTo);
   const closers: Parameters<GivenByCore['closing']>[0][] = [];
   const given: GivenByCore = {
     ...{ jobs, accounts, isShown, attempts: deliver.name, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE },
@@ -91,7 +99,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   // Opened last of all that can fail, because it follows the log until it is closed.
   const keys = await openKeys(options, { commands, accounts, caughtUp: upTo, views: reads.views.keys });
   const { leases, apiKeys } = keys;
-  const jobOfTimer = jobOfTimers(jobsOf(capabilities).map(({ kind }) => kind));
+  const timerKinds = timerKindsOf(jobsOf(capabilities).map(({ kind }) => kind));
   const messages = new StreamMessages(commands, aggregates);
   const work = workOf<Needs>(capabilities, (declared) => ({
     ...{ commands, accounts, clock, stopwatch, randomness, jobs, projected, reacted },
@@ -102,7 +110,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     ...options.extension?.adapters(storage),
     quiescence: new Quiescence({ jobs, projected, reacted, stopwatch }, jobsOf(capabilities)),
     timers: timers(operations),
-    testTimers: testTimers(operations, jobs, jobOfTimer),
+    testTimers: testTimers(operations, jobs, timerKinds),
     mayWork: () => clockFault() === null,
   }));
   store.onRestored((head) => {
@@ -115,7 +123,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   });
   return {
     ...{ commands, accounts, leases, projected, reacted, parked, leaders, jobs, capabilities, projections },
-    ...{ processes, work, jobOfTimer },
+    ...{ processes, work, timerKinds },
     services: {
       ...useCasesOf(capabilities, work.needs, changesLog(log)),
       ...contextOf(options.publicUrl, work.needs, parked),

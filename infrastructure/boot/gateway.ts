@@ -22,7 +22,7 @@ import type { SecretsKeyring } from '../secrets/keyring.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import type { StartSchedule } from '../system/schedule.ts';
-import type { JobOfTimer } from '../timers/timerTable.ts';
+import type { TimerKinds } from '../timers/timerTable.ts';
 import type { Storage } from './storage.ts';
 
 /** The roles of this process; several processes may have the same role. */
@@ -92,7 +92,7 @@ export interface Core {
   readonly processes: readonly ProcessManager[];
   readonly projections: readonly Projection<ReadModelName>[];
   readonly work: Work<Needs>;
-  readonly jobOfTimer: JobOfTimer;
+  readonly timerKinds: TimerKinds;
   readonly services: GatewayServices;
   /** Ends the core's subscriptions and the webhook sender's connections. */
   close(): Promise<void>;

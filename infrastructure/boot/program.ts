@@ -173,7 +173,10 @@ const serve = (
   };
   const opened: GatewayApp = openApp(gateway, {
     operations,
-    ...routesByListener(roles.serves ? allRoutes(site) : OPERATIONS_ROUTES, servers.ops !== null),
+    ...routesByListener(
+      roles.serves ? allRoutes(site, gateway.accounts.declared) : OPERATIONS_ROUTES,
+      servers.ops !== null,
+    ),
     operatorsNeedSecondFactor: config.isProduction,
     storage,
     log,

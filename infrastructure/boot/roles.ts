@@ -8,6 +8,8 @@ import { lookIfLeading } from '../../application/core/watchdog.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
+import { startVersionWork } from '../../projections/engine/versionWork.ts';
+import { shareOf } from '../eventStore/share.ts';
 import { warnings } from '../log/log.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { startSchedule as startByTheClock } from '../system/schedule.ts';
@@ -46,11 +48,34 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
       role: 'projector',
       consumers: core.projections.map(asConsumer),
       versionOf: ({ name }) => core.projections.find((projection) => projection.name === name)?.version ?? 1,
-      prepare: prepareLiveCopies(core.projections, options.storage, options.storage.openSession),
+      prepare: prepareLiveCopies(core.projections, options.storage),
+      onOtherVersions: (readModels) =>
+        options.log.warn({ readModels }, 'read models have another version: they are rebuilt beside the others'),
       onMoved: (names, position) => core.projected.moved(names, position),
     }),
     core,
   );
+
+/** Live read models that stand still for longer than this make a rebuild rest. */
+const BEHIND_MS = 250;
+
+/** Starts rebuilding read models of another version. Returns a function that stops it. */
+export const startRebuilding = (
+  { storage, log }: GatewayOptions,
+  { projections, projected }: Core,
+  projector: Subscriptions,
+): (() => Promise<void>) =>
+  startVersionWork({
+    projections,
+    log: storage,
+    openSession: storage.openSession,
+    db: storage.reads,
+    isLeading: () => projector.isLeading,
+    isBehind: () => projected.standingStill(BEHIND_MS).length > 0,
+    onProgress: (readModels, { state, position, events }) =>
+      log.info({ readModels, events, share: shareOf(position, projected.head) }, `rebuild of a new version ${state}`),
+    onError: warnings(log)('read models could not be rebuilt in this version'),
+  });
 
 /** `onTimers` is called when timers were set, with the due time of the earliest, in account time. */
 const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
@@ -80,7 +105,7 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
   const { needs, handlers } = core.work;
   const warn = warnings(log);
   const mayWork = () => clockFault() === null;
-  const scan = new TimerScan(storage.operations, jobs, core.jobOfTimer, clock, warn('timer scan failed'), mayWork);
+  const scan = new TimerScan(storage.operations, jobs, core.timerKinds, clock, warn('timer scan failed'), mayWork);
   const reactor = reactorOf(options, core, (earliest) => scan.nudge(earliest));
   const declared = jobsOf(capabilities);
   for (const { kind, places } of declared) {

@@ -27,17 +27,11 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { Progress, Screen } from './output.ts';
 
-/** The values that an argument or option accepts. The shell completes them; for a typo, the error suggests the nearest one. */
-export interface Choice {
-  /** What the values are, in an operator's words: `queue`. */
-  readonly what: string;
-  readonly names: readonly string[];
-}
-
 interface CliArgument {
   readonly name: string;
   readonly optional?: true;
-  readonly choice?: Choice;
+  /** The values that it accepts, which the shell completes. Default: any. */
+  readonly choices?: readonly string[];
 }
 
 export interface CliOption {
@@ -45,7 +39,8 @@ export interface CliOption {
   readonly required?: true;
   /** The option takes no value. */
   readonly flag?: true;
-  readonly choice?: Choice;
+  /** The values that it accepts, which the shell completes. Default: any. */
+  readonly choices?: readonly string[];
 }
 
 /** The syntax of a command, and its help. */
@@ -55,8 +50,6 @@ export interface CommandWords {
   readonly summary: string;
   /** In order; only the last may be optional. */
   readonly args: readonly CliArgument[];
-  /** A rule that arguments and options alone can't express. An error message quotes it. */
-  readonly takes?: string;
   readonly options: { readonly [name: string]: CliOption };
 }
 

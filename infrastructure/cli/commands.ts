@@ -1,4 +1,6 @@
 // All commands, in the order in which --help lists them.
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
+import type { DeclaredSettings } from '../../application/core/accounts.ts';
 import { ADAPTERS } from '../adapters.ts';
 import { demoCommand } from '../demo/tour.ts';
 import { type CliCommand, type CompleteCommand, complete } from './command.ts';
@@ -11,14 +13,21 @@ import { triggerCommand } from './trigger.ts';
 const terminals = await Promise.all(ADAPTERS.map(({ terminal }) => terminal()));
 export const TRIGGERS = terminals.flatMap(({ triggers = [] }) => triggers);
 
-const DECLARED: readonly CliCommand[] = [
-  ...terminals.flatMap(({ commands = [] }) => commands),
-  ...doctorCommands,
-  ...secretsCommands,
-  listenCommand,
-  triggerCommand(TRIGGERS),
-  demoCommand,
-  completionCommand(() => COMMANDS),
-];
+/** Returns all commands, with options for these account settings, which an extension may have added to. */
+export const commandsFor = (declared: DeclaredSettings): readonly CompleteCommand[] => {
+  const ofCapabilities = terminals.flatMap(({ commands = [] }): readonly CliCommand[] =>
+    typeof commands === 'function' ? commands(declared) : commands,
+  );
+  const all: readonly CompleteCommand[] = [
+    ...ofCapabilities,
+    ...doctorCommands,
+    ...secretsCommands,
+    listenCommand,
+    triggerCommand(TRIGGERS),
+    demoCommand,
+    completionCommand(() => all),
+  ].map(complete);
+  return all;
+};
 
-export const COMMANDS: readonly CompleteCommand[] = DECLARED.map(complete);
+export const COMMANDS = commandsFor(DECLARED_SETTINGS);

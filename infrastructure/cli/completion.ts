@@ -42,7 +42,7 @@ const vocabularyOf = (commands: readonly CommandWords[]): Vocabulary => {
     paths,
     words: groups.map((path) => [path, [...wordsBehind(path), ...(path === '' ? ['help'] : [])]]),
     arguments: commands.flatMap(({ name, args }) =>
-      args.flatMap(({ choice }, i): Pair[] => (choice === undefined ? [] : [[`${name} ${i}`, choice.names]])),
+      args.flatMap(({ choices }, i): Pair[] => (choices === undefined ? [] : [[`${name} ${i}`, choices]])),
     ),
     options: [
       ...groups.map((path): Pair => [path, COMMON]),
@@ -51,8 +51,8 @@ const vocabularyOf = (commands: readonly CommandWords[]): Vocabulary => {
       ),
     ],
     values: commands.flatMap(({ name, options }) =>
-      Object.entries(options).flatMap(([option, { flag, choice }]): Pair[] =>
-        flag ? [] : [[`${name} --${option}`, choice?.names ?? []]],
+      Object.entries(options).flatMap(([option, { flag, choices }]): Pair[] =>
+        flag ? [] : [[`${name} --${option}`, choices ?? []]],
       ),
     ),
   };
@@ -151,8 +151,8 @@ const fish = (vocabulary: Vocabulary, commands: readonly CommandWords[]): string
       .flat()
       .map((path) => under(path, COMMON.map((option) => `-l ${option.slice(2)}`).join(' '))),
     ...commands.flatMap(({ name, options }) =>
-      Object.entries(options).map(([option, { description, flag, choice }]) => {
-        const values = choice === undefined ? '' : ` -a ${quoted(choice.names.join(' '))}`;
+      Object.entries(options).map(([option, { description, flag, choices }]) => {
+        const values = choices === undefined ? '' : ` -a ${quoted(choices.join(' '))}`;
         return under(name, `-l ${option} -d ${quoted(description)}${flag ? '' : ' -x'}${values}`);
       }),
     ),
@@ -184,7 +184,7 @@ export const completionScript = (shell: Shell, commands: readonly CommandWords[]
 export const completionCommand = (all: () => readonly CompleteCommand[]): LocalCommand => ({
   name: 'completion',
   summary: 'Print a shell script that completes commands, options and values, and defines the short form quita',
-  args: [{ name: 'shell', choice: { what: 'shell', names: SHELLS } }],
+  args: [{ name: 'shell', choices: SHELLS }],
   options: {},
   isLocal: true,
   run: async (_, { args: [shell] }) => {

@@ -10,6 +10,7 @@ import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
 import { countSealed } from '../secrets/resealing.ts';
 import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
+import { afterRestore } from './afterRestore.ts';
 import { type CliCommand, type CliResult, type CliWorld, CONSUMERS } from './command.ts';
 import { explained } from './explain.ts';
 import type { Screen } from './output.ts';
@@ -248,9 +249,17 @@ const CHECKS: readonly Check[] = [
 const doctor: CliCommand = {
   name: 'doctor',
   summary: 'Check database, durability, connections, clocks, event store, lag and failed jobs, and report problems',
-  run: async (world) => {
+  options: {
+    'after-restore': {
+      description:
+        'PostgreSQL was restored to a state older than the log, and the programs are stopped: also check what the log names, end sessions and mark restored work',
+      flag: true,
+    },
+  },
+  changes: 'withOptions',
+  run: async (world, { options }) => {
     const { eventStoreUrl } = world.config;
-    const findings: Finding[] = [];
+    const findings: Finding[] = options['after-restore'] === true ? [...(await afterRestore(world))] : [];
     for (const check of CHECKS) findings.push(await check(world));
     return resultOf([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
   },

@@ -6,7 +6,7 @@ import {
   type Platform,
   PROCESSES,
 } from '../../application/capabilities.ts';
-import { Accounts } from '../../application/core/accounts.ts';
+import { Accounts, type DeclaredSettings } from '../../application/core/accounts.ts';
 import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
@@ -51,6 +51,7 @@ const connect = async (
   env: NodeJS.ProcessEnv,
   config: Config,
   log: Log,
+  declared: DeclaredSettings,
 ): Promise<{ opened: Opened; close: () => Promise<void> }> => {
   if (config.databaseUrl !== null) await reachDatabase(config.databaseUrl);
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
@@ -68,7 +69,7 @@ const connect = async (
     stopwatch: systemStopwatch,
   });
   const clock = await openClock(storage.operations, openLog('silent'));
-  const accounts = new Accounts(commands, clock, DECLARED_SETTINGS);
+  const accounts = new Accounts(commands, clock, declared);
   const close = async () => {
     await clock.close();
     await storage.close();
@@ -122,11 +123,12 @@ const executeOnStorage = async (
   input: CliInput,
   output: CliOutput,
   err: Out,
+  declared: DeclaredSettings,
 ): Promise<Executed> => {
   const config = loadToolConfig(env);
   let connected: Awaited<ReturnType<typeof connect>>;
   try {
-    connected = await connect(env, config, openSecurityLog(config, env, err));
+    connected = await connect(env, config, openSecurityLog(config, env, err), declared);
   } catch (error) {
     const result = await command.whenUnopened?.(config, error);
     if (!result) throw error;
@@ -148,8 +150,9 @@ const execute = async (
   input: CliInput,
   output: CliOutput,
   err: Out,
+  declared: DeclaredSettings,
 ): Promise<Executed> => {
-  if (!command.isLocal) return executeOnStorage(command, env, input, output, err);
+  if (!command.isLocal) return executeOnStorage(command, env, input, output, err, declared);
   const result = await withSignal((signal) => command.run({ env, signal }, input, output));
   return { result, code: result.isBad ? 1 : 0 };
 };
@@ -159,13 +162,17 @@ const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): str
   return typeof text === 'string' ? text : text(screen);
 };
 
-/** Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. */
+/**
+ * Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. `declared`: the account settings
+ * that accounts have, which an extension may have added to.
+ */
 export const runCli = async (
   commands: readonly CompleteCommand[],
   words: readonly string[],
   env: NodeJS.ProcessEnv,
   out: Out,
   err: Out,
+  declared: DeclaredSettings = DECLARED_SETTINGS,
 ): Promise<number> => {
   const screen = screenOf(out, env);
   if (words.length === 0) {
@@ -181,7 +188,7 @@ export const runCli = async (
     const { command, input } = asked;
     const progress = input.isJson ? NO_PROGRESS : progressOn(err, () => performance.now());
     const output = { print: (line: string): void => void out.write(`${line}\n`), screen, progress };
-    const { result, code } = await execute(command, env, input, output, err).finally(() => progress.clear());
+    const { result, code } = await execute(command, env, input, output, err, declared).finally(() => progress.clear());
     const text = textOf(result, input.isJson, screen);
     if (text !== '') out.write(`${text}\n`);
     return code;

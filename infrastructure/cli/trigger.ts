@@ -34,7 +34,7 @@ const CHARGE = formatAmount(CHARGE_AMOUNT, 'BRL', 'en');
 export const triggerCommand = (triggers: readonly Triggers[]): CliCommand => ({
   name: 'trigger',
   summary: `Trigger an event in the sandbox with a charge of ${CHARGE}, and send its webhooks; some events advance the test clock by a minute`,
-  args: [{ name: 'event', choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) } }],
+  args: [{ name: 'event', choices: EVENT_CATALOGUE.map(({ event }) => event) }],
   isLocal: true,
   run: async ({ env }, { args }) => {
     const event = args[0] as string;

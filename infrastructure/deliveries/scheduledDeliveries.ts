@@ -1,6 +1,6 @@
 // Deliveries that have not been attempted yet, in PostgreSQL, beside the jobs that will attempt them.
 import { LRUCache } from 'lru-cache';
-import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId, StreamName } from '../../domain/kernel/ids.ts';
@@ -41,7 +41,8 @@ const INSERT = {
       (id, account_id, mode, target, of_stream, of_revision, payment_id, event_type, endpoint_id, resend, scheduled_at)
     SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]), unnest($6::int[]),
       unnest($7::text[]), unnest($8::text[]), unnest($9::text[]), unnest($10::int[]), unnest($11::text[])::timestamptz
-    ON CONFLICT (id) DO NOTHING RETURNING id`,
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id, EXISTS (SELECT FROM operations.restores WHERE lookups_until > now()) AS may_have_begun`,
 };
 
 const valuesOf = (list: readonly ScheduledDelivery[]): readonly unknown[] => [
@@ -65,6 +66,18 @@ const FIND = {
     FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
 };
 
+/** Returns the job of a delivery that may have been sent before PostgreSQL was restored: with `dueAt`, it reads the stream first. */
+const lookedUp = ({
+  scheduled,
+  job,
+}: {
+  readonly scheduled: ScheduledDelivery;
+  readonly job: JobRequest;
+}): JobRequest => ({
+  ...job,
+  payload: { ...job.payload, dueAt: scheduled.delivery.scheduledAt },
+});
+
 /** Most deliveries remembered between the fan-out and the first attempt; each takes a few hundred bytes. */
 const REMEMBERED_MAX = 10_000;
 
@@ -82,13 +95,10 @@ export const scheduledDeliveries = (
     schedule: async (deliveries) => {
       const added = await db.transaction(async (tx) => {
         const values = valuesOf(deliveries.map(({ scheduled }) => scheduled));
-        const { rows } = await tx.query<{ id: string }>({ ...INSERT, values });
+        const { rows } = await tx.query<{ id: string; may_have_begun: boolean }>({ ...INSERT, values });
         const written = new Set(rows.map(({ id }) => id));
         const isNew = deliveries.filter(({ scheduled }) => written.has(scheduled.deliveryId));
-        await jobs.enqueue(
-          isNew.map(({ job }) => job),
-          tx,
-        );
+        await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
         return isNew;
       });
       for (const { scheduled } of added) remembered.set(scheduled.deliveryId, scheduled);

@@ -103,7 +103,6 @@ const settle: CliCommand = {
   name: 'med settle',
   summary: 'Settle a dispute case whose reported amount does not match: hold, debit or leave the money',
   args: [{ name: 'case' }],
-  takes: 'give exactly one of --held, --lost and --nothing',
   options: {
     held: { description: 'hold this amount, in minor units, until the case ends' },
     lost: { description: 'debit this amount, in minor units, and close the case as lost' },

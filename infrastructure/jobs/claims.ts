@@ -4,11 +4,14 @@ import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Claim, ClaimedJob, Claims, Room } from './jobLoop.ts';
 import { laneBounds } from './lanes.ts';
-import { type KnownQueue, MalformedPayload } from './payloads.ts';
+import { type KnownQueue, MalformedPayload, NewerPayload } from './payloads.ts';
 import * as statements from './statements.ts';
 
 /** Longest stored error message, in characters. */
 const MESSAGE_MAX = 500;
+
+/** How long a job of a newer version waits before a worker may claim it again. */
+const PUT_BACK_MS = 5_000;
 
 /** A failure as it is stored in a job. */
 export interface PayloadFailure {
@@ -28,10 +31,15 @@ interface Needs {
   readonly pool: SqlPool;
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;
+  /** Called when a job was left to a worker of a newer version. */
+  readonly onPutBack: (queue: string, error: NewerPayload) => void;
 }
 
-export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
+export const claimsOf = ({ pool, onError, onPutBack, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
   const { name: queue, isOwedByRow } = known;
+  const [first] = laneBounds(lane);
+  /** The next claim visits the tenants after this one. */
+  let after = first;
   const done = async (claims: readonly Claim[]): Promise<void> => {
     const statement = isOwedByRow ? statements.DONE_OWED : statements.DONE;
     await pool.query({ ...statement, values: ended(claims) });
@@ -39,12 +47,25 @@ export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, 
   const ended = (claims: readonly Claim[]) => [queue, claims.map(({ id }) => id), claims.map(({ attempt }) => attempt)];
   return {
     claim: async (room, claims) => {
-      if (mayClaim?.() !== false) return claim(pool, known, lane, room, claims);
-      if (claims.length > 0) await done(claims);
-      return { jobs: [], lost: 0 };
+      if (mayClaim?.() === false) {
+        if (claims.length > 0) await done(claims);
+        return { jobs: [], isWhole: true };
+      }
+      const rows = await claim(pool, known, { after, lane }, room, claims);
+      const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);
+      const isPart = rows[0]?.isPart ?? false;
+      // Jobs of the tenants before, or jobs that another worker claimed meanwhile: another claim would find more.
+      const isWhole = jobs.length === rows.length && (isPart || after === first);
+      after = isPart ? rows.map(({ tenant }) => tenant).reduce((a, b) => (a > b ? a : b)) : first;
+      return { jobs, isWhole };
     },
     done,
     failed: async (job, error) => {
+      if (error instanceof NewerPayload) {
+        const output = JSON.stringify({ message: said(error), failures: [], version: error.version });
+        await pool.query(statements.PUT_BACK, [...ended([job]), PUT_BACK_MS, output]);
+        return onPutBack(queue, error);
+      }
       const failures = failuresOf(job, error);
       const isFinal = await recordFailure(pool, known, job, error, failures);
       onError(error, { queue, failures: failures.map(stored), isFinal });
@@ -58,21 +79,24 @@ interface ClaimedRow extends Claim {
   readonly payloads: readonly JobPayload[] | null;
   readonly tenant: string;
   readonly target: string;
+  /** Whether tenants after those of this claim were not visited. */
+  readonly isPart: boolean;
 }
 
 const claim = async (
   db: Sql,
   { name, isOwedByRow }: KnownQueue,
-  lane: Mode,
+  { after, lane }: { readonly after: string; readonly lane: Mode },
   room: Room,
   done: readonly Claim[],
-): ReturnType<Claims['claim']> => {
+): Promise<readonly ClaimedRow[]> => {
   const afterDone = isOwedByRow ? statements.CLAIM_AFTER_DONE_OWED : statements.CLAIM_AFTER_DONE;
   const { rows } = await db.query<ClaimedRow>({
     ...(done.length === 0 ? statements.CLAIM : afterDone),
     values: [
       name,
-      ...laneBounds(lane),
+      after,
+      laneBounds(lane)[1],
       room.free,
       room.perTenant,
       room.tenants.map(({ tenant }) => tenant),
@@ -82,11 +106,11 @@ const claim = async (
       room.targets.map(({ tenant }) => tenant),
       room.targets.map(({ target }) => target),
       room.targets.map((target) => target.room),
+      room.tenants.map(({ latest }) => latest),
       ...(done.length === 0 ? [] : [done.map(({ id }) => id), done.map(({ attempt }) => attempt)]),
     ],
   });
-  const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);
-  return { jobs, lost: rows.length - jobs.length };
+  return rows;
 };
 
 const said = (error: Error): string => error.message.slice(0, MESSAGE_MAX);

@@ -1,11 +1,14 @@
-// The safety net for lost notices: polls for lanes with due work, for all lanes of this process at once.
+// Makes deferred jobs ready when their time has come, and is the safety net for lost notices: it polls for ready work in all lanes of this
+// process at once.
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { type Lane, laneBounds, lanePartsOf } from './lanes.ts';
-import { DUE_LANES } from './statements.ts';
+import { READY_LANES } from './statements.ts';
 
 /** Interval of the poll in milliseconds: the longest delay that a lost notice causes. */
 const POLL_MS = 2_000;
+/** Most deferred jobs that one statement makes ready. If more are due, another statement follows at once. */
+const READY_MAX = 1_000;
 
 interface DuePollOptions {
   readonly pool: SqlPool;
@@ -41,8 +44,12 @@ export class DuePoll {
       parts.map(({ queue }) => queue),
       bounds.map(([first]) => first),
       bounds.map(([, below]) => below),
+      READY_MAX,
     ];
-    const { rows } = await pool.query<{ lane: Lane }>({ ...DUE_LANES, values });
-    for (const { lane } of rows) onDue(lane);
+    for (let readied = READY_MAX; readied === READY_MAX; ) {
+      const { rows } = await pool.query<{ lane: Lane; readied: number }>({ ...READY_LANES, values });
+      readied = rows[0]?.readied ?? 0;
+      for (const { lane } of rows) onDue(lane);
+    }
   }
 }

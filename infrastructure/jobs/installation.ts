@@ -1,8 +1,8 @@
-// Checks that pg-boss's tables have the version that this program's statements need, and adds this program's index.
+// Checks that pg-boss's tables have the version that this program's statements need, and adds this program's indexes.
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { LOCK_CLASS } from '../postgres/leases.ts';
 import { JOBS_SCHEMA_VERSION, OtherJobsSchema } from './schema.ts';
-import { CREATE_LINES_INDEX, FIND_INSTALLED, SCHEMA_VERSION } from './statements.ts';
+import { CREATE_INDEXES, FIND_INSTALLED, SCHEMA_VERSION } from './statements.ts';
 
 interface Found {
   /** Schema version of pg-boss; null if it is not installed. */
@@ -30,7 +30,7 @@ export const completeTables = async (db: SqlPool): Promise<void> => {
   if (isIndexed) return; // checked first, because CREATE INDEX waits for all writers even if the index exists
   await db.transaction(async (tx) => {
     await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext('jobs index'))`, [LOCK_CLASS]);
-    await tx.query(CREATE_LINES_INDEX);
+    await tx.query(CREATE_INDEXES);
   });
 };
 

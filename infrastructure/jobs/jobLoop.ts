@@ -18,13 +18,24 @@ export interface Room {
   /** Limit for a tenant that holds no place. */
   readonly perTenant: number;
   readonly perTarget: number;
-  /** Tenants and targets that hold places: the number held, and the number that they may still claim. */
-  readonly tenants: readonly { readonly tenant: string; readonly held: number; readonly room: number }[];
+  /** Tenants and targets that hold places: the number held, and the number that they may still claim. `latest`: target of the latest. */
+  readonly tenants: readonly {
+    readonly tenant: string;
+    readonly held: number;
+    readonly room: number;
+    readonly latest: string;
+  }[];
   readonly targets: readonly { readonly tenant: string; readonly target: string; readonly room: number }[];
 }
 export interface Claims {
-  /** Ends the claims in `done` and claims other jobs. `lost` counts jobs that another worker claimed in the meantime. */
-  claim(room: Room, done: readonly Claim[]): Promise<{ readonly jobs: readonly ClaimedJob[]; readonly lost: number }>;
+  /**
+   * Ends the claims in `done` and claims other jobs. `isWhole`: another claim with the same room would find no more, except for jobs that
+   * the limits kept back.
+   */
+  claim(
+    room: Room,
+    done: readonly Claim[],
+  ): Promise<{ readonly jobs: readonly ClaimedJob[]; readonly isWhole: boolean }>;
   done(claims: readonly Claim[]): Promise<void>;
   failed(job: ClaimedJob, error: Error): Promise<void>;
   /** Releases claims that have not begun, as if they had never been claimed. */
@@ -158,16 +169,17 @@ export class JobLoop {
     for (const job of claimed.jobs) this.#begin(job);
     this.#isSomeLeft = !isAll(claimed.jobs, room);
     // A place that was released in the meantime did not count for this claim.
-    if (claimed.lost > 0 || (this.#isSomeLeft && givenBack < this.#givenBack)) this.#mayWait = true;
+    if (!claimed.isWhole || (this.#isSomeLeft && givenBack < this.#givenBack)) this.#mayWait = true;
   }
 
   #room(): Room {
     const free = this.#limits.places - this.#runs.size;
-    const tenants = new Map<string, { held: number; readonly targets: Map<string, number> }>();
+    const tenants = new Map<string, { held: number; latest: string; readonly targets: Map<string, number> }>();
     for (const { job } of this.#runs) {
       const { tenant, target } = job;
-      const holder = tenants.get(tenant) ?? { held: 0, targets: new Map() };
+      const holder = tenants.get(tenant) ?? { held: 0, latest: '', targets: new Map() };
       holder.held++;
+      holder.latest = target;
       holder.targets.set(target, (holder.targets.get(target) ?? 0) + 1);
       tenants.set(tenant, holder);
     }
@@ -176,7 +188,7 @@ export class JobLoop {
       free,
       perTenant: roomOf(0, free),
       perTarget,
-      tenants: [...tenants].map(([tenant, { held }]) => ({ tenant, held, room: roomOf(held, free) })),
+      tenants: [...tenants].map(([tenant, { held, latest }]) => ({ tenant, held, latest, room: roomOf(held, free) })),
       targets: [...tenants].flatMap(([tenant, { targets }]) =>
         [...targets].map(([target, count]) => ({ tenant, target, room: Math.max(0, perTarget - count) })),
       ),

@@ -15,10 +15,16 @@ export const openJobs = async (
   { storage, log, isAlone, clockFault = () => null }: World,
   queues: Opening['queues'],
 ): Promise<PgBossJobs> => {
+  const reported = new Set<string>();
   const jobs = await PgBossJobs.open({
     pool: storage.derived,
     notices: storage.notices,
     queues,
+    onPutBack: (queue, { version, message }) => {
+      if (reported.has(`${queue} ${version}`)) return;
+      reported.add(`${queue} ${version}`);
+      log.warn({ queue, version }, `job left to a newer worker: ${message}`);
+    },
     mayClaim: () => clockFault() === null,
     onError: (err, { queue, failures, isFinal }) =>
       isFinal

@@ -1,6 +1,8 @@
-// Stored payloads are validated when they are read, because another version of the program, or a person, may have written them.
+// Stored payloads are validated when they are read, because another version of the program, or a person, may have written them. Payloads
+// of a newer version are left to a worker of that version.
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type JobHandler, type JobKind, type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
+import { unversioned, versioned, versionOf } from '../../application/ports/payloadVersions.ts';
 
 /** Schemas are compiled with their first payload, so that a start does not wait for it. Each schema is compiled once. */
 const ajv = new Ajv();
@@ -11,6 +13,19 @@ const PAYLOADS_PER_JOB = 20;
 /** A stored payload does not match the schema of its kind. A retry would fail too. */
 export class MalformedPayload extends Error {
   override name = 'MalformedPayload';
+}
+
+/** A newer version of the program stored the payload. The job waits for a worker of that version. */
+export class NewerPayload extends Error {
+  override name = 'NewerPayload';
+  readonly version: number;
+
+  constructor(queue: string, version: number, known: number) {
+    super(
+      `the payload has version ${version} of ${queue}, but this worker knows version ${known}: a newer worker must take it`,
+    );
+    this.version = version;
+  }
 }
 
 /** A kind of job, with what its storage needs to know. */
@@ -34,13 +49,50 @@ export class KnownQueue {
     this.#kind = kind;
   }
 
-  /** Returns the subject of the payload, or null if the payload does not match this kind. */
-  subjectOf(payload: JobPayload): string | null {
+  get #version(): number {
+    return this.#kind.version ?? 1;
+  }
+
+  /** Returns the payload as it is stored. */
+  stored(payload: JobPayload): JobPayload {
+    return versioned(payload, this.#kind);
+  }
+
+  /** Returns the subject of a stored payload, or null if the payload does not match this kind. A newer payload is its own subject. */
+  subjectOf(stored: JobPayload): string | null {
+    if (versionOf(stored) > this.#version) return JSON.stringify(stored);
+    const payload = unversioned(stored);
     return this.#fits(payload) ? this.#kind.subjectOf(payload) : null;
   }
 
-  /** Returns the handler, limited to valid payloads. Invalid payloads fail; the others still run. */
+  /** Returns a payload as its handlers know it, or null if this version of the program can't read it. */
+  known(stored: JobPayload): JobPayload | null {
+    const payload = unversioned(stored);
+    return versionOf(stored) <= this.#version && this.#fits(payload) ? payload : null;
+  }
+
+  /** Returns the handler for stored payloads, limited to valid ones: invalid payloads fail, and the others still run. */
   checked(handler: JobHandler): JobHandler {
+    const valid = this.#valid(handler);
+    return {
+      run: async (stored, target, mayBeRepeat) => {
+        const newest = Math.max(...stored.map(versionOf));
+        if (newest > this.#version) throw new NewerPayload(this.name, newest, this.#version);
+        if (newest <= 1) return valid.run(stored, target, mayBeRepeat);
+        const payloads = stored.map(unversioned);
+        const storedOf = new Map(payloads.map((payload, i) => [JSON.stringify(payload), stored[i]]));
+        try {
+          await valid.run(payloads, target, mayBeRepeat);
+        } catch (error) {
+          if (!(error instanceof PayloadsFailed)) throw error;
+          const asStored = (payload: JobPayload): JobPayload => storedOf.get(JSON.stringify(payload)) ?? payload;
+          throw new PayloadsFailed(error.failures.map((one) => ({ ...one, payload: asStored(one.payload) })));
+        }
+      },
+    };
+  }
+
+  #valid(handler: JobHandler): JobHandler {
     return {
       run: async (payloads, target, mayBeRepeat) => {
         const malformed = payloads.flatMap((payload) => this.#fault(payload) ?? []);

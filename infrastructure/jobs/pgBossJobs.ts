@@ -1,6 +1,6 @@
-// The job queue on pg-boss. pg-boss creates its tables, keeps the queues' options and deletes old jobs. The statements on the tables are
-// Quita's (statements.ts), and so is the loop that claims jobs. It shares places between tenants, keeps claiming while a slow endpoint
-// is waited for, and one wake-up per batch causes one claim.
+// The job queue on pg-boss. pg-boss creates its tables and keeps the queues' options. The statements on the tables are Quita's
+// (statements.ts), and so is the loop that claims jobs. It shares places between tenants, keeps claiming while a slow endpoint is waited
+// for, and one wake-up per batch causes one claim. pg-boss's supervision is off: it counts and deletes jobs by reading the whole table.
 
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
@@ -14,6 +14,8 @@ import type {
   Places,
 } from '../../application/ports/jobs.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
+import { versionOf } from '../../application/ports/payloadVersions.ts';
+import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
@@ -23,7 +25,7 @@ import { completeTables, refuseNewerTables } from './installation.ts';
 import { JobLoop } from './jobLoop.ts';
 import { JOBS_CHANNEL, LANES, type Lane, laneOf, lanesOf, noticeOf, tenantKey, tenantOf } from './lanes.ts';
 import { LeaseKeeper } from './leaseKeeper.ts';
-import { type KnownQueue, knownQueues, type QueueKind } from './payloads.ts';
+import { type KnownQueue, knownQueues, type NewerPayload, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
 
@@ -37,17 +39,19 @@ const HEARTBEAT_MS = 1_900;
 const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
+const KEPT_SECONDS = 30 * DAY_SECONDS;
+/** Old jobs are deleted this often, and so many at once of those that failed, and of those of each queue that waited. */
+const DELETE_MS = 60_000;
+const DELETED_MAX = 1_000;
 const QUEUE_OPTIONS = {
-  // pg-boss counts from the claim, even if the job is alive. Claims end by HEARTBEAT_MS and HANGS_MS instead, so this must be longer
-  // than both.
   expireInSeconds: DAY_SECONDS,
   retryLimit: 30,
   retryDelay: 1,
   retryBackoff: true,
   retryDelayMax: 120,
   // Waiting and permanently failed jobs stay visible for 30 days, so that an operator can inspect and retry them.
-  retentionSeconds: 30 * DAY_SECONDS,
-  deleteAfterSeconds: 30 * DAY_SECONDS,
+  retentionSeconds: KEPT_SECONDS,
+  deleteAfterSeconds: KEPT_SECONDS,
 };
 
 export interface PgBossJobsOptions {
@@ -59,8 +63,10 @@ export interface PgBossJobsOptions {
   /** Whether this process may take work; called before each claim. Default: always. The next poll finds waiting jobs. */
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;
-  /** How often pg-boss deletes old jobs, in seconds. Default 30. */
-  readonly superviseSeconds?: number;
+  /** Called when a job was left to a worker of a newer version. */
+  readonly onPutBack?: (queue: string, error: NewerPayload) => void;
+  /** How often old jobs are deleted, in milliseconds. Default: every minute. */
+  readonly deleteMs?: number;
   /** Interval of the heartbeats (LeaseKeeper), in milliseconds. Default 1,900. */
   readonly heartbeatMs?: number;
   /** How long a job may run, in milliseconds. Default 15 minutes. Checked with each heartbeat. */
@@ -75,22 +81,23 @@ export class PgBossJobs implements JobQueue {
   readonly #owedByRow: readonly string[];
   readonly #leases: LeaseKeeper;
   readonly #poll: DuePoll;
+  #deleting: Repeating | null = null;
   readonly #settled = new Set<() => void>();
+  /** By queue: how often this process left a job to a worker of a newer version. */
+  readonly putBack = new Map<string, number>();
   /** Identifies this process's own notices, which also come back to it; its loops are already awake by then. */
   readonly #self = randomUUID();
 
   private constructor(options: PgBossJobsOptions) {
     this.#options = options;
     this.#queues = knownQueues(options.queues);
-    const { superviseSeconds = 30, hangsMs = HANGS_MS } = options;
+    const { hangsMs = HANGS_MS } = options;
     this.#owedByRow = options.queues.filter(({ isOwedByRow }) => isOwedByRow).map(({ kind }) => kind.name);
     this.#boss = new PgBoss({
       db: { executeSql: (text, values) => options.pool.query(text, values) },
       schema: JOBS_SCHEMA,
       schedule: false,
-      superviseIntervalSeconds: superviseSeconds,
-      monitorIntervalSeconds: superviseSeconds,
-      maintenanceIntervalSeconds: 3600,
+      supervise: false,
     });
     this.#boss.on('error', (error) => this.#onError('pg-boss')(error as Error));
     this.#leases = new LeaseKeeper({
@@ -156,7 +163,7 @@ export class PgBossJobs implements JobQueue {
 
   async enqueue(requests: readonly JobRequest[], tx?: Sql): Promise<void> {
     if (requests.length === 0) return;
-    const rows = rowsOf(requests, (queue) => this.#known(queue).payloadsPerJob);
+    const rows = rowsOf(requests, (queue) => this.#known(queue));
     await (tx ?? this.#options.pool).query({
       ...statements.INSERT,
       values: [
@@ -173,12 +180,11 @@ export class PgBossJobs implements JobQueue {
   }
 
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
-    const open = new Map<string, Set<string | null>>();
+    const open = new OpenSubjects((queue, tenants) => this.#openSubjects(queue, tenants));
     const taken: JobRequest[] = [];
     for await (const page of requests)
       for (const [queue, members] of Map.groupBy(page, (request) => request.queue)) {
-        const isOpen = open.get(queue) ?? (await this.#openSubjects(queue));
-        open.set(queue, isOpen);
+        const isOpen = await open.of(queue, members);
         const lost = members.filter(({ payload }) => {
           const subject = this.#subjectOf(queue, payload);
           const isLost = !isOpen.has(subject);
@@ -196,16 +202,19 @@ export class PgBossJobs implements JobQueue {
     return this.#queues.get(queue)?.subjectOf(payload) ?? null;
   }
 
-  async #openSubjects(queue: string): Promise<Set<string | null>> {
-    const { rows } = await this.#options.pool.query<{ payload: JobPayload }>(statements.OPEN_PAYLOADS, [queue]);
-    return new Set(rows.map(({ payload }) => this.#subjectOf(queue, payload)));
+  async #openSubjects(queue: string, tenants: readonly string[]): Promise<readonly (string | null)[]> {
+    const { rows } = await this.#options.pool.query<{ payload: JobPayload }>(statements.OPEN_PAYLOADS, [
+      queue,
+      tenants,
+    ]);
+    return rows.map(({ payload }) => this.#subjectOf(queue, payload));
   }
 
   /** Retries failed jobs with all their attempts, and writes lost jobs again. */
   async #reopen(queue: string, lost: readonly JobRequest[]): Promise<void> {
     const { pool } = this.#options;
     const wanted = new Set(lost.map(({ payload }) => this.#subjectOf(queue, payload)));
-    const failed = (await pool.query<FailedRow>(statements.FAILED_PAYLOADS, [queue])).rows
+    const failed = (await pool.query<FailedRow>(statements.FAILED_PAYLOADS, [queue, keysOf(lost)])).rows
       .map(({ id, payloads }) => ({ id, subjects: payloads.map((payload) => this.#subjectOf(queue, payload)) }))
       .filter(({ subjects }) => subjects.some((subject) => wanted.has(subject)));
     if (failed.length > 0) {
@@ -247,8 +256,12 @@ export class PgBossJobs implements JobQueue {
 
   work(queue: string, handler: JobHandler, places: Places): void {
     const known = this.#known(queue);
+    const onPutBack: PgBossJobsOptions['onPutBack'] = (of, error) => {
+      this.putBack.set(of, (this.putBack.get(of) ?? 0) + 1);
+      this.#options.onPutBack?.(of, error);
+    };
     for (const lane of LANES) {
-      const loop = new JobLoop(claimsOf(this.#options, known, lane), known.checked(handler), places, {
+      const loop = new JobLoop(claimsOf({ ...this.#options, onPutBack }, known, lane), known.checked(handler), places, {
         onSettled: () => {
           for (const listener of this.#settled) listener();
         },
@@ -259,6 +272,13 @@ export class PgBossJobs implements JobQueue {
     }
     this.#leases.start();
     this.#poll.start();
+    this.#deleting ??= repeating(this.#options.deleteMs ?? DELETE_MS, () => this.#deleteOld(), {
+      onError: this.#onError('old jobs'),
+    });
+  }
+
+  async #deleteOld(): Promise<void> {
+    await this.#options.pool.query(statements.DELETE_OLD, [this.queues, KEPT_SECONDS, DELETED_MAX]);
   }
 
   #known(queue: string): KnownQueue {
@@ -268,8 +288,9 @@ export class PgBossJobs implements JobQueue {
   }
 
   async open(queue: string, tenant?: Tenant): Promise<number> {
-    const values = [queue, tenant ? tenantKey(tenant) : null];
-    const { rows } = await this.#options.pool.query<{ open: number }>(statements.COUNT_OPEN, values);
+    const { rows } = await (tenant
+      ? this.#options.pool.query<{ open: number }>(statements.COUNT_OPEN_OF, [queue, tenantKey(tenant)])
+      : this.#options.pool.query<{ open: number }>(statements.COUNT_OPEN, [queue]));
     return rows[0]?.open ?? 0;
   }
 
@@ -282,7 +303,8 @@ export class PgBossJobs implements JobQueue {
   async running<Payload extends JobPayload>({ name }: JobKind<Payload>): Promise<readonly Payload[]> {
     const statement = { ...statements.RUNNING_PAYLOADS, values: [name] };
     const { rows } = await this.#options.pool.query<{ payload: Payload }>(statement);
-    return rows.map(({ payload }) => payload).filter((payload) => this.#subjectOf(name, payload) !== null);
+    const known = rows.map(({ payload }) => this.#known(name).known(payload));
+    return known.filter((payload) => payload !== null) as readonly JobPayload[] as readonly Payload[];
   }
 
   onSettled(listener: () => void): () => void {
@@ -292,9 +314,36 @@ export class PgBossJobs implements JobQueue {
 
   /** Finishes running jobs within `graceMs`, and reopens claimed jobs that have not begun. */
   async stop(graceMs: number): Promise<void> {
-    await Promise.all([this.#poll.stop(), ...[...this.#loops.values()].map((loop) => loop.stop(graceMs))]);
+    await Promise.all([
+      this.#poll.stop(),
+      this.#deleting?.stop(),
+      ...[...this.#loops.values()].map((loop) => loop.stop(graceMs)),
+    ]);
     await this.#leases.stop(); // only now, so that jobs that just finished still hold their claims
     await this.#boss.stop({ graceful: false, close: false });
+  }
+}
+
+const keysOf = (requests: readonly JobRequest[]): readonly string[] => [
+  ...new Set(requests.map(({ tenant }) => tenantKey(tenant))),
+];
+
+/** Subjects with an open job, by queue. Each tenant's jobs are read once, when the first request of the tenant comes. */
+class OpenSubjects {
+  readonly #read: (queue: string, tenants: readonly string[]) => Promise<readonly (string | null)[]>;
+  readonly #queues = new Map<string, { readonly tenants: Set<string>; readonly subjects: Set<string | null> }>();
+
+  constructor(read: (queue: string, tenants: readonly string[]) => Promise<readonly (string | null)[]>) {
+    this.#read = read;
+  }
+
+  async of(queue: string, requests: readonly JobRequest[]): Promise<Set<string | null>> {
+    const known = this.#queues.get(queue) ?? { tenants: new Set(), subjects: new Set() };
+    this.#queues.set(queue, known);
+    const tenants = keysOf(requests).filter((tenant) => !known.tenants.has(tenant));
+    if (tenants.length > 0) for (const subject of await this.#read(queue, tenants)) known.subjects.add(subject);
+    for (const tenant of tenants) known.tenants.add(tenant);
+    return known.subjects;
   }
 }
 
@@ -306,16 +355,21 @@ interface Row {
   readonly payloads: readonly string[];
 }
 
-/** Returns jobs with one queue, tenant and target each. `payloadsPerJob` returns a queue's most payloads per job. */
-const rowsOf = (requests: readonly JobRequest[], payloadsPerJob: (queue: string) => number): readonly Row[] => {
+/** Returns jobs with one queue, tenant, target and version each. */
+const rowsOf = (
+  requests: readonly JobRequest[],
+  knownOf: (queue: string) => Pick<KnownQueue, 'payloadsPerJob' | 'stored'>,
+): readonly Row[] => {
+  const storedOf = ({ queue, payload }: JobRequest): JobPayload => knownOf(queue).stored(payload);
   const groups = Map.groupBy(
     requests,
-    (request) => `${laneOf(request)}/${request.tenant.accountId} ${request.target ?? ''}`,
+    (request) =>
+      `${laneOf(request)}/${request.tenant.accountId} ${request.target ?? ''} ${versionOf(storedOf(request))}`,
   );
   return [...groups.values()].flatMap((members) => {
     const { queue, tenant, target = '' } = members[0] as JobRequest;
-    const payloads = [...new Set(members.map(({ payload }) => JSON.stringify(payload)))];
-    return chunks(payloads, payloadsPerJob(queue)).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
+    const payloads = [...new Set(members.map((request) => JSON.stringify(storedOf(request))))];
+    return chunks(payloads, knownOf(queue).payloadsPerJob).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
   });
 };
 

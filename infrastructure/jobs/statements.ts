@@ -3,7 +3,9 @@
 // and one round trip must write a batch's jobs, what is owed, and the notice.
 //
 // Columns of pg-boss: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"payloads": [object, …]},
-// `retry_count` is the attempt. Every claim of a job increments it, so it identifies the claim. Both texts compare by bytes.
+// `retry_count` is the attempt. Every claim of a job increments it, so it identifies the claim. Both texts compare by bytes. A job in
+// state `created` may be claimed; one in `retry` waits for `start_after`, then becomes `created` (READY_LANES). Claims therefore never
+// read jobs that are not due.
 import { asTimestamp } from '../../application/ports/sql.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 
@@ -11,10 +13,21 @@ const JOB = `${JOBS_SCHEMA}.job`;
 const TENANT = 'j.group_id COLLATE "C"';
 const TARGET = 'j.group_tier COLLATE "C"';
 
-/** Waiting jobs by tenant, target and due time: due jobs come before deferred ones. */
-export const LINES_INDEX = 'quita_lines';
-export const CREATE_LINES_INDEX = `CREATE INDEX IF NOT EXISTS ${LINES_INDEX} ON ${JOB}
-  (name, group_id COLLATE "C", group_tier COLLATE "C", start_after) WHERE state < 'active'`;
+/** The newest of the indexes; present if all are. */
+export const NEWEST_INDEX = 'quita_failed';
+/**
+ * Each index is small if what it serves is rare. The first two differ in their conditions, so that without statistics, too, no statement is
+ * planned with the wrong one; every job has priority 0 and a target. `quita_lines` served claims of earlier versions, which read jobs that were
+ * not due.
+ */
+export const CREATE_INDEXES = `
+  CREATE INDEX IF NOT EXISTS quita_ready ON ${JOB} (name, group_id COLLATE "C", start_after) WHERE state = 'created' AND priority = 0;
+  CREATE INDEX IF NOT EXISTS quita_ready_lines ON ${JOB} (name, group_id COLLATE "C", group_tier COLLATE "C", start_after)
+    WHERE state = 'created' AND group_tier IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS quita_deferred ON ${JOB} (start_after) WHERE state = 'retry';
+  CREATE INDEX IF NOT EXISTS quita_deferred_lines ON ${JOB} (name, group_id COLLATE "C") WHERE state = 'retry';
+  CREATE INDEX IF NOT EXISTS ${NEWEST_INDEX} ON ${JOB} (name, completed_on) WHERE state = 'failed';
+  DROP INDEX IF EXISTS ${JOBS_SCHEMA}.quita_lines`;
 
 /**
  * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice, $7 queues whose owed work is recorded only in
@@ -59,72 +72,112 @@ export const DONE_OWED = {
     ${notOwedByDone}`,
 };
 
+const READY = `j.name = $1 AND j.state = 'created'`;
+const OF_TENANT = `${READY} AND j.priority = 0 AND ${TENANT}`;
+
 /** `before`: common table expressions that run first, in the same statement. */
 const claim = (before: string): string => `WITH RECURSIVE${before}
-    tenant_room AS (SELECT * FROM unnest($6::text[], $7::int[], $8::int[]) AS t (tenant, held, room)),
+    tenant_room AS (SELECT * FROM unnest($6::text[], $7::int[], $8::int[], $13::text[]) AS t (tenant, held, room, latest)),
     target_room AS (SELECT * FROM unnest($10::text[], $11::text[], $12::int[]) AS t (tenant, target, room)),
-    line (tenant, target, room) AS (
-      (SELECT j.group_id, j.group_tier, (SELECT t.room FROM tenant_room t WHERE t.tenant = j.group_id) FROM ${JOB} j
-       WHERE j.name = $1 AND j.state < 'active' AND ${TENANT} >= $2 AND ${TENANT} < $3
-       ORDER BY ${TENANT}, ${TARGET} LIMIT 1)
+    walk (tenant, idle) AS (
+      SELECT $2::text, 0
       UNION ALL
-      SELECT next.group_id, next.group_tier, (SELECT t.room FROM tenant_room t WHERE t.tenant = next.group_id)
+      SELECT next.tenant, w.idle + CASE WHEN EXISTS (SELECT FROM tenant_room t WHERE t.tenant = next.tenant) THEN 0 ELSE 1 END
+      FROM walk w CROSS JOIN LATERAL (
+        SELECT j.group_id AS tenant FROM ${JOB} j WHERE ${OF_TENANT} > w.tenant AND ${TENANT} < $3 ORDER BY ${TENANT} LIMIT 1) next
+      WHERE w.idle < $4),
+    visited AS MATERIALIZED (
+      SELECT w.tenant, coalesce(t.held, 0) AS held, coalesce(t.latest, '') AS latest,
+        least(coalesce(t.room, $5), $4 - max(w.idle) OVER () + CASE WHEN t.tenant IS NULL THEN 1 ELSE 0 END) AS room
+      FROM walk w LEFT JOIN tenant_room t ON t.tenant = w.tenant WHERE w.tenant <> $2),
+    oldest AS MATERIALIZED (
+      SELECT v.tenant, v.held, v.room, v.latest, j.target, j.id, j.start_after, coalesce(t.room, $9) AS target_room,
+        row_number() OVER (PARTITION BY v.tenant, j.target ORDER BY j.start_after) AS nth
+      FROM visited v CROSS JOIN LATERAL (
+        SELECT j.id, j.group_tier AS target, j.start_after FROM ${JOB} j WHERE ${OF_TENANT} = v.tenant
+        ORDER BY ${TENANT}, j.start_after LIMIT v.room) j
+      LEFT JOIN target_room t ON t.tenant = v.tenant AND t.target = j.target),
+    blocked AS (
+      SELECT tenant, held, room, latest FROM oldest GROUP BY tenant, held, room, latest
+      HAVING count(*) = room AND count(*) FILTER (WHERE nth <= target_room) < room),
+    line (tenant, held, room, latest, target, lap, found) AS (
+      SELECT tenant, held, room, latest, latest, CASE WHEN latest = '' THEN 1 ELSE 0 END, 0 FROM blocked
+      UNION ALL
+      SELECT l.tenant, l.held, l.room, l.latest, next.target, next.lap, l.found + CASE WHEN
+        EXISTS (SELECT FROM target_room t WHERE t.tenant = l.tenant AND t.target = next.target AND t.room = 0) THEN 0 ELSE 1 END
       FROM line l CROSS JOIN LATERAL (
-        SELECT j.group_id, j.group_tier FROM ${JOB} j
-        WHERE j.name = $1 AND j.state < 'active' AND ${TENANT} < $3
-          AND (${TENANT}, ${TARGET}) > (l.tenant, CASE WHEN l.room = 0 THEN U&'\\+10FFFF' ELSE l.target END)
-        ORDER BY ${TENANT}, ${TARGET} LIMIT 1) next),
+        (SELECT j.group_tier AS target, l.lap FROM ${JOB} j WHERE ${READY} AND ${TENANT} = l.tenant AND ${TARGET} > l.target
+           AND (l.lap = 0 OR l.latest = '' OR ${TARGET} <= l.latest) ORDER BY ${TENANT}, ${TARGET} LIMIT 1)
+        UNION ALL SELECT '', 1 WHERE l.lap = 0 LIMIT 1) next
+      WHERE l.found < l.room),
     ready AS (
-      SELECT l.tenant, l.room, due.id, due.start_after FROM line l
-      LEFT JOIN target_room t ON t.tenant = l.tenant AND t.target = l.target
+      SELECT tenant, held, room, target, id, start_after, target_room FROM oldest
+      UNION
+      SELECT l.tenant, l.held, l.room, l.target, j.id, j.start_after, coalesce(t.room, $9)
+      FROM (SELECT DISTINCT tenant, held, room, target FROM line) l LEFT JOIN target_room t ON t.tenant = l.tenant AND t.target = l.target
       CROSS JOIN LATERAL (
-        SELECT j.id, j.start_after FROM ${JOB} j
-        WHERE j.name = $1 AND j.state < 'active' AND ${TENANT} = l.tenant AND ${TARGET} = l.target AND j.start_after <= now()
-        ORDER BY j.start_after LIMIT least(coalesce(t.room, $9), coalesce(l.room, $5))) due
-      WHERE l.room IS DISTINCT FROM 0),
+        SELECT j.id, j.start_after FROM ${JOB} j WHERE ${READY} AND ${TENANT} = l.tenant AND ${TARGET} = l.target
+        ORDER BY ${TENANT}, ${TARGET}, j.start_after LIMIT least(coalesce(t.room, $9), l.room)) j),
     ranked AS (
-      SELECT id, tenant, coalesce(room, $5) AS room, start_after, row_number() OVER (PARTITION BY tenant ORDER BY start_after) AS rank
-      FROM ready),
+      SELECT tenant, held, room, id, start_after, row_number() OVER (PARTITION BY tenant ORDER BY start_after) AS rank
+      FROM (SELECT *, row_number() OVER (PARTITION BY tenant, target ORDER BY start_after) AS nth FROM ready) r WHERE nth <= target_room),
     chosen AS MATERIALIZED (
-      SELECT r.id FROM ranked r LEFT JOIN tenant_room t ON t.tenant = r.tenant
-      WHERE r.rank <= r.room ORDER BY r.rank + coalesce(t.held, 0), r.start_after LIMIT $4),
+      SELECT id, tenant FROM ranked WHERE rank <= room ORDER BY rank + held, start_after LIMIT $4),
     mine AS MATERIALIZED (
-      SELECT j.id FROM ${JOB} j WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM chosen)) AND j.state < 'active' FOR UPDATE SKIP LOCKED),
+      SELECT j.id FROM ${JOB} j WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM chosen)) AND j.state::text = 'created'
+      FOR UPDATE SKIP LOCKED),
     claimed AS (
       UPDATE ${JOB} j SET state = 'active', started_on = now(), heartbeat_on = now(),
         retry_count = CASE WHEN j.started_on IS NULL THEN j.retry_count ELSE j.retry_count + 1 END
       WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM mine))
-      RETURNING j.id, j.data->'payloads' AS payloads, j.group_id, j.group_tier, j.retry_count, j.start_after)
-    SELECT h.id, c.payloads, c.group_id AS tenant, c.group_tier AS target, c.retry_count AS attempt
+      RETURNING j.id, j.data->'payloads' AS payloads, j.group_tier, j.retry_count, j.start_after)
+    SELECT h.id, c.payloads, h.tenant, c.group_tier AS target, c.retry_count AS attempt, (SELECT max(idle) FROM walk) >= $4 AS "isPart"
     FROM chosen h LEFT JOIN claimed c ON c.id = h.id ORDER BY c.start_after`;
 
 /**
- * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3). Each tenant gets at most its room ($6 tenants, $7 places they hold,
- * $8 rooms; $5 for tenants that hold none), each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
- * goes to the tenant that holds the fewest, then to the job that has waited longest; within a tenant the oldest come first. Jobs of a
- * tenant or target without room are not read. A row without payloads was claimed by another worker in the meantime.
+ * Claims at most $4 jobs of the queue $1 whose tenant is in ($2, $3), bounds excluded. Each tenant gets at most its room ($6 tenants, $7
+ * places they hold, $8 rooms, $13 the target of its latest claim; $5 for tenants that hold none), each target at most its room ($10
+ * tenants, $11 targets, $12 rooms; else $9). The next place goes to the tenant that holds the fewest, then to the job that has waited
+ * longest; within a tenant the oldest come first.
+ *
+ * A claim reads no more than it may take, whatever waits. The walk over tenants ends after $4 tenants that hold no place, because each of
+ * them gets one; `isPart` then tells that the next claim must continue after them. Of each tenant the oldest jobs are read. Only if
+ * targets without room block them, its other targets are read in turn, after that of its latest claim. A row without payloads was claimed
+ * by another worker in the meantime. Chosen jobs are found by id: the cast of their state keeps a plan from using an index of lines.
  */
 export const CLAIM = { name: 'jobs_claim', text: claim('') };
-/** Also ends the claims $13 with the attempts $14: one round trip and one transaction for both. */
+/** Also ends the claims $14 with the attempts $15: one round trip and one transaction for both. */
 export const CLAIM_AFTER_DONE = {
   name: 'jobs_claim_after_done',
-  text: claim(` done AS (${deleted(claimed('$13', '$14'))}),`),
+  text: claim(` done AS (${deleted(claimed('$14', '$15'))}),`),
 };
 export const CLAIM_AFTER_DONE_OWED = {
   name: 'jobs_claim_after_done_owed',
-  text: claim(` done AS (${deleted(claimed('$13', '$14'))} RETURNING j.data), not_owed AS (${notOwedByDone}),`),
+  text: claim(` done AS (${deleted(claimed('$14', '$15'))} RETURNING j.data), not_owed AS (${notOwedByDone}),`),
 };
 
-/** $1 lanes, with each lane's queue $2 and the bounds $3 and $4 of its tenants: returns the lanes in which a job is due. */
-export const DUE_LANES = {
-  name: 'jobs_due_lanes',
-  text: `SELECT l.lane FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS l (lane, queue, first, below)
-    WHERE EXISTS (SELECT FROM ${JOB} j WHERE j.name = l.queue AND j.state < 'active' AND ${TENANT} >= l.first AND ${TENANT} < l.below
-      AND j.start_after <= now())`,
+/**
+ * $1 lanes, with each lane's queue $2 and the bounds $3 and $4 of its tenants. Makes at most $5 deferred jobs ready whose time has come, the
+ * earliest first. Returns the lanes with ready jobs, and how many jobs became ready.
+ */
+export const READY_LANES = {
+  name: 'jobs_ready_lanes',
+  text: `WITH due AS MATERIALIZED (
+      SELECT j.name, j.id FROM ${JOB} j WHERE j.state = 'retry' AND j.start_after <= now() ORDER BY j.start_after LIMIT $5 FOR UPDATE SKIP LOCKED),
+    readied AS (
+      UPDATE ${JOB} j SET state = 'created' WHERE (j.name, j.id) IN (SELECT name, id FROM due) RETURNING j.name, j.group_id)
+    SELECT l.lane, (SELECT count(*) FROM readied)::int AS readied
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS l (lane, queue, first, below)
+    WHERE EXISTS (SELECT FROM ${JOB} j WHERE j.name = l.queue AND j.state = 'created' AND j.priority = 0 AND ${TENANT} >= l.first AND ${TENANT} < l.below)
+      OR EXISTS (SELECT FROM readied j WHERE j.name = l.queue AND ${TENANT} >= l.first AND ${TENANT} < l.below)`,
 };
 
 /** Reopens claims that have not begun, as if they had never been claimed. */
-export const RELEASE = `UPDATE ${JOB} j SET state = CASE WHEN j.retry_count > 0 THEN 'retry' ELSE 'created' END::${JOBS_SCHEMA}.job_state, started_on = NULL FROM ${CLAIMED}`;
+export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL FROM ${CLAIMED}`;
+
+/** $4 milliseconds until the job may be claimed again, $5 why: puts claims back as if they had never been claimed. */
+export const PUT_BACK = `UPDATE ${JOB} j SET state = 'retry', started_on = NULL,
+    start_after = now() + $4 * interval '1 ms', output = $5::jsonb FROM ${CLAIMED}`;
 
 /** $1 queue, $2 id, $3 attempt, $4 JSON array of the remaining payloads, $5 failures, $6 whether a retry would be pointless. */
 export const FAIL = {
@@ -143,8 +196,11 @@ export const NOT_OWED = `DELETE FROM operations.owed o WHERE ${isOwed('SELECT q:
 export const OWED_PAGE = `SELECT payload, tenant, since::text AS since FROM operations.owed
   WHERE queue = $1 AND since < now() - $2 * interval '1 ms' AND (since, payload) > ($3::timestamptz, $4) ORDER BY since, payload LIMIT $5`;
 
+/** Running jobs `j`, in the words of pg-boss's index of them. */
+const ACTIVE = `j.state = 'active' AND j.group_id IS NOT NULL`;
+
 /** $1 queues. Only for use while no other worker is alive. */
-export const RELEASE_ALL = `UPDATE ${JOB} SET state = 'retry', start_after = now() WHERE state = 'active' AND name = ANY ($1::text[])`;
+export const RELEASE_ALL = `UPDATE ${JOB} j SET state = 'created', start_after = now() WHERE ${ACTIVE} AND j.name = ANY ($1::text[])`;
 
 /** $1 ids, $2 attempts, $3 queues: marks these claims as alive and returns the time. A locked row is skipped: its job is about to end. */
 export const TOUCH = `WITH touched AS (UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN (
@@ -156,44 +212,71 @@ export const TOUCH = `WITH touched AS (UPDATE ${JOB} SET heartbeat_on = now() WH
  * A job that kills its workers is retried with growing delays, and fails permanently like one that throws.
  */
 export const REOPEN_EXPIRED = `UPDATE ${JOB} SET
-    state = CASE WHEN retry_count < retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
+    state = CASE WHEN retry_count >= retry_limit THEN 'failed' WHEN retry_count = 0 THEN 'created' ELSE 'retry' END::${JOBS_SCHEMA}.job_state,
     start_after = now() + least(retry_delay_max, 2 ^ least(retry_count, 16) - 1) * interval '1 s',
     completed_on = CASE WHEN retry_count < retry_limit THEN NULL ELSE now() END,
     output = '{"message":"its worker died"}'
   WHERE (name, id) IN (
-    SELECT name, id FROM ${JOB}
-    WHERE name = ANY ($1::text[]) AND state = 'active' AND heartbeat_on < $3::timestamptz - $2 * interval '1 ms' FOR UPDATE SKIP LOCKED)
+    SELECT j.name, j.id FROM ${JOB} j
+    WHERE j.name = ANY ($1::text[]) AND ${ACTIVE} AND j.heartbeat_on < $3::timestamptz - $2 * interval '1 ms' FOR UPDATE SKIP LOCKED)
   RETURNING name, group_id AS tenant`;
 
-const COUNT_PAYLOADS = `SELECT coalesce(sum(jsonb_array_length(data->'payloads')), 0) AS open FROM ${JOB}`;
-/** $1 queue, $2 tenant or null. */
-export const COUNT_OPEN = `${COUNT_PAYLOADS} WHERE name = $1 AND state < 'completed' AND ($2::text IS NULL OR group_id = $2)`;
-/** $1 queues, $2 tenant. */
-export const COUNT_UNDER_WAY = `${COUNT_PAYLOADS} WHERE name = ANY ($1::text[]) AND group_id = $2 AND (state = 'active' OR state < 'active' AND start_after <= now())`;
+/** Counts of jobs stop here, so that a count costs the same however many wait. */
+export const COUNTED_MAX = 10_000;
+const everyPayload = (jobs: string): string =>
+  `(SELECT j.data->'payloads' AS payloads FROM ${JOB} j WHERE ${jobs}) o CROSS JOIN LATERAL jsonb_array_elements(o.payloads) AS i (payload)`;
+/** Selects the payloads of open jobs, by the index of each state. The order keeps a count of few jobs from being planned as a scan. */
+const open = (which: string, limit: number | 'ALL'): string =>
+  [`j.state = 'created' AND j.priority = 0`, `j.state = 'retry'`, ACTIVE]
+    .map(
+      (state) =>
+        `(SELECT i.payload FROM ${everyPayload(`${which} AND ${state} ORDER BY j.name, ${TENANT} LIMIT ${limit}`)} LIMIT ${limit})`,
+    )
+    .join(' UNION ALL ');
+const count = (payloads: string): string => `SELECT least(count(*), ${COUNTED_MAX})::int AS open FROM (${payloads}) p`;
 /** $1 queue. */
-export const OPEN_PAYLOADS = `SELECT i.payload FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements(j.data->'payloads') AS i (payload) WHERE j.name = $1 AND j.state < 'completed'`;
+export const COUNT_OPEN = count(open('j.name = $1', COUNTED_MAX));
+/** $1 queue, $2 tenant. */
+export const COUNT_OPEN_OF = count(open(`j.name = $1 AND ${TENANT} = $2`, COUNTED_MAX));
+/** $1 queues, $2 tenant: payloads of jobs that run or may be claimed. */
+export const COUNT_UNDER_WAY = count(
+  open(`j.name = ANY ($1::text[]) AND ${TENANT} = $2 AND (j.state <> 'retry' OR j.start_after <= now())`, COUNTED_MAX),
+);
+/** $1 queue, $2 tenants. */
+export const OPEN_PAYLOADS = open(`j.name = $1 AND ${TENANT} = ANY ($2::text[])`, 'ALL');
 
 /** $1 queue: payloads of jobs that run now, in any process. */
 export const RUNNING_PAYLOADS = {
   name: 'jobs_running_payloads',
-  text: `SELECT i.payload FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements(j.data->'payloads') AS i (payload) WHERE j.name = $1 AND j.state = 'active'`,
+  text: `SELECT i.payload FROM ${everyPayload(`j.name = $1 AND ${ACTIVE}`)}`,
 };
 
-const REOPENED = `state = 'retry', start_after = now(), completed_on = NULL, keep_until = now() + q.retention_seconds * interval '1 s',
+/**
+ * $1 queues, $2 seconds, $3 limit: deletes jobs that failed so long ago, and waiting jobs whose time to be kept has passed. pg-boss would
+ * read the whole table. Its index of waiting jobs begins with queue and priority.
+ */
+export const DELETE_OLD = `DELETE FROM ${JOB} WHERE (name, id) IN (
+  (SELECT j.name, j.id FROM ${JOB} j WHERE j.name = ANY ($1::text[]) AND j.state = 'failed' AND j.completed_on < now() - $2 * interval '1 s' LIMIT $3)
+  UNION ALL
+  (SELECT j.name, j.id FROM unnest($1::text[]) AS q (name) CROSS JOIN LATERAL (
+     SELECT j.name, j.id FROM ${JOB} j WHERE j.name = q.name AND j.priority = 0 AND j.created_on < now() - $2 * interval '1 s'
+       AND j.state < 'active' AND NOT j.blocked AND j.keep_until < now() LIMIT $3) j))`;
+
+const REOPENED = `state = 'created', start_after = now(), completed_on = NULL, keep_until = now() + q.retention_seconds * interval '1 s',
   retry_limit = j.retry_count + q.retry_limit FROM ${JOBS_SCHEMA}.queue q WHERE q.name = j.name AND j.state = 'failed'`;
-/** $1 queue. */
-export const FAILED_PAYLOADS = `SELECT id, data->'payloads' AS payloads FROM ${JOB} WHERE name = $1 AND state = 'failed'`;
+/** $1 queue, $2 tenants. */
+export const FAILED_PAYLOADS = `SELECT j.id, j.data->'payloads' AS payloads FROM ${JOB} j WHERE j.name = $1 AND ${TENANT} = ANY ($2::text[]) AND j.state = 'failed'`;
 /** $1 ids or null, $2 queue or null: failed jobs get as many attempts as a new one. */
 export const REOPEN = `UPDATE ${JOB} j SET ${REOPENED} AND ($1::uuid[] IS NULL OR j.id = ANY ($1)) AND ($2::text IS NULL OR j.name = $2)
   RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'payloads' AS payloads`;
 
-/** $1 queue or null, $2 limit: jobs that failed permanently or wait for a retry, the newest failure first. */
-export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + 1 AS attempts,
-    coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, state::text AS state,
-    ${asTimestamp('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${asTimestamp('start_after')} END AS next_attempt_at,
+/** $1 queue or null, $2 limit: jobs that failed permanently, wait for a retry or were put back, the newest failure first. */
+export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + (output->'version' IS NULL)::int AS attempts,
+    coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, CASE WHEN state = 'failed' THEN 'failed' WHEN output->'version' IS NULL THEN 'retry' ELSE 'awaits_upgrade' END AS state,
+    ${asTimestamp('coalesce(completed_on, started_on, created_on)')} AS failed_at, CASE WHEN state < 'active' THEN ${asTimestamp('start_after')} END AS next_attempt_at,
     count(*) OVER () AS total
-  FROM ${JOB} WHERE (state = 'failed' OR state = 'retry' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
-  ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on) DESC, id LIMIT $2`;
+  FROM ${JOB} WHERE (state = 'failed' OR state < 'active' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
+  ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on, created_on) DESC, id LIMIT $2`;
 
-export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed, to_regclass('${JOBS_SCHEMA}.${LINES_INDEX}') IS NOT NULL AS indexed`;
+export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed, to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AS indexed`;
 export const SCHEMA_VERSION = `SELECT version FROM ${JOBS_SCHEMA}.version`;

@@ -30,7 +30,6 @@ export const MIGRATE_EVENTS: CommandWords = {
     '(esdb://… or esdb+discover://…, or the same with kurrentdb). Ids and times of events are kept. Stop the program first. ' +
     'If the command is interrupted, run it again to continue. Once the move is done, repeating the command changes nothing.',
   args: [],
-  takes: ONE_IS_NEEDED,
   options: {
     to: { description: 'move from PostgreSQL to the EventStoreDB at this address, which must hold no Quita events' },
     from: {

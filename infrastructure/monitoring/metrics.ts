@@ -12,10 +12,35 @@ export interface Metrics {
 /** The parts of a running gateway that the metrics read. */
 export interface Counted extends Watched {
   readonly parked: { countOf(consumer: string): number };
-  readonly jobs: { readonly queues: readonly string[]; open(queue: string): Promise<number> };
+  readonly jobs: {
+    readonly queues: readonly string[];
+    readonly putBack: ReadonlyMap<string, number>;
+    open(queue: string): Promise<number>;
+  };
   /** Gauges that the capabilities declare. */
   readonly gauges: readonly { readonly name: string; readonly help: string; readonly read: () => Promise<number> }[];
 }
+
+type AddGauge = <L extends string>(
+  name: string,
+  help: string,
+  labelNames: L[],
+  collect: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>,
+) => void;
+
+const jobGauges = ({ jobs }: Pick<Counted, 'jobs'>, gauge: AddGauge): void => {
+  gauge('quita_jobs_open', 'Jobs that are waiting or running, counted up to 10,000.', ['queue'], async (set) => {
+    for (const queue of jobs.queues) set({ queue }, await jobs.open(queue));
+  });
+  gauge(
+    'quita_jobs_put_back',
+    'How often this process left a job to a worker of a newer version.',
+    ['queue'],
+    (set) => {
+      for (const queue of jobs.queues) set({ queue }, jobs.putBack.get(queue) ?? 0);
+    },
+  );
+};
 
 export const createMetrics = (gateway: Counted): Metrics => {
   const registry = new Registry();
@@ -27,12 +52,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
     buckets: SECONDS,
     registers: [registry],
   });
-  const gauge = <L extends string>(
-    name: string,
-    help: string,
-    labelNames: L[],
-    collect: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>,
-  ) =>
+  const gauge: AddGauge = (name, help, labelNames, collect) => {
     new Gauge({
       name,
       help,
@@ -42,6 +62,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
         await collect((labels, value) => this.set(labels, value));
       },
     });
+  };
   const groups = [
     ['projector', gateway.projected],
     ['reactor', gateway.reacted],
@@ -77,9 +98,7 @@ export const createMetrics = (gateway: Counted): Metrics => {
     if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
     if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
   });
-  gauge('quita_jobs_open', 'Jobs that are waiting or running.', ['queue'], async (set) => {
-    for (const queue of gateway.jobs.queues) set({ queue }, await gateway.jobs.open(queue));
-  });
+  jobGauges(gateway, gauge);
   for (const { name, help, read } of gateway.gauges)
     gauge(`quita_${name}`, help, [], async (set) => set({}, await read()));
   return {

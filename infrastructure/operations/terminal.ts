@@ -5,7 +5,7 @@ import type { LedgerLine } from '../../application/operations/ledger.ts';
 import { AlreadyRunning, type WorkProgress } from '../../application/ports/readModelWork.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { type CliCommand, type CliInput, CONSUMERS, paymentIdOf, UsageError } from '../cli/command.ts';
+import { type CliCommand, type CliInput, CONSUMERS, streamOf, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
 import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { asOfCommand } from './commands/asOf.ts';
@@ -18,7 +18,7 @@ import { parkedCommands } from './commands/parked.ts';
 const LISTED_MAX = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const QUEUE = { what: 'queue', names: QUEUES };
+const QUEUE = QUEUES;
 const queueOf = ({ options: { queue } }: CliInput): string | null => (queue === undefined ? null : (queue as string));
 
 const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
@@ -27,12 +27,17 @@ const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
   return { id, queue, state, accountId: accountOf, mode, payloads, attempts, error, failures, failedAt, nextAttemptAt };
 };
 
+const stateText = ({ state, nextAttemptAt }: ReturnType<typeof shown>): string => {
+  if (state === 'failed') return 'failed permanently';
+  return state === 'retry' ? `next attempt ${nextAttemptAt}` : 'awaits a newer version';
+};
+
 const JOBS_HEAD = ['FAILED', 'JOB', 'QUEUE', 'STATE', 'ACCOUNT', 'ATTEMPTS', 'PAYLOADS', 'ERROR'];
 const jobCells = (job: ReturnType<typeof shown>): readonly string[] => [
   job.failedAt,
   job.id,
   job.queue,
-  job.state === 'failed' ? 'failed permanently' : `next attempt ${job.nextAttemptAt}`,
+  stateText(job),
   `${job.accountId} ${job.mode}`,
   `${job.attempts} attempts`,
   job.payloads.map((payload) => JSON.stringify(payload)).join(' '),
@@ -41,8 +46,8 @@ const jobCells = (job: ReturnType<typeof shown>): readonly string[] => [
 
 const listJobs: CliCommand = {
   name: 'jobs list',
-  summary: `List jobs that failed permanently (kept 30 days) or await a retry (at most ${LISTED_MAX})`,
-  options: { queue: { description: 'only jobs of this queue', choice: QUEUE } },
+  summary: `List jobs that failed permanently (kept 30 days) or await a retry or an upgrade (at most ${LISTED_MAX})`,
+  options: { queue: { description: 'only jobs of this queue', choices: QUEUE } },
   run: async ({ storage }, input) => {
     const { jobs, total } = await listFailedJobs(storage.reads, queueOf(input), LISTED_MAX);
     const all = jobs.map(shown);
@@ -57,7 +62,7 @@ const redriveCommand: CliCommand = {
   summary: 'Retry permanently failed jobs now: one job by its id, a queue, or --all; completed steps are not repeated',
   args: [{ name: 'id', optional: true }],
   options: {
-    queue: { description: 'all failed jobs of this queue', choice: QUEUE },
+    queue: { description: 'all failed jobs of this queue', choices: QUEUE },
     all: { description: 'all failed jobs of every queue', flag: true },
   },
   changes: 'always',
@@ -110,7 +115,7 @@ const ofOne = async <T>(work: () => Promise<T>): Promise<T> => {
 const rebuildCommand: CliCommand = {
   name: 'projections rebuild',
   summary: `Rebuild a read model beside the live copy, then swap them (${PROJECTIONS.map(({ name }) => name).join(', ')}, or all)`,
-  args: [{ name: 'name', choice: { what: 'read model', names: [...PROJECTIONS.map(({ name }) => name), 'all'] } }],
+  args: [{ name: 'name', choices: [...PROJECTIONS.map(({ name }) => name), 'all'] }],
   changes: 'always',
   run: async (world, { args: [name] }, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
@@ -148,7 +153,7 @@ const verifyCommand: CliCommand = {
   },
 };
 
-export // --- Checks whether the ledger balances, and shows the postings of one payment ---
+// --- Checks whether the ledger balances, and shows the postings of one payment or payout ---
 
 const checkLedger: CliCommand = {
   name: 'ledger check',
@@ -186,11 +191,12 @@ const cells = ({ revision, event, at, account, currency, amount, sum, what }: Le
 
 const showPostings: CliCommand = {
   name: 'ledger show',
-  summary: 'Show every posting of a payment: time, event, ledger account, amount, running sum and reason',
-  args: [{ name: 'payment' }],
-  run: async (world, { args }) => {
-    const ledger = await world.platform.showLedger(paymentIdOf(args[0] as string));
-    if (ledger === null) throw new UsageError('There is no such payment.');
+  summary: 'Show every posting of a payment or payout: time, event, ledger account, amount, running sum and reason',
+  args: [{ name: 'payment or payout' }],
+  run: async (world, { args: [id = ''] }) => {
+    const stream = streamOf(id);
+    const ledger = await world.platform.showLedger(stream);
+    if (ledger === null) throw new UsageError('There is no such payment or payout.');
     const { postings: lines, totals, differences } = ledger;
     const isBad = differences.length > 0 || totals.some(({ sum }) => sum !== 0);
     const text = (screen: Screen) =>
@@ -200,7 +206,7 @@ const showPostings: CliCommand = {
         ...differences,
         ...(differences.length > 0 ? ['if the differences persist: npm run cli -- projections verify'] : []),
       ].join('\n');
-    return { json: ledger, text, isBad };
+    return { json: { stream, ...ledger }, text, isBad };
   },
 };
 

@@ -1,14 +1,28 @@
-// The velocity guard in Postgres: one row per live charge of the last hour. One database function counts and inserts under a lock.
+// The velocity guard in Postgres: one row per live charge of the last hour, and their total. One database function counts and inserts under
+// a lock.
 import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { VelocityGuard, VelocityReservation } from '../../application/ports/velocityGuard.ts';
-import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
-import { addMillis, addSeconds, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { addMillis, addSeconds, HOUR_MS } from '../../domain/kernel/time.ts';
 
 interface Needs {
   readonly db: SqlPool;
   readonly payments: Pick<PaymentReads, 'endedAmong'>;
 }
+
+/** Most reservations of an account that one refused charge looks through, so that it costs the same at any limit. */
+const LOOKED_AT_MAX = 2_000;
+/** One for each limit. */
+const RELEASES_MAX = 2;
+
+const ofLimit = (condition: string, since: string): string =>
+  `SELECT payment_id AS id, reserved_at > $2 AS "isYoung", reserved_at::text AS until FROM operations.velocity_reservations
+   WHERE account_id = $1 AND reserved_at > ${since}${condition} ORDER BY reserved_at FETCH FIRST ($4::bigint) ROWS WITH TIES`;
+const OF_LIMIT = {
+  customer: ofLimit(' AND customer = $5', '$3'),
+  account: ofLimit('', 'greatest($3, (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))'),
+};
 
 /** A creation is stored or abandoned well within this time. */
 const CREATION_SECONDS_MAX = 60;
@@ -23,30 +37,38 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     });
     return (rows[0] as (typeof rows)[number]).outcome;
   };
-  /** Deletes reservations of ended charges and of creations that were never stored. Returns false if there were none. */
-  const releaseEnded = async (accountId: AccountId, at: Timestamp): Promise<boolean> => {
-    const { rows } = await db.query<{ id: PaymentId; isYoung: boolean }>(
-      'SELECT payment_id AS id, reserved_at > $2 AS "isYoung" FROM operations.velocity_reservations WHERE account_id = $1 AND reserved_at > $3',
-      [accountId, addSeconds(at, -CREATION_SECONDS_MAX), addMillis(at, -HOUR_MS)],
-    );
+  /**
+   * Frees the places of ended charges and of creations that were never stored. Looks at LOOKED_AT_MAX places, continuing where it last
+   * stopped. Returns false if it freed none.
+   */
+  const releaseEnded = async (reservation: VelocityReservation, limit: 'customer' | 'account'): Promise<boolean> => {
+    const { accountId, customer, at } = reservation;
+    const { rows } = await db.query<{ id: PaymentId; isYoung: boolean; until: string }>({
+      name: `velocity_of_${limit}`,
+      text: OF_LIMIT[limit],
+      values: [
+        ...[accountId, addSeconds(at, -CREATION_SECONDS_MAX), addMillis(at, -HOUR_MS), LOOKED_AT_MAX],
+        ...(limit === 'customer' ? [customer] : []),
+      ],
+    });
     const young = new Set(rows.filter(({ isYoung }) => isYoung).map(({ id }) => id));
     const { ended, unknown } = await payments.endedAmong(rows.map(({ id }) => id));
     const free = [...ended, ...unknown.filter((id) => !young.has(id))];
-    // Rows are locked in a fixed order, so that concurrent releases can't deadlock.
-    if (free.length > 0)
-      await db.query(
-        `DELETE FROM operations.velocity_reservations WHERE payment_id IN
-           (SELECT v.payment_id FROM operations.velocity_reservations v WHERE v.payment_id = ANY($1::text[]) ORDER BY v.payment_id FOR UPDATE)`,
-        [free],
-      );
+    const isPart = limit === 'account' && rows.length >= LOOKED_AT_MAX;
+    if (free.length === 0 && !isPart) return false;
+    const until = isPart ? rows.at(-1)?.until : '-infinity';
+    await db.query('SELECT operations.release_velocity($1, $2, $3)', [accountId, free, until]);
     return free.length > 0;
   };
   return {
     reserve: async (reservation) => {
-      const outcome = await reserveOnce(reservation);
-      // Ended reservations are released only when the limit is reached.
-      if (outcome === 'reserved' || !(await releaseEnded(reservation.accountId, reservation.at))) return outcome;
-      return reserveOnce(reservation);
+      let outcome = await reserveOnce(reservation);
+      // Ended reservations are released only when a limit is reached; both limits may be.
+      for (let n = 0; n < RELEASES_MAX && outcome !== 'reserved'; n++) {
+        if (!(await releaseEnded(reservation, outcome))) break;
+        outcome = await reserveOnce(reservation);
+      }
+      return outcome;
     },
   };
 };

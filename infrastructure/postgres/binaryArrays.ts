@@ -62,8 +62,8 @@ export const nullableTextArray = (values: readonly (string | null)[]): Buffer | 
   return buffer;
 };
 
-/** Returns a `bytea[]`. */
-export const byteaArray = (values: readonly Buffer[]): Buffer => {
+/** Returns a `bytea[]` of bytes given as `latin1`. */
+export const byteaArray = (values: readonly string[]): Buffer => {
   const buffer = arrayBuffer(
     BYTEA_OID,
     values.length,
@@ -72,7 +72,7 @@ export const byteaArray = (values: readonly Buffer[]): Buffer => {
   let at = HEADER_BYTES;
   for (const value of values) {
     buffer.writeInt32BE(value.length, at);
-    at += LENGTH_BYTES + value.copy(buffer, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + buffer.write(value, at + LENGTH_BYTES, 'latin1');
   }
   return buffer;
 };

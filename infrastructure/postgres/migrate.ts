@@ -35,7 +35,13 @@ const source: Knex.MigrationSource<string> = {
   getMigration: loadMigration,
 };
 
-/** The database has the schema of a newer version, or of a build before the first release. Nothing was changed. */
+/**
+ * Whether older versions of the program can't run on a database after this migration, because it removes or changes what they use. Its name
+ * then ends in `_contract`. All other migrations only add.
+ */
+export const isContracting = (name: string): boolean => name.endsWith('_contract');
+
+/** The database has the schema of a newer version that this one can't use, or of a build before the first release. Nothing was changed. */
 export class ForeignSchema extends Error {
   override name = 'ForeignSchema';
 }
@@ -45,17 +51,22 @@ export class OlderSchema extends Error {
   override name = 'OlderSchema';
 }
 
-/** Throws ForeignSchema if a newer version, or a build before the first release, ran on the database. */
+/**
+ * Throws ForeignSchema if this version can't run on the database: a newer version contracted its schema, or another build made it. Newer
+ * migrations that only add are accepted, because versions run side by side during an upgrade.
+ */
 const refuseForeign = (done: readonly string[]): void => {
   if (done.some((name) => BEFORE_RELEASE.includes(name)))
     throw new ForeignSchema(
       'the database was created by a build before the first release, whose events this version does not read. Embedded database: ' +
         'remove the data directory, or set DATA_DIR to another folder. Otherwise: set DATABASE_URL to an empty database',
     );
-  const unknown = done.filter((name) => !MIGRATIONS.includes(name));
-  if (unknown.length > 0)
+  const newest = MIGRATIONS.at(-1) ?? '';
+  const isRefused = (name: string): boolean => isContracting(name) || name < newest || missingOf(done).length > 0;
+  const refused = done.filter((name) => !MIGRATIONS.includes(name) && isRefused(name));
+  if (refused.length > 0)
     throw new ForeignSchema(
-      `the database has the schema of a newer version (${unknown.join(', ')}): start that version`,
+      `the database has the schema of a newer version (${refused.join(', ')}): start that version`,
     );
 };
 

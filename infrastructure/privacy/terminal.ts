@@ -17,7 +17,6 @@ const SUBJECT_OPTIONS = {
   payment: { description: 'a ch_ or tx_ id' },
   payout: { description: 'a po_ id' },
 } as const;
-const TAKES = 'exactly one of --document, --email, --payment and --payout';
 
 /** Returns the subject of the options. Throws UsageError unless exactly one is given, and valid. */
 const subjectOf = (options: Options): Subject => {
@@ -25,7 +24,8 @@ const subjectOf = (options: Options): Subject => {
     SUBJECT_NAMES.flatMap((name) => (typeof options[name] === 'string' ? [[name, options[name]]] : [])),
   );
   const subject = subjectNamed(named);
-  if (isRejection(subject) && subject.param === undefined) throw new UsageError(`name ${TAKES}`);
+  if (isRejection(subject) && subject.param === undefined)
+    throw new UsageError('name exactly one of --document, --email, --payment and --payout');
   return accepted(subject);
 };
 
@@ -44,7 +44,6 @@ const MORE = 'There are more than these.';
 const find: CliCommand = {
   name: 'privacy find',
   summary: 'Find the payments and payouts of all accounts that hold a person’s data',
-  takes: TAKES,
   options: SUBJECT_OPTIONS,
   run: async (world, { options }) => {
     const { held, hasMore } = await world.platform.findPersonalData(subjectOf(options));
@@ -61,7 +60,6 @@ const find: CliCommand = {
 const report: CliCommand = {
   name: 'privacy report',
   summary: 'Report what is held about a person, for an access request (LGPD, article 18)',
-  takes: TAKES,
   options: { ...SUBJECT_OPTIONS, pdf: { description: 'write the report to this file as a PDF in Portuguese' } },
   run: async (world, { options }) => {
     const { held, hasMore } = await world.platform.findPersonalData(subjectOf(options));
@@ -80,7 +78,6 @@ const report: CliCommand = {
 const erase: CliCommand = {
   name: 'privacy erase',
   summary: 'Erase a person’s data: the worker then destroys the keys, within seconds',
-  takes: TAKES,
   options: {
     ...SUBJECT_OPTIONS,
     reason: { description: 'why, without personal data; kept for ever', required: true },

@@ -42,7 +42,7 @@ const list: CliCommand = {
     connection: { description: 'only callbacks of this connection' },
     outcome: {
       description: 'callbacks with this outcome instead, resolved ones included',
-      choice: { what: 'outcome', names: CALLBACK_OUTCOMES },
+      choices: CALLBACK_OUTCOMES,
     },
   },
   run: async (world, { options: { connection, outcome } }) => {

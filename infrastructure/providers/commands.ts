@@ -100,11 +100,11 @@ const add: CliCommand = {
   summary: 'Add a connection to a bank or payment institution for live payments; prints its id and callback URL',
   args: [],
   options: {
-    kind: { description: 'pix: the central bank’s API Pix', required: true, choice: { what: 'kind', names: ['pix'] } },
+    kind: { description: 'pix: the central bank’s API Pix', required: true, choices: ['pix'] },
     preset: {
       description: 'the institution’s preset',
       required: true,
-      choice: { what: 'preset', names: PRESET_NAMES },
+      choices: PRESET_NAMES,
     },
     ...required(SETTINGS),
     'client-secret-file': SECRET_FILE,
@@ -191,7 +191,7 @@ const show: CliCommand = {
   run: async (world, input) => shown(accepted(await world.platform.showConnection(idOf(input)))),
 };
 
-const YES_NO = { what: 'answer', names: ['yes', 'no'] } as const;
+const YES_NO = ['yes', 'no'] as const;
 const yes = (value: string | true | undefined): boolean | undefined =>
   value === undefined ? undefined : value === 'yes';
 
@@ -233,8 +233,8 @@ const set: CliCommand = {
     account: { description: 'the only account that may use it, or all' },
     methods: METHODS,
     order: { description: 'connections with a lower order are tried first' },
-    'require-client-certificate': { description: 'accept callbacks only with a client certificate', choice: YES_NO },
-    'allow-private': { description: 'allow private addresses and plain http; never in production', choice: YES_NO },
+    'require-client-certificate': { description: 'accept callbacks only with a client certificate', choices: YES_NO },
+    'allow-private': { description: 'allow private addresses and plain http; never in production', choices: YES_NO },
   },
   changes: 'always',
   run: async (world, input) => {

@@ -34,13 +34,20 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
     jobs.wake([work.handling(notification)]);
     return isNew;
   },
-  unreported: async ({ accountId, mode }, references) => {
-    const { rows } = await db.query<{ reference: string }>(
-      `SELECT r.reference FROM unnest($3::text[]) AS r(reference) WHERE NOT EXISTS (SELECT FROM operations.provider_notifications n
-         WHERE n.account_id = $1 AND n.mode = $2 AND n.reference = r.reference AND n.outcome IS DISTINCT FROM 'not_confirmed')`,
-      [accountId, mode, new TextArray(references)],
-    );
-    return new Set(rows.map(({ reference }) => reference));
+  unreported: async (keys) => {
+    if (keys.length === 0) return [];
+    const { rows } = await db.query<{ unreported: boolean }>({
+      name: 'unreported_notifications',
+      text: `SELECT NOT EXISTS (SELECT FROM operations.provider_notifications n WHERE n.account_id = k.account_id AND n.mode = k.mode
+          AND n.reference = k.reference AND n.outcome IS DISTINCT FROM 'not_confirmed') AS unreported
+        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (account_id, mode, reference, number) ORDER BY k.number`,
+      values: [
+        new TextArray(keys.map(({ tenant }) => tenant.accountId)),
+        new TextArray(keys.map(({ tenant }) => tenant.mode)),
+        new TextArray(keys.map(({ reference }) => reference)),
+      ],
+    });
+    return rows.map(({ unreported }) => unreported);
   },
   moved: async (tenant, kind, payload, tx) => jobs.enqueue([{ queue: work.queueOf(kind), tenant, payload }], tx),
   wake: (tenant, kind) => jobs.wake([{ queue: work.queueOf(kind), tenant }]),

@@ -3,7 +3,7 @@
 import type { Finding } from '../../application/ports/providerBooks.ts';
 import type { ReconciliationReport, ReportedFinding } from '../../application/ports/readModels/providerMovements.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
-import { csvField } from '../../domain/presentation/csv.ts';
+import { csvField, csvTextField } from '../../domain/presentation/csv.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { accepted, byOf, type CliCommand, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
@@ -60,11 +60,8 @@ const reportText = (screen: Screen, report: ReconciliationReport): string => {
   return `${sums}\n\n${table(screen, head, rows)}`;
 };
 
-/** Quotes a cell. A spreadsheet must not take a text for a formula. */
-const cell = (value: string | number | null | undefined): string => {
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
-  return csvField(text);
-};
+const cell = (value: string | number | null | undefined): string =>
+  typeof value === 'string' ? csvTextField(value) : csvField(String(value ?? ''));
 const CSV_HEAD = [
   'line',
   'amount',

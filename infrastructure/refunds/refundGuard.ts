@@ -1,4 +1,5 @@
-// The refund guard in Postgres: one row per live refund of the last hour. One database function counts and inserts under a lock.
+// The refund guard in Postgres: one row per live refund of the last hour, and their totals. One database function counts and
+// inserts under a lock.
 import type { RefundGuard } from '../../application/ports/refundGuard.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 

@@ -1,7 +1,8 @@
 // Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
 // key seals. Neither the secret nor the salt alone gives the key.
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { HmacKey } from '../../application/core/hmac.ts';
 import {
   type DataKey,
   type DataKeys,
@@ -17,7 +18,8 @@ import { seal, unseal } from './seal.ts';
 
 const SECRET_BYTES = 32;
 const SALT_BYTES = 32;
-/** Number of remembered keys, about 500 bytes each. */
+const KEY_ID_BYTES = 4;
+/** Number of remembered keys, about 300 bytes each. */
 const REMEMBERED_MAX = 20_000;
 
 /** The channel on which processes learn that keys were destroyed. */
@@ -26,17 +28,50 @@ const DESTROYED = 'quita_data_keys_destroyed';
 /** Binds a sealed secret to its row. */
 export const dataSecretContext = (id: number): string => `data secret ${id}`;
 
-export const dataKey = (key: KeyObject): DataKey => ({
-  seal: (context, text) => seal(key, context, text).toString('base64'),
-  open: (context, sealed) => unseal(key, context, Buffer.from(sealed, 'base64')).toString('utf8'),
-});
+/**
+ * A key of an owner. It is derived anew for each use, in 4 µs: thousands of remembered KeyObjects would cost the garbage collector 10 µs
+ * per charge.
+ */
+export class DerivedKey implements DataKey {
+  readonly #secret: HmacKey;
+  readonly #salt: string;
+  readonly #owner: string;
 
-const derivedKey = (secret: KeyObject, salt: Buffer, owner: string): DataKey =>
-  dataKey(createSecretKey(createHmac('sha256', secret).update(salt).update(owner).digest()));
+  /** `salt`: bytes as `latin1`. */
+  constructor(secret: HmacKey, salt: string, owner: string) {
+    this.#secret = secret;
+    this.#salt = salt;
+    this.#owner = owner;
+  }
+
+  seal(context: string, text: string): string {
+    const { key, id } = this.#derived();
+    return Buffer.concat([id, seal(key, context, text)]).toString('base64');
+  }
+
+  open(context: string, sealed: string): string | null {
+    const { key, id } = this.#derived();
+    const bytes = Buffer.from(sealed, 'base64');
+    const rest = bytes.subarray(KEY_ID_BYTES);
+    if (bytes.subarray(0, KEY_ID_BYTES).equals(id)) return unseal(key, context, rest).toString('utf8');
+    try {
+      unseal(key, context, rest);
+    } catch {
+      return null;
+    }
+    throw new Error('the id of the key was changed');
+  }
+
+  /** `id`: what a text that the key sealed begins with. */
+  #derived(): { readonly key: KeyObject; readonly id: Buffer } {
+    const bytes = this.#secret.bytes(this.#salt + this.#owner, 'latin1');
+    return { key: createSecretKey(bytes), id: hash('sha256', bytes, 'buffer').subarray(0, KEY_ID_BYTES) };
+  }
+}
 
 interface Secret {
   readonly id: number;
-  readonly key: KeyObject;
+  readonly key: HmacKey;
 }
 
 interface Row {
@@ -144,7 +179,7 @@ export class PostgresDataKeys implements DataKeys {
         if (id === null || salt === null) return [owner, 'destroyed'];
         const secret = secrets?.get(id);
         if (secret === undefined) throw new DataKeysUnavailable(`the data secret ${id} is missing`);
-        return [owner, derivedKey(secret, salt, owner)];
+        return [owner, new DerivedKey(secret, salt.toString('latin1'), owner)];
       }),
     );
   }
@@ -155,7 +190,7 @@ export class PostgresDataKeys implements DataKeys {
     const { rows } = await this.#db.query<{ owner: string }>(INSERT, [
       made.map(({ owner }) => owner),
       made.map(({ secretId }) => secretId),
-      made.map(({ salt }) => salt),
+      made.map(({ salt }) => Buffer.from(salt, 'latin1')),
     ]);
     const stored = new Set(rows.map(({ owner }) => owner));
     const others = owners.filter((owner) => !stored.has(owner)); // another process was first
@@ -167,15 +202,15 @@ export class PostgresDataKeys implements DataKeys {
 }
 
 const newKey = ({ id, key }: Secret, owner: string): NewDataKey => {
-  const salt = pooledRandom(SALT_BYTES);
-  return { owner, secretId: id, salt, key: derivedKey(key, salt, owner) };
+  const salt = pooledRandom(SALT_BYTES).toString('latin1');
+  return { owner, secretId: id, salt, key: new DerivedKey(key, salt, owner) };
 };
 
 /** The secrets of the deployment. The first process that needs one creates it. */
 class DataSecrets {
   readonly #db: Sql;
   readonly #keyring: SecretsKeyring | null;
-  #known: ReadonlyMap<number, KeyObject> = new Map();
+  #known: ReadonlyMap<number, HmacKey> = new Map();
   /** The one for new keys, or null if this process has not read any yet. */
   newest: Secret | null = null;
 
@@ -184,7 +219,7 @@ class DataSecrets {
     this.#keyring = keyring;
   }
 
-  async all(): Promise<ReadonlyMap<number, KeyObject>> {
+  async all(): Promise<ReadonlyMap<number, HmacKey>> {
     return this.#known.size > 0 ? this.#known : this.#read();
   }
 
@@ -193,12 +228,14 @@ class DataSecrets {
     if (this.newest === null) {
       const { keyId, sealed } = this.#opens.seal('data keys', dataSecretContext(1), pooledRandom(SECRET_BYTES));
       await this.#db.query(
-        'INSERT INTO privacy.data_secrets (id, key_id, sealed) VALUES (1, $1, $2) ON CONFLICT DO NOTHING',
+        `INSERT INTO privacy.data_secrets (id, key_id, sealed) SELECT 1, $1, $2
+         WHERE NOT EXISTS (SELECT FROM privacy.data_keys WHERE salt IS NOT NULL) ON CONFLICT DO NOTHING`,
         [keyId, sealed],
       );
       await this.#read(); // another process may have been first
     }
-    if (this.newest === null) throw new DataKeysUnavailable('the data secret was stored, but could not be read');
+    // With another secret, all personal data would read as erased.
+    if (this.newest === null) throw new DataKeysUnavailable('the secret of the data keys is lost: restore it');
     return this.newest;
   }
 
@@ -207,14 +244,14 @@ class DataSecrets {
     this.newest = null;
   }
 
-  async #read(): Promise<ReadonlyMap<number, KeyObject>> {
+  async #read(): Promise<ReadonlyMap<number, HmacKey>> {
     const { rows } = await this.#db.query<{ id: number; key_id: string; sealed: Buffer }>(
       'SELECT id, key_id, sealed FROM privacy.data_secrets ORDER BY id',
     );
     this.#known = new Map(
       rows.map(({ id, key_id: keyId, sealed }) => {
         const bytes = this.#opens.unsealBytes('data keys', dataSecretContext(id), { keyId, sealed });
-        return [id, createSecretKey(bytes)];
+        return [id, new HmacKey(bytes)];
       }),
     );
     for (const [id, key] of this.#known) this.newest = { id, key };

@@ -19,7 +19,7 @@ import { accepted, accountIdOf, type CliCommand, type CliWorld, UsageError } fro
 import { logos } from '../logos/logos.ts';
 
 const MODES: readonly Mode[] = ['live', 'test'];
-const FORMATS = { what: 'format', names: STATEMENT_FORMATS };
+const FORMATS = STATEMENT_FORMATS;
 
 const write = async (
   world: CliWorld,
@@ -40,9 +40,9 @@ const statement: CliCommand = {
   summary: 'Write the statement of an account for a month of São Paulo, such as 2026-11, to a file',
   args: [{ name: 'account' }, { name: 'month' }],
   options: {
-    mode: { description: 'live (the default) or test', choice: { what: 'mode', names: MODES } },
+    mode: { description: 'live (the default) or test', choices: MODES },
     currency: { description: 'the currency; BRL by default' },
-    format: { description: 'pdf (the default), csv or ofx', choice: FORMATS },
+    format: { description: 'pdf (the default), csv or ofx', choices: FORMATS },
     out: { description: 'the file; by default named after the month, in this directory' },
   },
   run: async (world, { args: [account, text], options }) => {

@@ -1,7 +1,7 @@
 // The consumers of the log for operators: their checkpoints and their parked streams.
 import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../../application/ports/consumers.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { isCopy, readAllCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { askRetry, readParked } from '../../projections/engine/parkedStreams.ts';
 import { pause } from '../../projections/engine/pause.ts';
 
@@ -39,8 +39,9 @@ export const consumerWork = (
   names,
   maySkip,
   positions: async () => {
-    const checkpoints = await readCheckpoints(reads, names);
-    return new Map(names.map((name) => [name, checkpoints.get(name)?.position ?? null]));
+    const known = new Map((await readAllCheckpoints(reads)).map(({ name, position }) => [name, position]));
+    const copies = [...known].filter(([name]) => isCopy(name));
+    return new Map([...names.map((name) => [name, known.get(name) ?? null] as const), ...copies]);
   },
   parked: async ({ stream, consumer }: WhichParked) =>
     (await readParked(reads, null)).filter(

@@ -12,8 +12,13 @@ interface Watched {
 }
 
 /** `names`: the consumers of the role. They may run in other processes, even if this process has the role: it may be the standby. */
-const progressOf = async <Name extends string>({ storage, log }: Watched, role: string, names: readonly Name[]) => {
-  const progress = new LogProgress<Name>(() => performance.now(), names);
+const progressOf = async <Name extends string>(
+  { storage, log }: Watched,
+  role: string,
+  names: readonly Name[],
+  versions: ReadonlyMap<string, number>,
+) => {
+  const progress = new LogProgress<Name>(() => performance.now(), names, versions);
   await progress.follow(storage.store, storage.notices, role);
   const onError = warnings(log)(`the progress of the ${role} could not be read`);
   const stop = await watchCheckpoints(storage.reads, progress, onError);
@@ -37,10 +42,20 @@ const parkedSetOf = ({ storage, log }: Watched, onChange: () => void): ParkedSet
 /** Follows the consumers' progress and parked streams. `leaders` are called when an operator may have asked for a retry. */
 export const followConsumers = async (
   options: Watched,
-  names: { readonly readModels: readonly ReadModelName[]; readonly processes: readonly string[] },
+  consumers: {
+    readonly readModels: readonly { readonly name: ReadModelName; readonly version: number }[];
+    readonly processes: readonly string[];
+  },
 ) => {
-  const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', names.readModels);
-  const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', names.processes);
+  const { readModels, processes } = consumers;
+  const versions = new Map(readModels.map(({ name, version }) => [name, version]));
+  const { progress: projected, stop: stopProjected } = await progressOf(
+    options,
+    'projector',
+    [...versions.keys()],
+    versions,
+  );
+  const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', processes, new Map());
   const leaders: (() => void)[] = [];
   const parked = parkedSetOf(options, () => {
     for (const look of leaders) look();

@@ -19,21 +19,25 @@ interface Standing {
   position: Position | null;
   /** When the consumer last moved while it was behind; null if it has caught up. */
   behindSinceMs: number | null;
+  /** Whether its tables have another version, so that this process can't read them. It is then neither behind nor caught up. */
+  isOther: boolean;
 }
 
 export class LogProgress<Name extends string = string> implements Progress<Name> {
   readonly names: readonly Name[];
   readonly #now: () => number;
   readonly #standing: ReadonlyMap<string, Standing>;
+  readonly #versions: ReadonlyMap<string, number>;
   readonly #waiters = new Set<Waiter>();
   readonly #listeners = new Set<() => void>();
   #head: Position | null = null;
 
-  /** `names`: the consumers of the group. */
-  constructor(now: () => number, names: readonly Name[]) {
+  /** `names`: the consumers of the group. `versions`: those that this process can read; default: any. */
+  constructor(now: () => number, names: readonly Name[], versions: ReadonlyMap<string, number> = new Map()) {
     this.#now = now;
     this.names = names;
-    this.#standing = new Map(names.map((name) => [name, { position: null, behindSinceMs: null }]));
+    this.#versions = versions;
+    this.#standing = new Map(names.map((name) => [name, { position: null, behindSinceMs: null, isOther: false }]));
   }
 
   /** Listens to the heads that the store announces, and to the notices of consumers of `role` in other processes. */
@@ -42,7 +46,12 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     store.onRestored((head) => this.reset(head));
     await notices.on('quita_progress', (payload) => {
       const [of, position, names] = payload.split(' ');
-      if (of === role && position && names) this.moved(names.split(','), position as Position);
+      if (of !== role || !position || !names) return;
+      const moved = names.split(',').map((text) => {
+        const [name = '', version] = text.split(':');
+        return { name, version: Number(version) };
+      });
+      this.heard(moved, position as Position);
     });
     const head = await store.head();
     if (head !== null) this.sawHead(head);
@@ -60,16 +69,37 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     this.#head = head;
     for (const standing of this.#standing.values()) {
       standing.position = null;
-      standing.behindSinceMs = head === null ? null : this.#now();
+      standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
     }
   }
 
-  /** Records that consumers reached a position. Names of other groups are ignored. */
+  /** Records that consumers, as they are stored now, reached a position. */
+  heard(consumers: readonly { readonly name: string; readonly version: number }[], position: Position | null): void {
+    const isReadable = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
+      (this.#versions.get(name) ?? version) === version;
+    for (const consumer of consumers) {
+      const standing = this.#standing.get(consumer.name);
+      if (standing === undefined || standing.isOther !== isReadable(consumer)) continue;
+      standing.isOther = !standing.isOther;
+      standing.position = null;
+      standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
+    }
+    const readable = consumers.filter(isReadable).map(({ name }) => name);
+    if (position !== null && readable.length > 0) this.moved(readable, position);
+  }
+
+  /** Whether this process can't read the consumer's tables, because they have another version. */
+  isOtherVersion(name: Name): boolean {
+    return this.#standing.get(name)?.isOther === true;
+  }
+
+  /** Records that consumers of this program's version reached a position. Names of other groups are ignored. */
   moved(names: readonly string[], position: Position): void {
     let hasMoved = false;
     for (const name of names) {
       const standing = this.#standing.get(name);
       if (standing === undefined || (standing.position !== null && position <= standing.position)) continue;
+      standing.isOther = false;
       standing.position = position;
       // A consumer that moves is not stuck, although under load it never quite reaches the head.
       standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
@@ -108,6 +138,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
 
   caughtUp(timeoutMs: number, names: readonly Name[] = this.names): Promise<boolean> {
     const head = this.#head;
+    if (names.some((name) => this.isOtherVersion(name))) return Promise.resolve(false); // a rebuild takes longer than any read waits
     if (head === null || this.#havePassed(names, head)) return Promise.resolve(true);
     return new Promise((resolve) => {
       const waiter: Waiter = { head, names, resolve, timer: setTimeout(() => this.#settle(waiter, false), timeoutMs) };
@@ -120,8 +151,8 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return () => void this.#listeners.delete(listener);
   }
 
-  #isBehind({ position }: Standing): boolean {
-    return this.#head !== null && (position === null || position < this.#head);
+  #isBehind({ position, isOther }: Standing): boolean {
+    return !isOther && this.#head !== null && (position === null || position < this.#head);
   }
 
   #havePassed(names: readonly string[], head: Position): boolean {
@@ -156,9 +187,10 @@ export const watchCheckpoints = async (
   onError: (error: Error) => void,
 ): Promise<() => Promise<void>> => {
   const look = async () => {
-    for (const { name, position } of (await readCheckpoints(db, progress.names)).values())
-      if (position !== null) progress.moved([name], position);
+    for (const checkpoint of (await readCheckpoints(db, progress.names)).values())
+      progress.heard([checkpoint], checkpoint.position);
   };
   await look();
-  return repeating(LOOK_MS, () => progress.stuckMs() > LOOK_MS && look(), { onError }).stop;
+  const isDoubtful = () => progress.stuckMs() > LOOK_MS || progress.names.some((name) => progress.isOtherVersion(name));
+  return repeating(LOOK_MS, () => isDoubtful() && look(), { onError }).stop;
 };

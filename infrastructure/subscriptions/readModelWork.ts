@@ -31,7 +31,7 @@ export const readModelWork = (
     const onTaken = (position: Position, events: number) =>
       onProgress({ share: shareOf(position, head), what: `${name}: ${events} events` });
     const wanted = projections.filter((one) => name === 'all' || one.name === name);
-    return rebuild(wanted, log, openSession, signal, onTaken);
+    return rebuild(wanted, log, openSession, { signal, onTaken });
   },
   verify: async (signal, onProgress) => {
     const head = await log.store.head();

@@ -4,7 +4,7 @@ import type { JobQueue } from '../../application/ports/jobs.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Clock } from '../../application/ports/system.ts';
-import { type JobOfTimer, nextDueMs, takeDueTimers } from './timerTable.ts';
+import { nextDueMs, type TimerKinds, takeDueTimers } from './timerTable.ts';
 
 /** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead. */
 const LOOK_MS = 1_000;
@@ -13,7 +13,7 @@ const BATCH = 500;
 export class TimerScan {
   readonly #db: SqlPool;
   readonly #jobs: JobQueue;
-  readonly #jobOf: JobOfTimer;
+  readonly #kinds: TimerKinds;
   readonly #clock: Clock;
   readonly #onError: (error: Error) => void;
   readonly #mayWork: () => boolean;
@@ -24,14 +24,14 @@ export class TimerScan {
   constructor(
     db: SqlPool,
     jobs: JobQueue,
-    jobOf: JobOfTimer,
+    kinds: TimerKinds,
     clock: Clock,
     onError: (error: Error) => void,
     mayWork: () => boolean = () => true,
   ) {
     this.#db = db;
     this.#jobs = jobs;
-    this.#jobOf = jobOf;
+    this.#kinds = kinds;
     this.#clock = clock;
     this.#onError = onError;
     this.#mayWork = mayWork;
@@ -55,14 +55,14 @@ export class TimerScan {
   async #scan(): Promise<void> {
     if (!this.#mayWork()) return;
     while ((await this.#dispatch()) === BATCH && !this.#stopped);
-    const dueMs = await nextDueMs(this.#db);
+    const dueMs = await nextDueMs(this.#db, this.#kinds);
     if (dueMs !== null) this.#scanning?.within(dueMs - this.#clock.now());
   }
 
   async #dispatch(): Promise<number> {
     const due = await this.#db.transaction(async (tx) => {
-      const timers = await takeDueTimers(tx, this.#clock.now(), BATCH);
-      const jobs = timers.map(this.#jobOf);
+      const timers = await takeDueTimers(tx, this.#clock.now(), BATCH, this.#kinds);
+      const jobs = timers.map(this.#kinds.jobOf);
       if (jobs.length > 0) await this.#jobs.enqueue(jobs, tx);
       return jobs;
     });

@@ -1,5 +1,6 @@
 // The timers table: work that falls due later, in account time (architecture §7).
 import type { JobKind, JobPayload, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
+import { unversioned } from '../../application/ports/payloadVersions.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -22,18 +23,30 @@ const fromRow = (row: Row): Timer => ({
   mode: row.mode,
   kind: row.kind,
   key: row.key,
-  payload: row.payload,
+  payload: unversioned(row.payload),
   group: row.group_id,
   dueAt: fromMillis(row.due_ms),
   ...(row.held && { held: true as const }),
 });
 
-/** Returns the job of a due timer, by the rule of its kind. */
-export type JobOfTimer = (timer: Timer) => JobRequest;
-export const jobOfTimers = (kinds: readonly JobKind[]): JobOfTimer => {
+/** The kinds of timers that this program knows. */
+export interface TimerKinds {
+  /** Returns the job of a due timer, by the rule of its kind. */
+  readonly jobOf: (timer: Timer) => JobRequest;
+  /** As JSON: the newest known version of each kind. Newer timers, and those of other kinds, are left to newer workers. */
+  readonly versions: string;
+}
+export const timerKindsOf = (kinds: readonly JobKind[]): TimerKinds => {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
-  return (timer) => jobOfTimer(byName.get(timer.kind) ?? { timer: null }, timer);
+  return {
+    jobOf: (timer) => jobOfTimer(byName.get(timer.kind) ?? { timer: null }, timer),
+    versions: JSON.stringify(Object.fromEntries(kinds.map(({ name, version = 1 }) => [name, version]))),
+  };
 };
+
+/** Whether the timer is known. `versions`: the parameter with TimerKinds' versions. */
+const isKnown = (timer: string, versions: string): string =>
+  `coalesce((${timer}.payload->>'v')::int, 1) <= (${versions}::jsonb->>${timer}.kind)::int`;
 
 /** Sets or moves timers. At most one per (kind, key) in one call. */
 export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void> => {
@@ -102,38 +115,44 @@ const DRAINED_TO = "CASE WHEN c.draining THEN c.drain_until ELSE '-infinity' END
  * jumped over are left to the drain. The caller enqueues the timers in the same transaction. Locked timers are left to the next scan,
  * so that two processes that take many timers can't deadlock.
  */
-export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Promise<readonly Timer[]> => {
+export const takeDueTimers = async (
+  tx: Sql,
+  nowMs: number,
+  limit: number,
+  { versions }: Pick<TimerKinds, 'versions'>,
+): Promise<readonly Timer[]> => {
   const { rows } = await tx.query<Row>({
     name: 'take_due_timers',
     text: `WITH due AS (
         (SELECT t.kind, t.key FROM operations.timers t
-         WHERE t.due_at <= $1 AND ${NOT_DRAINED}
+         WHERE t.due_at <= $1 AND ${NOT_DRAINED} AND ${isKnown('t', '$3')}
          ORDER BY t.due_at LIMIT $2)
         UNION
         (SELECT t.kind, t.key FROM operations.test_clocks c CROSS JOIN LATERAL (
            SELECT i.kind, i.key, i.due_at FROM operations.timers i
            WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
-             AND i.due_at > ${DRAINED_TO}
+             AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$3')}
            ORDER BY i.due_at LIMIT $2) t
          LIMIT $2)),
       free AS (SELECT i.kind, i.key FROM operations.timers i JOIN due USING (kind, key) FOR UPDATE OF i SKIP LOCKED)
       DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key RETURNING ${COLUMNS}`,
-    values: [fromMillis(nowMs), limit],
+    values: [fromMillis(nowMs), limit, versions],
   });
   return rows.map(fromRow);
 };
 
-/** Returns the real time of the next timer in milliseconds, or null without timers. */
-export const nextDueMs = async (db: Sql): Promise<number | null> => {
+/** Returns the real time of the next known timer in milliseconds, or null without timers. */
+export const nextDueMs = async (db: Sql, { versions }: Pick<TimerKinds, 'versions'>): Promise<number | null> => {
   const { rows } = await db.query<{ next: number | null }>({
     name: 'next_due',
     text: `SELECT (extract(epoch FROM least(
         (SELECT t.due_at FROM operations.timers t
-         WHERE ${NOT_DRAINED}
+         WHERE ${NOT_DRAINED} AND ${isKnown('t', '$1')}
          ORDER BY t.due_at LIMIT 1),
         (SELECT min(first.due_at - c.offset_seconds * interval '1 second') FROM operations.test_clocks c CROSS JOIN LATERAL (
            SELECT i.due_at FROM operations.timers i WHERE i.account_id = c.account_id AND i.mode = 'test'
-             AND i.due_at > ${DRAINED_TO} ORDER BY i.due_at LIMIT 1) first))) * 1000)::bigint AS next`,
+             AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$1')} ORDER BY i.due_at LIMIT 1) first))) * 1000)::bigint AS next`,
+    values: [versions],
   });
   return rows[0]?.next ?? null;
 };
@@ -153,7 +172,7 @@ const takeTimers = async (db: Sql, timers: readonly Timer[]): Promise<readonly T
   return rows.map(fromRow);
 };
 
-export const testTimers = (db: SqlPool, jobs: JobQueue, jobOf: JobOfTimer): TestTimers => ({
+export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: TimerKinds): TestTimers => ({
   advance: async (account, seconds, until, tx) => {
     await tx.query(
       `INSERT INTO operations.test_clocks AS c (account_id, offset_seconds, draining, drain_until) VALUES ($1, $2, true, $3)
@@ -179,16 +198,17 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, jobOf: JobOfTimer): Test
     if (groups.length === 0) return [];
     const { rows } = await db.query<Row>(
       `SELECT ${COLUMNS} FROM operations.timers t
-       WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.group_id = ANY($3::text[]) ORDER BY t.due_at LIMIT $4`,
-      [account, until, groups, GROUPED_MAX],
+       WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.group_id = ANY($3::text[])
+         AND ${isKnown('t', '$5')} ORDER BY t.due_at LIMIT $4`,
+      [account, until, groups, GROUPED_MAX, versions],
     );
     return rows.map(fromRow);
   },
   earliest: async (account, until: Timestamp) => {
     const { rows } = await db.query<Row>(
-      `SELECT ${COLUMNS} FROM operations.timers t WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.due_at =
-         (SELECT min(i.due_at) FROM operations.timers i WHERE i.account_id = $1 AND i.mode = 'test')`,
-      [account, until],
+      `SELECT ${COLUMNS} FROM operations.timers t WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND ${isKnown('t', '$3')} AND t.due_at =
+         (SELECT min(i.due_at) FROM operations.timers i WHERE i.account_id = $1 AND i.mode = 'test' AND ${isKnown('i', '$3')})`,
+      [account, until, versions],
     );
     return rows.map(fromRow);
   },

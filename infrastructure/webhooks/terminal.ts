@@ -113,7 +113,7 @@ const redriveCommand: CliCommand = {
     endpoint: { description: 'only deliveries to this endpoint (a we_ id)' },
     event: {
       description: 'only deliveries of this event',
-      choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) },
+      choices: EVENT_CATALOGUE.map(({ event }) => event),
     },
     'created-after': { description: 'only deliveries created at this time or later' },
     'created-before': { description: 'only deliveries created at this time or earlier' },

@@ -49,6 +49,9 @@ export const readCheckpoints = async (db: Sql, names: readonly string[]): Promis
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
+/** Whether a checkpoint of this name belongs to a copy in progress beside a read model. A copy of another log is discarded when found. */
+export const isCopy = (name: string): boolean => name.endsWith('/next');
+
 /** Returns the checkpoints of all consumers and of all copies in progress. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.checkpoints ORDER BY name`;
@@ -70,6 +73,38 @@ export const createCheckpoint = async (
 export const createFirstCheckpoint = (db: Sql, checkpoint: Pick<Checkpoint, 'name' | 'version' | 'storeId'>) =>
   createCheckpoint(db, { ...checkpoint, position: null, eventId: null });
 
+/** Where a new consumer begins in a log that other consumers have followed before. */
+export interface Beginning {
+  readonly name: string;
+  readonly from: 'beginning' | 'now';
+}
+
+/**
+ * Creates the checkpoints of consumers that have none. Call it before anything appends events of this version. If none of them has one,
+ * this is the first start of a deployment, and all begin at the beginning. Throws EventStoreUnavailable.
+ */
+export const createBeginnings = async (
+  db: Sql,
+  store: Pick<EventStore, 'storeId' | 'head' | 'eventIdAt'>,
+  consumers: readonly Beginning[],
+): Promise<void> => {
+  const known = await readCheckpoints(
+    db,
+    consumers.map(({ name }) => name),
+  );
+  const added = consumers.filter(({ name }) => !known.has(name));
+  if (added.length === 0) return;
+  const isNow = ({ from }: Beginning): boolean => from === 'now' && known.size > 0;
+  const head = added.some(isNow) ? await store.head() : null;
+  const eventId = head === null ? null : await store.eventIdAt(head);
+  // One statement, so that a process that starts at the same time finds all of them or none.
+  const text = `INSERT INTO subscriptions.checkpoints (name, version, store_id, position, event_id)
+    SELECT name, 1, $2, CASE WHEN is_now THEN $4 END, CASE WHEN is_now THEN $5 END
+    FROM unnest($1::text[], $3::boolean[]) AS v (name, is_now)
+    ON CONFLICT (name) DO NOTHING`;
+  await db.query(text, [added.map(({ name }) => name), store.storeId, added.map(isNow), head, eventId]);
+};
+
 export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
 };
@@ -89,7 +124,7 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
   return { position, eventId: last?.position === position ? last.id : null };
 };
 
-/** Moves all checkpoints in one statement. Throws LostLeadership if any was moved. Sends one NOTIFY with their names on commit. */
+/** Moves all checkpoints in one statement. Throws LostLeadership if any was moved. Sends one NOTIFY with names and versions on commit. */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
@@ -102,14 +137,15 @@ export const moveCheckpoints = async (
     text: `WITH moved AS (
         UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()
         FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
-        WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name)
-      SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5) END FROM moved`,
+        WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name || ':' || c.version AS moved)
+      SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5 || string_agg(moved, ',')) END
+      FROM moved`,
     values: [
       names,
       from.map(({ position }) => position),
       from.map(({ swaps }) => swaps),
       to,
-      `${role} ${to} ${names.join(',')}`,
+      `${role} ${to} `,
       eventId,
     ],
   });
@@ -178,16 +214,13 @@ export const isOfLog = async (log: ComparedLog, checkpoint: Checkpoint): Promise
 
 // --- Moving the log to another store, which has the same events at other positions ---
 
-/** Whether it is a copy in progress beside a read model. A copy of another log is discarded when found. */
-const isBesides = ({ name }: Checkpoint): boolean => name.endsWith('/next');
-
 /**
  * Returns the checkpoints that follow the log and must be moved. The others must already follow `movedTo`. Throws CheckpointMismatch if
  * one follows a third log, or another state of this log.
  */
 export const checkpointsToMove = async (db: Sql, log: ComparedLog, movedTo: string): Promise<readonly Checkpoint[]> => {
   const all = await readAllCheckpoints(db);
-  const foreign = all.find((each) => ![log.storeId, movedTo].includes(each.storeId) && !isBesides(each));
+  const foreign = all.find((each) => ![log.storeId, movedTo].includes(each.storeId) && !isCopy(each.name));
   if (foreign !== undefined)
     throw new CheckpointMismatch(
       `${foreign.name} has followed event store ${foreign.storeId}, which is neither of the two: this is not the log of this database`,

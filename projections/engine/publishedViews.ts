@@ -25,18 +25,17 @@ export const publishIfChanged = async (tx: Sql, projection: Projection): Promise
   if (rows[0]?.version !== (await versionOf(tx, projection))) await publish(tx, projection);
 };
 
-/** Sessions that read for longer than this give way to a swap. */
 const READ_SECONDS_MAX = 5;
 
 /**
- * Ends long reads of the live copy by analysts. Others, such as backups, are waited for. Without it, analysts whose queries overlap could
+ * Ends reads of the live copy by analysts that take longer than `seconds`. Others, such as backups, are waited for. Without it, analysts whose queries overlap could
  * delay a swap for ever.
  */
-export const endLongReads = async (db: Sql, projection: Projection): Promise<void> => {
+export const endLongReads = async (db: Sql, { name }: Projection, seconds = READ_SECONDS_MAX): Promise<void> => {
   const text = `SELECT pg_terminate_backend(a.pid) FROM analytics_access.grants g JOIN pg_stat_activity a ON a.usename = g.role
-    WHERE a.xact_start < now() - make_interval(secs => ${READ_SECONDS_MAX})
+    WHERE a.xact_start < now() - make_interval(secs => $2)
       AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
         WHERE l.pid = a.pid AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
           AND c.relnamespace = to_regnamespace($1))`;
-  await db.query(text, [liveSchema(projection.name)]);
+  await db.query(text, [liveSchema(name), seconds]);
 };

@@ -45,8 +45,7 @@ export const rebuild = async (
   projections: readonly Projection[],
   log: EventLog,
   openSession: OpenLeaderSession,
-  signal?: AbortSignal,
-  onTaken?: Replay['onTaken'],
+  { signal, ...options }: Pick<Replay, 'signal' | 'onTaken' | 'batchSize'> = {},
 ): Promise<readonly RebuildReport[]> => {
   const started = performance.now();
   const session = await openSession('rebuild');
@@ -64,7 +63,7 @@ export const rebuild = async (
     }
     // Copies of a killed rebuild stand where it ended, the others at the start.
     for (const copies of Map.groupBy(building, ({ checkpoint }) => checkpoint.position).values())
-      await build(copies, { ...log, session, ...(signal && { signal }), ...(onTaken && { onTaken }) });
+      await build(copies, { ...log, session, ...(signal && { signal }), ...options });
     const seconds = (performance.now() - started) / 1000;
     return building.map(({ projection: { name }, events }) => ({ projection: name, events, seconds }));
   } finally {
@@ -75,7 +74,14 @@ export const rebuild = async (
 /** Catches up copies that stand at one position, and makes them the live ones. */
 const build = async (
   copies: readonly Building[],
-  { store, codec, session, signal, onTaken }: EventLog & Pick<Replay, 'session' | 'signal' | 'onTaken'>,
+  {
+    store,
+    codec,
+    session,
+    signal,
+    onTaken,
+    batchSize,
+  }: EventLog & Pick<Replay, 'session' | 'signal' | 'onTaken' | 'batchSize'>,
 ): Promise<void> => {
   let total = 0;
   const catchUp = async (some: readonly Building[], begin: Reached | null): Promise<Reached | null> => {
@@ -95,6 +101,7 @@ const build = async (
     const done = await replay({
       ...{ store, codec, session, copies: some, after: begin?.position ?? null, until: null, onBatch },
       ...(signal && { signal }),
+      ...(batchSize !== undefined && { batchSize }),
       ...(onTaken && { onTaken: (to: Position, count: number) => onTaken(to, total + count) }),
     });
     total += done.events;
@@ -132,16 +139,22 @@ const goLive = (
     });
 
 /**
- * Ensures that every read model has tables of this version before the projector leads. Missing ones are created empty and caught up live.
- * Outdated ones are rebuilt beside the old copy, which serves reads meanwhile.
+ * Creates the tables of missing read models, which are then caught up live. Returns the read models whose tables have another version: the
+ * leader leaves them out until they are rebuilt beside the live ones (versionWork.ts).
  */
 export const prepareLiveCopies =
-  (projections: readonly Projection[], log: EventLog, openSession: OpenLeaderSession) =>
-  async (session: LeaderSession): Promise<void> => {
-    const outdated: Projection[] = [];
+  (projections: readonly Projection[], { store }: Pick<EventLog, 'store'>) =>
+  async (session: LeaderSession): Promise<readonly OtherVersion[]> => {
+    const others: OtherVersion[] = [];
     for (const projection of projections) {
-      const condition = await session.transaction((tx) => ensureLive(tx, projection, log.store.storeId));
-      if (condition === 'outdated') outdated.push(projection);
+      const condition = await session.transaction((tx) => ensureLive(tx, projection, store.storeId));
+      if (condition === 'outdated' || condition === 'newer') others.push({ name: projection.name, condition });
     }
-    if (outdated.length > 0) await rebuild(outdated, log, openSession);
+    return others;
   };
+
+/** A read model whose live tables are of another version of the program. */
+export interface OtherVersion {
+  readonly name: string;
+  readonly condition: 'outdated' | 'newer';
+}

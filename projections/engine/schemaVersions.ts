@@ -25,20 +25,28 @@ export const createSchema = async (db: Sql, projection: Projection, schema: stri
 
 export const nextName = (projection: Projection): string => `${projection.name}/next`;
 
-type LiveCondition = 'current' | 'created' | 'outdated';
+/** The live copy compared with this program's version. `newer`: a newer version of the program built it. */
+type LiveCondition = 'missing' | 'current' | 'outdated' | 'newer';
 
-/** Creates empty tables on the first start. Returns `outdated` for tables of another version, which are read until they are rebuilt. */
+export const conditionOf = (
+  { version }: Pick<Projection, 'version'>,
+  live: Pick<Checkpoint, 'version'> | undefined,
+): LiveCondition => {
+  if (live === undefined) return 'missing';
+  if (live.version === version) return 'current';
+  return live.version < version ? 'outdated' : 'newer';
+};
+
+/** Creates empty tables on the first start. Returns the condition before that. Tables of another version are left as they are. */
 export const ensureLive = async (tx: Sql, projection: Projection, storeId: string): Promise<LiveCondition> => {
   const checkpoint = (await readCheckpoints(tx, [projection.name])).get(projection.name);
-  if (checkpoint && checkpoint.version !== projection.version) return 'outdated';
-  if (checkpoint) {
-    await publishIfChanged(tx, projection);
-    return 'current';
-  }
+  const condition = conditionOf(projection, checkpoint);
+  if (condition === 'current') await publishIfChanged(tx, projection);
+  if (condition !== 'missing') return condition;
   await createSchema(tx, projection, liveSchema(projection.name));
   await publish(tx, projection);
   await createFirstCheckpoint(tx, { name: projection.name, version: projection.version, storeId });
-  return 'created';
+  return condition;
 };
 
 /** Returns the checkpoint of the copy beside the live one: one of this log left by a killed rebuild, or a new one. */
@@ -65,7 +73,8 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
 
 /**
  * Makes the copy the live one. Returns false if the live one is ahead, because reads would go back in time. A live copy of another log, or
- * of this one before a restore, is never ahead. A working leader notices the swap by its compare-and-set and restarts from here.
+ * of this one before a restore, is never ahead. A working leader notices the swap by its compare-and-set and restarts from here. Processes
+ * of another version learn from the notice that they can't read these tables.
  * Rejects with `lock_not_available` if a long transaction reads the live copy.
  */
 export const swap = async (
@@ -90,6 +99,8 @@ export const swap = async (
   await createCheckpoint(tx, { name, version, storeId: log.storeId, position, eventId });
   await dropCheckpoint(tx, nextName(projection));
   await adoptParked(tx, nextName(projection), projection.name);
+  if (position !== null)
+    await tx.query(`SELECT pg_notify('quita_progress', $1)`, [`projector ${position} ${name}:${version}`]);
   return true;
 };
 

@@ -11,6 +11,7 @@ import { followAlone, type Member, SharedLane, SideSession, Turns } from './lane
 import { type ParkedStream, readAsked } from './parkedStreams.ts';
 import { readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
+import type { OtherVersion } from './rebuild.ts';
 import { type RetryHooks, retryParked } from './retry.ts';
 
 export interface SubscriptionsOptions extends EventLog {
@@ -19,8 +20,10 @@ export interface SubscriptionsOptions extends EventLog {
   readonly consumers: readonly LogConsumer[];
   readonly versionOf?: (consumer: LogConsumer) => number;
   readonly openSession: OpenLeaderSession;
-  /** Called on the leader's session before the first batch of each leadership. */
-  readonly prepare?: (session: LeaderSession) => Promise<void>;
+  /** Called on the leader's session before the first batch of each leadership. Returns the consumers that the leader leaves out. */
+  readonly prepare?: (session: LeaderSession) => Promise<readonly OtherVersion[]>;
+  /** Called with the consumers that this leadership leaves out. */
+  readonly onOtherVersions?: (others: readonly OtherVersion[]) => void;
   /** Called after each commit of this process, before other processes are notified: these consumers have reached `position`. */
   readonly onMoved: (consumers: readonly string[], position: Position) => void;
   /** Called after the commit, before `onMoved`. */
@@ -36,6 +39,8 @@ export interface SubscriptionsOptions extends EventLog {
   readonly batchSize?: number;
   /** Longest pause between retries of a consumer that failed as a whole, in milliseconds. */
   readonly retryDelayMsMax?: number;
+  /** How long a newer version may take to lead, in milliseconds. Default 5,000. */
+  readonly yieldMs?: number;
 }
 
 /** Events per turn. Decoding and rendering them must not block the event loop for more than 10 ms. */
@@ -47,6 +52,14 @@ const ENDING_MS_MAX = 2_000;
 const RETRY_DELAY_MS_MAX = 5_000;
 /** Interval at which requested retries are polled, because a notice may be missed. */
 const LOOK_MS = 5_000;
+
+/** Interval at which the leader looks whether a consumer that it left out has its version by now. */
+const LEFT_OUT_LOOK_MS = 500;
+/**
+ * If a newer version of the program built a read model, this process lets a process of that version lead: it does not try to lead for this
+ * long. If no process leads meanwhile, the newer version was rolled back.
+ */
+const YIELD_MS = 5_000;
 
 /** One leadership, from taking the lock to losing it or stopping. */
 interface Leadership {
@@ -68,6 +81,8 @@ export class Subscriptions {
   #failures = 0;
   /** Whether the last position was missing in the log. Checkpoints may have been restored, too, so they are read once more. */
   #isLogDoubted = false;
+  /** Whether this process has offered the leadership to a newer version, and no process has led since. */
+  #hasYielded = false;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -138,6 +153,7 @@ export class Subscriptions {
     while (!signal.aborted) {
       try {
         await this.#leadOnce();
+        if (this.#hasYielded) await pause(this.#options.yieldMs ?? YIELD_MS, signal);
       } catch (error) {
         if (error instanceof CheckpointMismatch) return this.#options.onMismatch(error);
         if (error instanceof UnknownPosition && this.#isLogDoubted)
@@ -157,12 +173,21 @@ export class Subscriptions {
     const over = new AbortController();
     let alone: Promise<unknown> = Promise.resolve();
     try {
-      while (!signal.aborted && !(await session.tryLead(role))) await pause(STANDBY_MS, signal);
+      while (!signal.aborted && !(await session.tryLead(role))) {
+        this.#hasYielded = false; // another process leads
+        await pause(STANDBY_MS, signal);
+      }
       if (signal.aborted) return;
-      await prepare?.(session);
-      this.#members = await this.#load(session);
+      const others = (await prepare?.(session)) ?? [];
+      const isNewer = others.some(({ condition }) => condition === 'newer');
+      this.#hasYielded = isNewer && !this.#hasYielded;
+      if (this.#hasYielded) return;
+      if (others.length > 0) this.#options.onOtherVersions?.(others);
+      const leftOut = new Set(others.map(({ name }) => name));
+      const ready = this.#options.consumers.filter(({ name }) => !leftOut.has(name));
+      this.#members = await this.#load(session, ready);
       const until = AbortSignal.any([signal, over.signal]);
-      const led = this.#lead(new Turns(session), side, until);
+      const led = this.#lead(new Turns(session), side, leftOut, until);
       alone = led.alone;
       await Promise.race([led.shared, led.broken, session.lost]);
     } finally {
@@ -176,8 +201,8 @@ export class Subscriptions {
     }
   }
 
-  async #load(session: LeaderSession): Promise<Member[]> {
-    const { consumers, store, codec, versionOf = () => 1 } = this.#options;
+  async #load(session: LeaderSession, consumers: readonly LogConsumer[]): Promise<Member[]> {
+    const { store, codec, versionOf = () => 1 } = this.#options;
     const names = consumers.map(({ name }) => name);
     const known = await readCheckpoints(session, names);
     await assertSameLog(
@@ -210,7 +235,7 @@ export class Subscriptions {
   /**
    * Starts the lanes. Consumers at the most common position, or beyond it, share one; those behind it catch up in their own lanes.
    */
-  #lead(turns: Turns, side: SideSession, until: AbortSignal) {
+  #lead(turns: Turns, side: SideSession, leftOut: Set<string>, until: AbortSignal) {
     const {
       batchSize = BATCH_SIZE,
       retryDelayMsMax = RETRY_DELAY_MS_MAX,
@@ -241,8 +266,12 @@ export class Subscriptions {
     this.#leadership = { shared, turns, side };
     for (const member of this.#members) if (!together.includes(member)) goAlone(member);
     void this.attend();
-    const looking = repeating(LOOK_MS, () => this.attend());
-    const ended = shared.follow(until).finally(() => void looking.stop());
+    const looking = [repeating(LOOK_MS, () => this.attend())];
+    if (leftOut.size > 0)
+      looking.push(repeating(LEFT_OUT_LOOK_MS, () => this.#admit(leftOut, turns, goAlone), { onError: fail }));
+    const ended = shared.follow(until).finally(() => {
+      for (const look of looking) void look.stop();
+    });
     return {
       shared: ended,
       broken,
@@ -252,6 +281,22 @@ export class Subscriptions {
           while (lone.size > 0) await Promise.all(lone);
         }),
     };
+  }
+
+  /** Admits consumers that were left out, and whose copy of this version has been swapped in by now. */
+  async #admit(leftOut: Set<string>, turns: Turns, goAlone: (member: Member) => void): Promise<void> {
+    if (leftOut.size === 0) return;
+    const { consumers, versionOf = () => 1 } = this.#options;
+    const members = await turns.take(async (session) => {
+      const known = await readCheckpoints(session, [...leftOut]);
+      const ready = consumers.filter((one) => leftOut.has(one.name) && known.get(one.name)?.version === versionOf(one));
+      return ready.length === 0 ? [] : this.#load(session, ready);
+    });
+    for (const member of members) {
+      leftOut.delete(member.consumer.name);
+      this.#members.push(member);
+      goAlone(member);
+    }
   }
 
   async #attend(): Promise<void> {

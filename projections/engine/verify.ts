@@ -13,7 +13,7 @@ import { faultText, type LeftOut, readLeftOut } from './parking.ts';
 import { liveSchema, type Projection, verifySchema } from './projection.ts';
 import { replay } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
-import { createVerifyCopy, dropSchema } from './schemaVersions.ts';
+import { conditionOf, createVerifyCopy, dropSchema } from './schemaVersions.ts';
 
 export interface Difference {
   readonly table: string;
@@ -232,6 +232,10 @@ export const verify = async (
   const copy = await openSession('verify');
   try {
     if (!(await copy.tryLead('verify'))) throw new AlreadyRunning('another verify is running');
+    const compared = await readCheckpoints(copy, names);
+    for (const projection of projections)
+      if (['outdated', 'newer'].includes(conditionOf(projection, compared.get(projection.name))))
+        throw new AlreadyRunning(`${projection.name} is rebuilt in another version: verify when that has ended`);
     await holdRetention(copy);
     await live.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Before the snapshot: a copy swapped in after it would appear empty.

@@ -40,7 +40,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 14,
+  version: 15,
   aggregate: PAYMENT,
   table: 'payments',
   columns: [

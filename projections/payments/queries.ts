@@ -41,13 +41,6 @@ const findPayments = async (db: Sql, ids: readonly PaymentId[]): Promise<readonl
   return rows.map(paymentOf);
 };
 
-/** Returns the tenants that created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
-export const tenantsWithPaymentsSince = async (db: Sql, day: string): Promise<readonly Tenant[]> => {
-  const text = `SELECT DISTINCT account_id AS "accountId", mode FROM rm_payments.status_counts WHERE created_day >= $1
-    ORDER BY account_id, mode`;
-  return (await db.query<Tenant>(text, [day])).rows;
-};
-
 /** Longest wait of a reconciliation, in milliseconds. If exceeded, the job is retried. */
 const COMPARED_MS = 10_000;
 /** Longest wait in milliseconds for a cancellation to be visible, because a merchant may create another charge at once. */
@@ -61,7 +54,6 @@ export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
       throw new ReadModelsBehind('payments could not be searched by txid');
     return findPaymentsByTxid(db, tenant, txids);
   },
-  tenantsSince: (day) => tenantsWithPaymentsSince(db, day),
   endedAmong: async (ids) => {
     const { isCaughtUp } = await caughtUp('payments', ENDED_MS);
     const { ended, unknown } = await endedPayments(db, ids);

@@ -3,7 +3,7 @@
 import type { StatsViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { DayRow } from '../../domain/presentation/dayCounts.ts';
-import { HistogramSum } from './histogram.ts';
+import { type BucketCount, percentileOf } from './buckets.ts';
 
 type Row = Omit<DayRow, 'stages'> & DayRow['stages'];
 
@@ -49,14 +49,13 @@ export const statsViews = (db: Sql): StatsViews => ({
   },
   // Returns the times to pay of payments paid in the window.
   timeToPay: async ({ accountId, mode }, { days, currency }) => {
-    const { rows } = await db.query<{ histogram: string }>({
+    const { rows } = await db.query<BucketCount>({
       name: 'find_time_to_pay',
-      text: `SELECT histogram FROM rm_payments.time_to_pay WHERE account_id = $1 AND mode = $2 AND period = ANY($3::text[])
-        AND ($4::text IS NULL OR currency = $4)`,
+      text: `SELECT seconds::bigint AS seconds, sum(payments)::bigint AS payments FROM rm_payments.time_to_pay
+        WHERE account_id = $1 AND mode = $2 AND period = ANY($3::text[]) AND ($4::text IS NULL OR currency = $4)
+        GROUP BY seconds ORDER BY seconds::bigint`,
       values: [accountId, mode, periodsOf(days), currency],
     });
-    const sum = new HistogramSum();
-    for (const { histogram } of rows) sum.add(histogram);
-    return { p50Seconds: sum.percentile(50), p90Seconds: sum.percentile(90) };
+    return { p50Seconds: percentileOf(rows, 50), p90Seconds: percentileOf(rows, 90) };
   },
 });

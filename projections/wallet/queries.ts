@@ -1,11 +1,10 @@
-// Queries of the balances of one account and mode, and of the postings of one payment.
+// Queries of the balances of one account and mode, and of the postings of one stream.
 
 import type { DisputesRest, LedgerReads, LedgerSums } from '../../application/ports/readModels/ledger.ts';
 import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
-import { PAYMENT } from '../../domain/payment/aggregate.ts';
 
 interface Row {
   currency: string;
@@ -44,12 +43,11 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
 
 export const walletViews = (db: Sql): WalletViews => ({
   balances: (tenant) => findBalances(db, tenant),
-  // The postings of the payment's own stream, in event order.
-  postings: async (id) => {
+  postings: async (stream) => {
     const { rows } = await db.query<KeptPosting>(
       `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
      WHERE stream = $1 ORDER BY revision, line`,
-      [PAYMENT.stream(id)],
+      [stream],
     );
     return rows;
   },

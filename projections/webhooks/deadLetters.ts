@@ -1,4 +1,4 @@
-// Dead-lettered deliveries for re-drives (rule W8): their number, and all of them in pages, oldest first. They have their own index.
+// Dead-lettered deliveries for redrives (rule W8): their number, and all of them in pages, oldest first. They have their own index.
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
@@ -19,7 +19,7 @@ const MEANT = `FROM rm_webhook_deliveries.deliveries d
     AND ($4::text IS NULL OR d.endpoint_id = $4) AND ($5::text IS NULL OR d.event_type = $5)
     AND d.scheduled_at >= coalesce($6::timestamptz, '-infinity') AND d.scheduled_at <= coalesce($7::timestamptz, 'infinity')`;
 
-/** Returns a condition for deliveries that an open re-drive, which meets `condition`, has not reached yet. */
+/** Returns a condition for deliveries that an open redrive, which meets `condition`, has not reached yet. */
 const isAwaited = (condition: string): string => `EXISTS (SELECT FROM operations.open_redrives r
   WHERE r.account_id = d.account_id AND r.mode = d.mode AND r.asked_at >= d.updated_at AND ${condition}
     AND (r.endpoint_id IS NULL OR r.endpoint_id = d.endpoint_id) AND (r.event_type IS NULL OR r.event_type = d.event_type)

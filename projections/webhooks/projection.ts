@@ -154,7 +154,7 @@ export const isOfTenant = (row: string, accountId: string, mode: string): string
 // Bodies are not stored (application/webhooks/streamMessages.ts). Most rows are written once, because an immediate success is one event.
 // Lists are newest first and read the first two indexes backwards; new rows append to the end of a part, where pages fill up in order.
 // Both indexes use hashes, 28 bytes per entry. With the full columns it was 145 bytes, more than half of the cost of a row. The
-// probability that two of 1,000,000 combinations share a hash is 3 in 100,000,000. A re-drive reads the last index, oldest first.
+// probability that two of 1,000,000 combinations share a hash is 3 in 100,000,000. A redrive reads the last index, oldest first.
 // Columns of fixed length come first, because they would be padded between texts.
 export const webhookDeliveriesProjection = aggregateTable({
   name: NAME,

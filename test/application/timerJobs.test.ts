@@ -7,10 +7,10 @@ import { type Timer, timerOf } from '../../application/ports/timers.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { knownQueues } from '../../infrastructure/jobs/payloads.ts';
-import { jobOfTimers } from '../../infrastructure/timers/timerTable.ts';
+import { timerKindsOf } from '../../infrastructure/timers/timerTable.ts';
 import { ACCOUNT_ID, at, PAYMENT_ID } from '../support/samples.ts';
 
-const jobOf = jobOfTimers(jobsOf(CAPABILITIES).map(({ kind }) => kind));
+const { jobOf } = timerKindsOf(jobsOf(CAPABILITIES).map(({ kind }) => kind));
 const when = { account: ACCOUNT_ID, mode: 'test', group: 'target', dueAt: at('13:00:00') } as const;
 const tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const deliveryId = '2delivery' as DeliveryId;

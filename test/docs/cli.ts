@@ -2,7 +2,6 @@
 
 import type { CommandWords } from '../../infrastructure/cli/command.ts';
 import { COMMANDS } from '../../infrastructure/cli/commands.ts';
-import { signature } from '../../infrastructure/cli/program.ts';
 import { MIGRATE_EVENTS } from '../../infrastructure/logMigration/migrateEvents.ts';
 import { cell } from './markdown.ts';
 
@@ -28,17 +27,29 @@ demo account.
   short form \`quita\`.
 `;
 
+const optionTerm = (name: string, { flag }: { flag?: true }): string => (flag ? `--${name}` : `--${name} <value>`);
+
+/** `account settings <account> [--rate-limit <value>] …`. */
+const signature = ({ name, args, options }: CommandWords): string =>
+  [
+    name,
+    ...args.map((one) => (one.optional ? `[${one.name}]` : `<${one.name}>`)),
+    ...Object.entries(options).map(([option, words]) =>
+      words.required ? optionTerm(option, words) : `[${optionTerm(option, words)}]`,
+    ),
+  ].join(' ');
+
 const section = (words: CommandWords, program: string): string => {
-  const rows = Object.entries(words.options).map(([name, { description, required, flag, choice }]) => {
-    const values = choice === undefined ? '' : `: ${choice.names.map((one) => `\`${one}\``).join(', ')}`;
+  const rows = Object.entries(words.options).map(([name, { description, required, flag, choices }]) => {
+    const values = choices === undefined ? '' : `: ${choices.map((one) => `\`${one}\``).join(', ')}`;
     return `| \`--${name}${flag ? '' : ' <value>'}\` | ${cell(description)}${required ? ' (required)' : ''}${values} |`;
   });
-  const choices = words.args.flatMap(({ name, choice }) =>
-    choice === undefined ? [] : [`\n\`<${name}>\` is one of ${choice.names.map((one) => `\`${one}\``).join(', ')}.\n`],
+  const values = words.args.flatMap(({ name, choices }) =>
+    choices === undefined ? [] : [`\n\`<${name}>\` is one of ${choices.map((one) => `\`${one}\``).join(', ')}.\n`],
   );
   return [
     `## ${words.name}\n\n    ${program}${signature(words)}\n\n${words.summary}.\n`,
-    ...choices,
+    ...values,
     ...(rows.length === 0 ? [] : [`\n| option | |\n|---|---|\n${rows.join('\n')}\n`]),
   ].join('');
 };

@@ -28,10 +28,10 @@ const COMMANDS = ALL.filter(({ isLocal }) => !isLocal);
 /** As little as the command takes. */
 const wordsOf = ({ name, args, options }: CompleteCommand): string[] => [
   ...name.split(' '),
-  ...args.map(({ choice }) => choice?.names[0] ?? '00000000000000000000000000'),
-  ...Object.entries(options).flatMap(([option, { required, choice }]) => {
+  ...args.map(({ choices }) => choices?.[0] ?? '00000000000000000000000000'),
+  ...Object.entries(options).flatMap(([option, { required, choices }]) => {
     if (option === 'account') return ['--account', `acct_${'0'.repeat(26)}`]; // asked for by some roles of users, too
-    return required ? [`--${option}`, choice?.names[0] ?? 'x@example.com'] : [];
+    return required ? [`--${option}`, choices?.[0] ?? 'x@example.com'] : [];
   }),
 ];
 

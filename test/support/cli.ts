@@ -1,5 +1,7 @@
 // The operator's CLI in the test process, on the database of a running gateway.
-import { COMMANDS } from '../../infrastructure/cli/commands.ts';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
+import type { DeclaredSettings } from '../../application/core/accounts.ts';
+import { commandsFor } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 import { TEST_SECRETS_KEY } from './dataKeys.ts';
 
@@ -22,14 +24,21 @@ export const runWords = <T = Record<string, unknown>>(databaseUrl: string, ...wo
   runWordsIn<T>(toolEnv(databaseUrl), ...words);
 
 /** Runs the CLI in another environment. */
-export const runWordsIn = async <T = Record<string, unknown>>(
+export const runWordsIn = <T = Record<string, unknown>>(
+  env: Readonly<Record<string, string>>,
+  ...words: string[]
+): Promise<CliRun<T>> => runWordsWith<T>(DECLARED_SETTINGS, env, ...words);
+
+/** Runs the CLI of a program with these account settings. */
+export const runWordsWith = async <T = Record<string, unknown>>(
+  declared: DeclaredSettings,
   env: Readonly<Record<string, string>>,
   ...words: string[]
 ): Promise<CliRun<T>> => {
   let [out, err] = ['', ''];
   const to = (take: (text: string) => void) => ({ write: (text: string) => take(text) });
   const code = await runCli(
-    COMMANDS,
+    commandsFor(declared),
     words,
     { ...env },
     to((text) => {
@@ -38,6 +47,7 @@ export const runWordsIn = async <T = Record<string, unknown>>(
     to((text) => {
       err += text;
     }),
+    declared,
   );
   const json = (words.includes('--json') && out !== '' ? JSON.parse(out) : undefined) as T;
   return { code, out, err, json };

@@ -1,11 +1,14 @@
 // Data keys in memory, and a codec that seals with them.
-import { createSecretKey, hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import { HmacKey } from '../../application/core/hmac.ts';
 import type { DataKeys, FoundKey, NewDataKey } from '../../application/ports/dataKeys.ts';
-import { dataKey } from '../../infrastructure/secrets/dataKeys.ts';
+import { DerivedKey } from '../../infrastructure/secrets/dataKeys.ts';
 
 /** The secrets key of test gateways, unless they get another one. */
 export const TEST_SECRETS_KEY = hash('sha256', 'secrets key of test gateways', 'buffer');
+
+const SECRET = new HmacKey(randomBytes(32));
 
 export class MemoryDataKeys implements DataKeys {
   readonly #keys = new Map<string, FoundKey>();
@@ -18,7 +21,7 @@ export class MemoryDataKeys implements DataKeys {
     return new Map(owners.flatMap((owner) => (this.#keys.has(owner) ? [[owner, this.#keys.get(owner)!]] : [])));
   }
   async findOrCreate(owner: string): Promise<FoundKey> {
-    const key = this.#keys.get(owner) ?? dataKey(createSecretKey(randomBytes(32)));
+    const key = this.#keys.get(owner) ?? new DerivedKey(SECRET, randomBytes(32).toString('latin1'), owner);
     this.#keys.set(owner, key);
     return key;
   }
@@ -51,5 +54,7 @@ export const testCodec = (aggregates?: ConstructorParameters<typeof JsonEventCod
 export const openedText = (owner: string, context: string, sealed: string): string => {
   const key = KEYS.recall(owner);
   if (key === undefined || key === 'destroyed') throw new Error(`${owner} has no key`);
-  return key.open(context, sealed);
+  const text = key.open(context, sealed);
+  if (text === null) throw new Error(`another key than ${owner}’s sealed it`);
+  return text;
 };

@@ -22,18 +22,25 @@ interface Declared {
   readonly validators: Map<number, ReturnType<typeof compileResponse>>;
 }
 
+const known = new WeakMap<readonly Route[], readonly Declared[]>();
 // Literal paths precede paths with a parameter that would match them.
-const DECLARED: readonly Declared[] = ROUTES.map((route) => ({
-  route,
-  pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  codes: new Set(route.errors),
-  validators: new Map(),
-}));
+const declaredBy = (routes: readonly Route[]): readonly Declared[] => {
+  const declared =
+    known.get(routes) ??
+    routes.map((route) => ({
+      route,
+      pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      codes: new Set(route.errors),
+      validators: new Map(),
+    }));
+  known.set(routes, declared);
+  return declared;
+};
 
 /** Returns the route that answers, or undefined if the table has none (other methods, unknown paths). */
-export const routeOf = (method: string, path: string): Declared | undefined => {
+const routeOf = (routes: readonly Route[], method: string, path: string): Declared | undefined => {
   const bare = path.split('?')[0] as string;
-  const there = DECLARED.filter(({ pattern }) => pattern.test(bare));
+  const there = declaredBy(routes).filter(({ pattern }) => pattern.test(bare));
   return there[0] && there.find(({ route }) => route.method === method && route.path === there[0]?.route.path);
 };
 
@@ -51,8 +58,8 @@ const contentTypesOf = (response: ResponseRule): readonly string[] => {
 };
 
 /** Fails if the operation doesn't declare the response. */
-export const expectDeclared = (method: string, path: string, reply: Answer): void => {
-  const declared = routeOf(method, path);
+export const expectDeclared = (method: string, path: string, reply: Answer, routes = ROUTES): void => {
+  const declared = routeOf(routes, method, path);
   if (declared === undefined) return;
   const { route, codes } = declared;
   const told = `${route.operationId}: ${reply.status} ${reply.text.slice(0, 1_000)}`;

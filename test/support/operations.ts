@@ -7,7 +7,7 @@ import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Timer } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { jobOfTimers } from '../../infrastructure/timers/timerTable.ts';
+import { timerKindsOf } from '../../infrastructure/timers/timerTable.ts';
 
 export const account = (name: string): AccountId => name as AccountId;
 export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Timer => ({
@@ -21,7 +21,7 @@ export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Ti
   ...more,
 });
 
-export const jobOf = jobOfTimers(jobsOf(CAPABILITIES).map(({ kind }) => kind));
+export const timerKinds = timerKindsOf(jobsOf(CAPABILITIES).map(({ kind }) => kind));
 
 /** An event of which only type and subject matter. */
 export const logged = (type: string, data: object = {}, more: Partial<LoggedEvent> = {}): LoggedEvent =>

@@ -11,6 +11,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { loseFacts } from '../support/lostFacts.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import { Receiver, typeOf } from '../world/receiver.ts';
@@ -26,6 +27,7 @@ describe('a program under which a backup is restored', () => {
   let program: Program;
   let receiver: Receiver;
   let apikey: string;
+  let env: Readonly<Record<string, string>>;
   const pgDir = () => join(folder, 'pg');
   const backup = () => join(folder, 'backup');
 
@@ -35,17 +37,15 @@ describe('a program under which a backup is restored', () => {
     dataDir = await newDataDir();
     receiver = await Receiver.open();
     database = await startEmbeddedPostgres({ dataDir: pgDir() });
-    const env = {
-      DATABASE_URL: database.connectionString,
-      SECRETS_KEY,
-      WEBHOOK_ALLOW_PRIVATE: 'true',
-    };
+  });
+  const open = async (more: Readonly<Record<string, string>> = {}): Promise<void> => {
+    env = { DATABASE_URL: database.connectionString, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE: 'true', ...more };
     program = await new Program({ dataDir, port: await freePort(), env }).ready();
     const account = await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'l@example.com'], env);
     apikey = (account as { testApiKey: string }).testApiKey;
     const endpoint = await call('POST', '/v1/webhooks/endpoints', { url: receiver.url, events: ['charge.paid'] });
     expect(endpoint.status).to.equal(201);
-  });
+  };
   afterEach(async () => {
     await program.kill9();
     await database.stop();
@@ -70,8 +70,8 @@ describe('a program under which a backup is restored', () => {
     return answer;
   };
   /** A charge that is paid, and its webhook. */
-  const sell = async (key: string): Promise<string> => {
-    const created = await untilServed('POST', '/v1/charges', { amount: 1000, payment_method: 'pix' }, key);
+  const sell = async (key: string, customer: object = {}): Promise<string> => {
+    const created = await untilServed('POST', '/v1/charges', { amount: 1000, payment_method: 'pix', customer }, key);
     expect(created.status).to.equal(201);
     const id = String(created.body['id']);
     const paid = await untilServed('POST', `/v1/sandbox/charges/${id}/pay`, {});
@@ -98,29 +98,52 @@ describe('a program under which a backup is restored', () => {
     database = await startEmbeddedPostgres({ dataDir: pgDir() });
   };
 
-  it('goes on with the restored state: what was lost is unknown, what comes is sold, delivered and counted once', async () => {
-    const kept = await sell('kept-charge-1');
-    await whileStopped(() => run('cp', ['-a', pgDir(), backup()]));
-    const lost = [await sell('lost-charge-1'), await sell('lost-charge-2')];
-    await whileStopped(async () => {
+  const backUp = () => whileStopped(() => run('cp', ['-a', pgDir(), backup()]));
+  const restore = () =>
+    whileStopped(async () => {
       await rm(pgDir(), { recursive: true });
       await run('cp', ['-a', backup(), pgDir()]);
     });
+
+  it('goes on with the restored state: what was lost is unknown, what comes is sold, delivered and counted once', async () => {
+    await open();
+    const kept = await sell('kept-charge-1');
+    await backUp();
+    const lost = [await sell('lost-charge-1'), await sell('lost-charge-2')];
+    await restore();
     expect(await statusOf(kept)).to.equal('paid');
     for (const id of lost) expect(await statusOf(id)).to.equal(404);
     const sold = [await sell('new-charge-1'), await sell('new-charge-2'), await sell('new-charge-3')];
     for (const id of [kept, ...sold]) expect(await statusOf(id)).to.equal('paid');
     expect(await sell('lost-charge-1'), 'the same key makes the same charge').to.equal(lost[0]);
 
-    const verified = await cli(dataDir, ['projections', 'verify'], {
-      DATABASE_URL: database.connectionString,
-      SECRETS_KEY,
-    });
+    const verified = await cli(dataDir, ['projections', 'verify'], env);
     expect(verified).to.deep.include({ differenceCount: 0 });
     expect(program.output).to.contain('event log restored or taken over');
   });
 
+  it('reads personal data as erased whose key was lost because EventStoreDB has more than the backup', async () => {
+    const server = await EventStoreDbServer.start();
+    await open({ EVENTSTORE_URL: server.connectionString });
+    await backUp();
+    const id = await sell('between-charge-1', { name: 'Maria' });
+    await restore();
+    expect(await statusOf(id)).to.equal('paid');
+    const refund = { amount: 100, reason: 'O violão azul', idempotencyKey: 'refund-between-1' };
+    const asked = await untilServed('POST', `/v1/payments/${id.slice('ch_'.length)}/refund`, refund);
+    expect(asked.status, JSON.stringify(asked.body)).to.equal(201);
+    const { body } = await untilServed('GET', `/v1/charges/${id}`);
+    expect(body['customer']).to.deep.equal({ name: null, document: null, email: null, phone: null });
+    const { body: refunds } = await untilServed('GET', `/v1/payments/${id.slice('ch_'.length)}/refunds`);
+    expect(JSON.stringify(refunds)).to.contain(refund.reason);
+    const verified = await cli(dataDir, ['projections', 'verify'], env);
+    expect(verified).to.deep.include({ differenceCount: 0, parked: [] });
+    await program.kill9();
+    await server.stop();
+  });
+
   it('ends with exit code 2 and one line when the log alone is restored', async () => {
+    await open();
     await sell('kept-charge-1');
     const sql = new pg.Client({ connectionString: database.connectionString, application_name: 'test' });
     await sql.connect();

@@ -2,6 +2,7 @@
 import type {
   AcquirerFact,
   AcquirerReports,
+  BookedPage,
   DisputeFeed,
   InstrumentOutcome,
   InstrumentRef,
@@ -15,7 +16,7 @@ import type {
   ReceivedPayment,
   ReturnOutcome,
 } from '../../application/ports/paymentProvider.ts';
-import type { ConnectionId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { AccountId, ConnectionId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
@@ -55,6 +56,11 @@ export class FakeProvider implements PaymentProvider, AcquirerReports, DisputeFe
   readonly cancelled = new Set<string>();
   /** By txid. */
   readonly incomingPayments = new Map<string, IncomingPayment[]>();
+  /** Accounts in the list of payments, by txid; `owner` if missing. */
+  readonly owners = new Map<string, AccountId>();
+  owner = 'acct' as AccountId;
+  /** Payments per page of the list. */
+  listPage = 1_000;
   /** By txid. */
   readonly facts = new Map<string, AcquirerFact[]>();
   /** By txid. */
@@ -139,15 +145,19 @@ export class FakeProvider implements PaymentProvider, AcquirerReports, DisputeFe
       all.map((incoming) => received(txid, incoming)),
     );
   }
-  async paymentsBetween(_tenant: Tenant, from: string, to: string) {
-    const spoilt = await this.#called('paymentsBetween', `${from} ${to}`);
-    const all = [...this.incomingPayments].flatMap(([txid, incomingPayments]) =>
-      incomingPayments.map((incoming) => received(txid, incoming)),
-    );
-    return known(
-      spoilt,
-      all.filter(({ incoming: { paidAt } }) => from <= paidAt && paidAt <= to),
-    );
+  /** A payment is booked when it is paid. */
+  async bookedBetween(from: string, to: string, after: string | null): Promise<Known<BookedPage>> {
+    const first = Number(after ?? 0);
+    const spoilt = await this.#called('bookedBetween', `${from} ${to}${after === null ? '' : ` after ${after}`}`);
+    const all = [...this.incomingPayments]
+      .flatMap(([txid, some]) =>
+        some.map((incoming) => ({
+          ...{ txid, incoming, bookedAt: incoming.paidAt, accountId: this.owners.get(txid) ?? this.owner },
+        })),
+      )
+      .filter(({ bookedAt }) => from <= bookedAt && bookedAt <= to);
+    const next = first + this.listPage < all.length ? `${first + this.listPage}` : null;
+    return known(spoilt, { items: all.slice(first, first + this.listPage), next });
   }
   async findPayment(_tenant: Tenant, providerPaymentId: string): Promise<Known<ReceivedPayment | null>> {
     const all = [...this.incomingPayments].flatMap(([txid, some]) => some.map((incoming) => received(txid, incoming)));

@@ -18,6 +18,7 @@ import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
 import type { CertificateHeader } from '../../http/api/providers/callbackCaller.ts';
+import { routesFor } from '../../http/api/routes.ts';
 import type { Admission, ConnectionLimits, OverloadOptions } from '../../http/kernel/admission.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
@@ -160,6 +161,7 @@ export class TestGateway {
   readonly securityEvents: readonly SecurityEvent[];
   /** If false, requests whose effect doesn't show within the product's own time get 202 or 503. */
   isPatient: boolean;
+  readonly #routes: readonly Route[];
   readonly #requestLog: RequestLog;
   readonly #close: () => Promise<void>;
 
@@ -178,6 +180,7 @@ export class TestGateway {
     this.baseUrl = parts.baseUrl;
     this.opsUrl = parts.opsUrl;
     this.storage = parts.storage;
+    this.#routes = routesFor(parts.gateway.accounts.declared).all;
     this.gateway = parts.gateway;
     this.tenant = parts.tenant;
     this.faults = parts.faults;
@@ -227,7 +230,10 @@ export class TestGateway {
       requestLog,
     } = openApp(gateway, {
       operations: OPERATIONS,
-      ...routesByListener([...allRoutes(site), ...(options.moreRoutes ?? [])], options.hasOpsListener ?? false),
+      ...routesByListener(
+        [...allRoutes(site, gateway.accounts.declared), ...(options.moreRoutes ?? [])],
+        options.hasOpsListener ?? false,
+      ),
       operatorsNeedSecondFactor: options.operatorsNeedSecondFactor ?? false,
       storage,
       log: options.log ?? openLog('silent'),
@@ -330,7 +336,7 @@ export class TestGateway {
       // The body is not JSON.
     }
     const reply = { status: response.status, headers: response.headers, text, body: body as T };
-    expectDeclared(method, path, reply);
+    expectDeclared(method, path, reply, this.#routes);
     return reply;
   }
 

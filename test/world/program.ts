@@ -128,16 +128,18 @@ export class Program {
 export const removeDataDir = (dataDir: string): Promise<void> =>
   rm(join(dataDir, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
-/** Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. */
+/** Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. `signal` kills it. */
 export const cli = (
   dataDir: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const options = {
       cwd: ROOT,
       env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env },
+      ...(signal && { signal, killSignal: 'SIGKILL' as const }),
     };
     execFile(
       process.execPath,

@@ -107,8 +107,6 @@ export interface PaymentReads {
   overdue(before: Timestamp, page: number): AsyncIterable<readonly OverduePayment[]>;
   /** Returns the tenant's payments with these txids, including all created before the call. Throws ReadModelsBehind. */
   byTxid(tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>>;
-  /** Returns the tenants that created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
-  tenantsSince(day: string): Promise<readonly Tenant[]>;
   /** Returns the number of payments, of all tenants, that wait for an operator. */
   countHeld(): Promise<number>;
   /**

@@ -6,6 +6,7 @@ import type {
   KeyId,
   PaymentId,
   RefundId,
+  StreamName,
   Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
@@ -49,7 +50,7 @@ export interface CurrencyBalance {
 }
 
 export interface KeptPosting {
-  /** Revision of the event in the payment's stream. */
+  /** Revision of the event in its stream. */
   readonly revision: number;
   readonly line: number;
   readonly account: LedgerAccount;
@@ -60,8 +61,8 @@ export interface KeptPosting {
 export interface WalletViews {
   /** Returns the balances of all currencies ever used, in alphabetical order. */
   balances(tenant: Tenant): Promise<readonly CurrencyBalance[]>;
-  /** Returns the postings of a payment's own stream, of any tenant, in the order of their events. */
-  postings(id: PaymentId): Promise<readonly KeptPosting[]>;
+  /** Returns the postings of a stream, of any tenant, in the order of their events. */
+  postings(stream: StreamName): Promise<readonly KeptPosting[]>;
 }
 
 export interface StatsViews {

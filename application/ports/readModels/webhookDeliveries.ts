@@ -1,4 +1,4 @@
-// Queries on the read model of webhook deliveries, for processes, re-drives and the sandbox.
+// Queries on the read model of webhook deliveries, for processes, redrives and the sandbox.
 import type { DeliveryId, EndpointId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { Delivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
@@ -51,7 +51,7 @@ export interface DeadLetter {
 interface DeadLetterCount {
   readonly endpointId: EndpointId | null;
   readonly deliveries: number;
-  /** The number of them that no running re-drive will still send. */
+  /** The number of them that no running redrive will still send. */
   readonly free: number;
 }
 
@@ -59,11 +59,11 @@ export interface DeadLetterReads {
   /** Counts the matching deliveries that were dead-lettered at `until` (account time) or before. */
   count(tenant: Tenant, filter: RedriveFilter, until: Timestamp): Promise<readonly DeadLetterCount[]>;
   /**
-   * Returns at most `limit` deliveries of a re-drive after its current place, oldest first. Skips those that an earlier re-drive will still
+   * Returns at most `limit` deliveries of a redrive after its current place, oldest first. Skips those that an earlier redrive will still
    * send.
    */
   page(redrive: Redrive & RedriveProgress, limit: number): Promise<readonly DeadLetter[]>;
-  /** Returns the oldest `limit` deliveries that were dead-lettered at `until` (account time) or before, including those in re-drives. */
+  /** Returns the oldest `limit` deliveries that were dead-lettered at `until` (account time) or before, including those in redrives. */
   oldest(tenant: Tenant, until: Timestamp, limit: number): Promise<readonly DeadLetter[]>;
   /** Returns all tenants that have dead letters. */
   tenants(): Promise<readonly Tenant[]>;

@@ -1,9 +1,11 @@
 // The HTTP module for accounts.
+import type { DeclaredSettings } from '../../../application/core/accounts.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
-import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './account.ts';
-import { OPERATOR_ACCOUNT_ROUTES } from './operatorAccounts.ts';
+import { accountRoutes } from './account.ts';
+import { accountSchemas } from './accountSchema.ts';
+import { operatorAccountRoutes } from './operatorAccounts.ts';
 
-export const accounts = httpModule({
-  name: 'accounts',
-  routes: [getAccountRoute, changeAccountSettingsRoute, uploadLogoRoute, removeLogoRoute, ...OPERATOR_ACCOUNT_ROUTES],
-});
+export const accounts = (declared: DeclaredSettings) => {
+  const schemas = accountSchemas(declared);
+  return httpModule({ name: 'accounts', routes: [...accountRoutes(schemas), ...operatorAccountRoutes(schemas)] });
+};

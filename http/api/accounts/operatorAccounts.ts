@@ -1,77 +1,19 @@
 // Routes by which operators of the platform manage accounts (rule O1).
 
 import type { Static } from 'typebox';
-import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
-import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
-import type { SettingsChange } from '../../../domain/account/settings.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isEmailAddress } from '../../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { taxIdOf } from '../../../domain/pix/taxId.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
-import { actorOf, type Frozen, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, json, jsonBody, ok, pathParam, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS, NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
-import { accountView, SETTINGS_NOW, settingsOrRefusal, wholeBody } from './account.ts';
-import { accountProperties, changesOf, perMethod } from './accountSchema.ts';
-
-// --- The body with which an operator changes an account's settings; omitted settings keep their values (rules O1, O2) ---
-
-const B = SETTING_BOUNDS;
-
-const fee = s.exactly({
-  percentBps: s.integer(...B.feeBps, 'The variable part, in basis points of the amount.'),
-  fixed: s.integer(...B.feeFixed, 'The fixed part, in minor units.'),
-});
-const feePair = s.optional(s.exactly({ provider: s.optional(fee), platform: s.optional(fee) }));
-
-/** Rejects unknown settings: a mistyped name must not look like a successful change. */
-const operatorsSettingsBody = s.exactly({
-  fees: s.optional(
-    s.described('Fees by method. `provider` and `platform` change independently.', s.exactly(perMethod(feePair))),
-  ),
-  holdDays: s.optional(s.exactly(perMethod(s.optional(s.integer(...B.holdDays))))),
-  chargeWindowSeconds: s.optional(s.integer(...B.chargeWindowSeconds)),
-  merchantName: s.optional(s.string(B.merchantName[1])),
-  taxId: s.optional(s.described('CPF or CNPJ; null for none.', s.orNull(s.string(32)))),
-  receiverName: s.optional(s.string(B.merchantName[1])),
-  receiverCity: s.optional(s.string(B.merchantName[1])),
-  color: s.optional(
-    s.described('A color in lower case, as #rrggbb; null for the default color.', s.orNull(s.string(7))),
-  ),
-  velocity: s.optional(
-    s.exactly({
-      customerPerHour: s.optional(s.integer(...B.velocityPerHour)),
-      accountPerHour: s.optional(s.integer(...B.velocityPerHour)),
-    }),
-  ),
-  ...changesOf(DECLARED_SETTINGS.settings, ''),
-});
-
-type Body = Frozen<Static<typeof operatorsSettingsBody>>;
-type BodyFee = NonNullable<NonNullable<NonNullable<Body['fees']>['PIX']>['provider']>;
-
-const feeOf = ({ percentBps, fixed }: BodyFee) => ({ percentBps, fixed: toMinor(fixed) });
-
-/** Returns the requested change of settings. */
-const operatorsChangeOf = ({ fees, taxId, ...rest }: Body): SettingsChange => ({
-  ...rest,
-  ...(fees && {
-    fees: Object.fromEntries(
-      Object.entries(fees).map(([method, { provider, platform }]) => [
-        method,
-        { ...(provider && { provider: feeOf(provider) }), ...(platform && { platform: feeOf(platform) }) },
-      ]),
-    ),
-  }),
-  // An invalid tax id is passed on unchanged, so that it is rejected together with other invalid values.
-  ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
-});
+import { accountView, settingsOrRefusal, wholeBody } from './account.ts';
+import type { AccountSchemas } from './accountSchema.ts';
 
 export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
@@ -117,12 +59,12 @@ const listedSchema = s.exactly({
   suspendedAt,
 });
 
-const { settings, ...standing } = accountProperties;
-const operatorsAccountSchema = s.exactly({ ...standing, suspendedAt, settings });
+const operatorsAccountSchema = ({ properties: { settings, ...standing } }: AccountSchemas) =>
+  s.exactly({ ...standing, suspendedAt, settings });
 const suspensionSchema = s.exactly({ id: s.id(ACCOUNT.idPrefix), suspendedAt: s.orNull(s.timestamp) });
 
-const shown = (account: OpenAccount, baseUrl: string) => {
-  const { settings: agreed, ...rest } = accountView(account, baseUrl);
+const shown = (account: OpenAccount, services: Parameters<typeof accountView>[1]) => {
+  const { settings: agreed, ...rest } = accountView(account, services);
   return { ...rest, suspendedAt: account.suspendedAt, settings: agreed };
 };
 
@@ -191,18 +133,19 @@ const listAccountsRoute = route('GET', '/ops/v1/accounts', {
   },
 });
 
-const showAccountRoute = route('GET', '/ops/v1/accounts/{id}', {
-  operationId: 'showAccount',
-  params: accountParam,
-  summary: 'Retrieve an account',
-  description: 'Returns one account with its settings, fees and limits.',
-  ...FOR_OPERATORS,
-  responses: { 200: json('The account.', operatorsAccountSchema) },
-  handle: async ({ params, services }) => {
-    const account = await services.platform.findAccount(params.id);
-    return account === null ? NO_ACCOUNT : { status: 200, body: shown(account, services.baseUrl) };
-  },
-});
+const showAccountRoute = (schemas: AccountSchemas) =>
+  route('GET', '/ops/v1/accounts/{id}', {
+    operationId: 'showAccount',
+    params: accountParam,
+    summary: 'Retrieve an account',
+    description: 'Returns one account with its settings, fees and limits.',
+    ...FOR_OPERATORS,
+    responses: { 200: json('The account.', operatorsAccountSchema(schemas)) },
+    handle: async ({ params, services }) => {
+      const account = await services.platform.findAccount(params.id);
+      return account === null ? NO_ACCOUNT : { status: 200, body: shown(account, services) };
+    },
+  });
 
 const suspendAccountRoute = route('POST', '/ops/v1/accounts/{id}/suspend', {
   operationId: 'suspendAccount',
@@ -240,55 +183,58 @@ const reopenAccountRoute = route('POST', '/ops/v1/accounts/{id}/reopen', {
   },
 });
 
-const operatorsSettingsRoute = route('PATCH', '/ops/v1/accounts/{id}/settings', {
-  operationId: 'changeSettingsOfAccount',
-  params: accountParam,
-  summary: 'Change the settings of an account',
-  description: 'Changes fees, limits and other agreed settings of an account. Fields that you omit keep their values.',
-  ...FOR_OPERATORS,
-  body: jsonBody({ schema: operatorsSettingsBody }),
-  responses: { 200: SETTINGS_NOW },
-  handle: async (context) => {
-    const { params, body, services } = context;
-    const change = operatorsChangeOf(body);
-    return settingsOrRefusal(await services.changeAccountSettings(params.id, change, actorOf(context)));
-  },
-});
+const operatorsSettingsRoute = (schemas: AccountSchemas) =>
+  route('PATCH', '/ops/v1/accounts/{id}/settings', {
+    operationId: 'changeSettingsOfAccount',
+    params: accountParam,
+    summary: 'Change the settings of an account',
+    description:
+      'Changes fees, limits and other agreed settings of an account. Fields that you omit keep their values.',
+    ...FOR_OPERATORS,
+    body: jsonBody({ schema: schemas.operatorsBody }),
+    responses: { 200: schemas.settingsNow },
+    handle: async (context) => {
+      const { params, body, services } = context;
+      return settingsOrRefusal(await services.changeAccountSettings(params.id, body, actorOf(context)));
+    },
+  });
 
-const operatorsLogoRoute = route('PUT', '/ops/v1/accounts/{id}/logo', {
-  operationId: 'uploadLogoOfAccount',
-  params: accountParam,
-  summary: 'Upload the logo of an account',
-  description:
-    'Sets the logo of an account. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
-  ...FOR_OPERATORS,
-  body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
-  responses: { 200: SETTINGS_NOW },
-  errors: ['invalid_request'],
-  handle: async (context) => {
-    const image = await wholeBody(context.body);
-    return settingsOrRefusal(await context.services.changeLogo(context.params.id, image, actorOf(context)));
-  },
-});
+const operatorsLogoRoute = (schemas: AccountSchemas) =>
+  route('PUT', '/ops/v1/accounts/{id}/logo', {
+    operationId: 'uploadLogoOfAccount',
+    params: accountParam,
+    summary: 'Upload the logo of an account',
+    description:
+      'Sets the logo of an account. Send the image itself as the body: a PNG or JPEG with sides of 16 to 512 pixels.',
+    ...FOR_OPERATORS,
+    body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
+    responses: { 200: schemas.settingsNow },
+    errors: ['invalid_request'],
+    handle: async (context) => {
+      const image = await wholeBody(context.body);
+      return settingsOrRefusal(await context.services.changeLogo(context.params.id, image, actorOf(context)));
+    },
+  });
 
-const operatorsLogoRemovalRoute = route('DELETE', '/ops/v1/accounts/{id}/logo', {
-  operationId: 'removeLogoOfAccount',
-  params: accountParam,
-  summary: 'Remove the logo of an account',
-  description: 'Removes the logo of an account, which is no longer served.',
-  ...FOR_OPERATORS,
-  responses: { 200: SETTINGS_NOW },
-  handle: async (context) =>
-    settingsOrRefusal(await context.services.changeLogo(context.params.id, null, actorOf(context))),
-});
+const operatorsLogoRemovalRoute = (schemas: AccountSchemas) =>
+  route('DELETE', '/ops/v1/accounts/{id}/logo', {
+    operationId: 'removeLogoOfAccount',
+    params: accountParam,
+    summary: 'Remove the logo of an account',
+    description: 'Removes the logo of an account, which is no longer served.',
+    ...FOR_OPERATORS,
+    responses: { 200: schemas.settingsNow },
+    handle: async (context) =>
+      settingsOrRefusal(await context.services.changeLogo(context.params.id, null, actorOf(context))),
+  });
 
-export const OPERATOR_ACCOUNT_ROUTES = [
+export const operatorAccountRoutes = (schemas: AccountSchemas): readonly Route[] => [
   createAccountRoute,
   listAccountsRoute,
-  showAccountRoute,
+  showAccountRoute(schemas),
   suspendAccountRoute,
   reopenAccountRoute,
-  operatorsSettingsRoute,
-  operatorsLogoRoute,
-  operatorsLogoRemovalRoute,
+  operatorsSettingsRoute(schemas),
+  operatorsLogoRoute(schemas),
+  operatorsLogoRemovalRoute(schemas),
 ];

@@ -9,8 +9,8 @@ const jobSchema = s.exactly({
   id: s.string(),
   queue: s.string(),
   state: s.described(
-    '`failed`: all attempts failed. `retry`: another attempt follows automatically.',
-    s.oneOfTexts(['failed', 'retry']),
+    '`failed`: all attempts failed. `retry`: another attempt follows automatically. `awaits_upgrade`: a newer version of Quita added the job, and only a worker of that version can run it.',
+    s.oneOfTexts(['failed', 'retry', 'awaits_upgrade']),
   ),
   accountId: s.string(),
   mode: s.mode,
@@ -24,7 +24,7 @@ const listFailedJobsRoute = route('GET', '/ops/v1/jobs', {
   operationId: 'listFailedJobs',
   summary: 'List failed jobs',
   description:
-    'Returns background jobs that failed permanently or wait for their next attempt. Permanently failed jobs are kept for 30 days.',
+    'Returns background jobs that failed permanently, wait for their next attempt, or wait for an upgrade. Permanently failed jobs are kept for 30 days.',
   ...FOR_OPERATORS,
   query: {
     limit: upToThousand,
@@ -45,15 +45,15 @@ const WHICH = reject('invalid_request', 'Send exactly one of id, queue, and all:
 
 const redriveJobsRoute = route('POST', '/ops/v1/jobs/redrive', {
   operationId: 'redriveJobs',
-  summary: 'Restart failed jobs',
+  summary: 'Retry failed jobs',
   description:
-    'Restarts jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
+    'Retries jobs that failed permanently: one job, the jobs of one queue, or all of them. Completed steps are not repeated.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: s.accepting({
       id: s.optional(s.described('The id of one job.', s.string(36, { pattern: UUID }))),
       queue: s.optional(queueText),
-      all: s.optional(s.described('`true` restarts the failed jobs of every queue.', s.boolean)),
+      all: s.optional(s.described('`true` retries the failed jobs of every queue.', s.boolean)),
     }),
   }),
   responses: {

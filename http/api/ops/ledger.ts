@@ -4,9 +4,12 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { LEDGER_ACCOUNTS } from '../../../domain/aggregates.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { PAYOUT } from '../../../domain/payout/aggregate.ts';
+import { NO_PAYOUT } from '../../../domain/payout/decisions.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { json, route } from '../../kernel/route.ts';
 import { paymentParam } from '../payments/payment.ts';
+import { payoutParam } from '../payouts/payouts.ts';
 import { FOR_OPERATORS } from './operatorRoutes.ts';
 
 const ledgerSchema = s.exactly({
@@ -81,10 +84,10 @@ const checkLedgerRoute = route('GET', '/ops/v1/ledger/check', {
   },
 });
 
-const paymentLedgerSchema = s.exactly({
-  paymentId: s.id(PAYMENT.idPrefix),
+/** `what`: the payment or payout. */
+const postingsOf = (what: string) => ({
   postings: s.described(
-    'The postings that follow from the events of the payment, in order.',
+    `The postings that follow from the events of the ${what}, in order.`,
     s.listOf(
       s.exactly({
         revision: s.described('The revision of the event.', s.anyInteger),
@@ -94,7 +97,7 @@ const paymentLedgerSchema = s.exactly({
         account: s.oneOfTexts(LEDGER_ACCOUNTS),
         currency: s.string(),
         amount: s.described('The amount in minor units. A credit is positive.', s.anyInteger),
-        sum: s.described('The sum of the ledger account for this payment, including this posting.', s.anyInteger),
+        sum: s.described(`The sum of the ledger account for this ${what}, including this posting.`, s.anyInteger),
         what: s.described('What the posting does to the ledger account, and why.', s.string()),
       }),
     ),
@@ -109,6 +112,8 @@ const paymentLedgerSchema = s.exactly({
   ),
 });
 
+const POSTINGS_SHOWN = 'The postings, and how the stored ones differ from them.';
+
 const showLedgerRoute = route('GET', '/ops/v1/ledger/payments/{id}', {
   operationId: 'showLedger',
   params: paymentParam,
@@ -117,12 +122,29 @@ const showLedgerRoute = route('GET', '/ops/v1/ledger/payments/{id}', {
   ...FOR_OPERATORS,
   reads: ['wallet'],
   responses: {
-    200: json('The postings, and how the stored ones differ from them.', paymentLedgerSchema),
+    200: json(POSTINGS_SHOWN, s.exactly({ paymentId: s.id(PAYMENT.idPrefix), ...postingsOf('payment') })),
   },
-  handle: async ({ params, services: { platform } }) => {
-    const ledger = await platform.showLedger(params.id);
-    return ledger === null ? NO_PAYMENT : { status: 200, body: ledger };
+  handle: async ({ params: { id }, services: { platform } }) => {
+    const ledger = await platform.showLedger(PAYMENT.stream(id));
+    return ledger === null ? NO_PAYMENT : { status: 200, body: { paymentId: PAYMENT.idPrefix + id, ...ledger } };
   },
 });
 
-export const OPS_LEDGER_ROUTES = [checkLedgerRoute, showLedgerRoute];
+const showPayoutLedgerRoute = route('GET', '/ops/v1/ledger/payouts/{id}', {
+  operationId: 'showPayoutLedger',
+  params: payoutParam,
+  summary: 'List the ledger postings of a payout',
+  description:
+    'Returns the ledger postings of one requested payout. Those of a cash-out refund are in the ledger of its payment.',
+  ...FOR_OPERATORS,
+  reads: ['wallet'],
+  responses: {
+    200: json(POSTINGS_SHOWN, s.exactly({ payoutId: s.id(PAYOUT.idPrefix), ...postingsOf('payout') })),
+  },
+  handle: async ({ params: { id }, services: { platform } }) => {
+    const ledger = await platform.showLedger(PAYOUT.stream(id));
+    return ledger === null ? NO_PAYOUT : { status: 200, body: { payoutId: PAYOUT.idPrefix + id, ...ledger } };
+  },
+});
+
+export const OPS_LEDGER_ROUTES = [checkLedgerRoute, showLedgerRoute, showPayoutLedgerRoute];

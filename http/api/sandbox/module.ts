@@ -1,10 +1,12 @@
 // The HTTP module for the sandbox itself: settings, the test clock and webhook deliveries.
+import type { DeclaredSettings } from '../../../application/core/accounts.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxSettingsRoute } from './sandbox.ts';
 import { SANDBOX } from './sandboxSchema.ts';
 
-export const sandbox = httpModule({
-  name: 'sandbox',
-  chapters: [SANDBOX],
-  routes: [sandboxSettingsRoute, getClockRoute, advanceClockRoute, flushDeliveriesRoute],
-});
+export const sandbox = (declared: DeclaredSettings) =>
+  httpModule({
+    name: 'sandbox',
+    chapters: [SANDBOX],
+    routes: [sandboxSettingsRoute(declared), getClockRoute, advanceClockRoute, flushDeliveriesRoute],
+  });

@@ -1,8 +1,9 @@
 // Sandbox routes for the test clock and webhook deliveries (rules X). They respond when their effect is visible in reads.
 
 import type { Static } from 'typebox';
-import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
+import type { DeclaredSettings } from '../../../application/core/accounts.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
+import type { SandboxSwitch } from '../../../domain/kernel/accountSetting.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import {
@@ -17,36 +18,34 @@ import {
 
 // --- The route that changes the sandbox settings of an account (rule X3) ---
 
-type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;
-const { switches } = DECLARED_SETTINGS;
+type SettingsBody = Frozen<Static<ReturnType<typeof sandboxSettingsBody>>>;
 
 /** Returns the settings in the body. Omitted ones keep their values. */
-const wishOf = (body: SettingsBody): SandboxSettings =>
+const wishOf = (switches: readonly SandboxSwitch[], body: SettingsBody): SandboxSettings =>
   Object.fromEntries(
     switches.flatMap(({ name, apiName, sent }) => (body[apiName] === undefined ? [] : [[name, sent(body[apiName])]])),
   );
 
-const settingsView = (settings: SandboxSettings) =>
-  Object.fromEntries(switches.map(({ apiName, shown }) => [apiName, shown(settings)]));
-
-export const sandboxSettingsRoute = route('POST', '/v1/sandbox/settings', {
-  operationId: 'changeSandboxSettings',
-  summary: 'Change the sandbox settings',
-  description:
-    'Changes the settings of this account’s sandbox. Fields that you omit keep their values. Live mode is not affected.',
-  ...IN_SANDBOX,
-  limit: 'keyApartFromSandbox',
-  body: jsonBody({ schema: sandboxSettingsBody }),
-  responses: {
-    200: json('All sandbox settings after the change.', sandboxSettingsSchema),
-  },
-  handle: async (context) => {
-    const { accountId } = context.caller.tenant;
-    const wish = wishOf(context.body);
-    const settings = await context.services.changeSandboxSettings(accountId, wish, actorOf(context));
-    return isRejection(settings) ? settings : { status: 200, body: settingsView(settings) };
-  },
-});
+export const sandboxSettingsRoute = ({ switches }: DeclaredSettings) =>
+  route('POST', '/v1/sandbox/settings', {
+    operationId: 'changeSandboxSettings',
+    summary: 'Change the sandbox settings',
+    description:
+      'Changes the settings of this account’s sandbox. Fields that you omit keep their values. Live mode is not affected.',
+    ...IN_SANDBOX,
+    limit: 'keyApartFromSandbox',
+    body: jsonBody({ schema: sandboxSettingsBody(switches) }),
+    responses: {
+      200: json('All sandbox settings after the change.', sandboxSettingsSchema(switches)),
+    },
+    handle: async (context) => {
+      const { accountId } = context.caller.tenant;
+      const wish = wishOf(switches, context.body);
+      const settings = await context.services.changeSandboxSettings(accountId, wish, actorOf(context));
+      if (isRejection(settings)) return settings;
+      return { status: 200, body: Object.fromEntries(switches.map((one) => [one.apiName, one.shown(settings)])) };
+    },
+  });
 
 /** The longest wait for running work before the clock is moved. */
 const AT_REST_MS = 2_000;

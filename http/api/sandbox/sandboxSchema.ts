@@ -1,5 +1,5 @@
 // Request and response schemas of the sandbox (rules X).
-import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
+import type { SandboxSwitch } from '../../../domain/kernel/accountSetting.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import type { Tag } from '../../kernel/route.ts';
 
@@ -35,12 +35,13 @@ export const flushSchema = s.exactly({
   pending: s.described('The number of deliveries that are due or held back.', s.anyInteger),
 });
 
-const { switches } = DECLARED_SETTINGS;
-export const sandboxSettingsBody = s.accepting(
-  Object.fromEntries(switches.map(({ apiName, schema }) => [apiName, s.optional(s.declaredValue(schema))])),
-);
-export const sandboxSettingsSchema = s.exactly(
-  Object.fromEntries(
-    switches.map(({ apiName, schema, shownSchema = schema }) => [apiName, s.declaredValue(shownSchema)]),
-  ),
-);
+export const sandboxSettingsBody = (switches: readonly SandboxSwitch[]) =>
+  s.accepting(
+    Object.fromEntries(switches.map(({ apiName, schema }) => [apiName, s.optional(s.declaredValue(schema))])),
+  );
+export const sandboxSettingsSchema = (switches: readonly SandboxSwitch[]) =>
+  s.exactly(
+    Object.fromEntries(
+      switches.map(({ apiName, schema, shownSchema = schema }) => [apiName, s.declaredValue(shownSchema)]),
+    ),
+  );

@@ -177,9 +177,9 @@ export const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
 
 export const redriveDeliveriesRoute = route('POST', '/v1/webhooks/deliveries/redrive', {
   operationId: 'redriveWebhookDeliveries',
-  summary: 'Send failed deliveries again',
+  summary: 'Retry failed deliveries',
   description:
-    'Sends failed deliveries again: all of them, or those that match the filters. One delivery per endpoint is sent first. The others follow when it succeeds. With `dryRun`, it only counts them.',
+    'Retries failed deliveries: all of them, or those that match the filters. One delivery per endpoint is sent first. The others follow when it succeeds. With `dryRun`, it only counts them.',
   ...ON_WEBHOOKS,
   body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
   responses: {

@@ -30,7 +30,7 @@ const deadLetterSchema = s.exactly({
 const listDeadLettersRoute = route('GET', '/ops/v1/dlq', {
   operationId: 'listDeadLetters',
   summary: 'List failed deliveries',
-  description: 'Returns webhook deliveries that failed after all attempts, by account and mode, oldest first.',
+  description: 'Returns webhook deliveries that failed permanently, by account and mode, oldest first.',
   ...FOR_OPERATORS,
   query: { limit: upToThousand, accountId: ofAccount },
   refusesUnknownQuery: true,
@@ -55,9 +55,9 @@ type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
 const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   operationId: 'redriveDeadLetters',
-  summary: 'Send failed deliveries again',
+  summary: 'Retry failed deliveries',
   description:
-    'Queues failed webhook deliveries of all accounts to be sent again, or those that match the filters. With `dryRun`, it only counts them.',
+    'Queues a retry of the permanently failed webhook deliveries of all accounts, or of those that match the filters. With `dryRun`, it only counts them.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: redriveAllBody,

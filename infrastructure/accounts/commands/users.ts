@@ -43,7 +43,7 @@ const wishOf = ({ options }: CliInput): Omit<UserAddition, 'password'> => {
 const USER_OPTIONS = {
   account: { description: 'the user’s account; omit it for an OPERATOR' },
   email: { description: 'the email address that the user logs in with', required: true },
-  role: { description: 'the user’s role', required: true, choice: { what: 'role', names: ROLES } },
+  role: { description: 'the user’s role', required: true, choices: ROLES },
   name: { description: 'the user’s name (default: the email address)' },
 } as const;
 
@@ -147,7 +147,7 @@ export const userCommands: readonly CliCommand[] = [
       name: 'user role',
       summary: 'Change the role of an account’s user; it applies to all sessions at once',
       options: {
-        role: { description: 'the new role', required: true, choice: { what: 'role', names: ACCOUNT_ROLES } },
+        role: { description: 'the new role', required: true, choices: ACCOUNT_ROLES },
       },
     },
     (platform, id, by, { role }) => platform.changeRole(id, role as Role, by),

@@ -58,10 +58,10 @@ export const exportCommand: CliCommand = {
   name: 'analytics export',
   summary: `Write a view for analysts to a file (${NAMES.join(', ')})`,
   options: {
-    table: { description: 'the view', required: true, choice: { what: 'view', names: NAMES } },
+    table: { description: 'the view', required: true, choices: NAMES },
     from: { description: 'first day, a civil day of São Paulo such as 2026-03-01; all days if omitted' },
     to: { description: 'last day, inclusive' },
-    format: { description: 'csv or parquet', required: true, choice: { what: 'format', names: Object.keys(FORMATS) } },
+    format: { description: 'csv or parquet', required: true, choices: Object.keys(FORMATS) },
     account: { description: 'only the rows of this account' },
     out: { description: 'the file; an existing one is replaced when the export is complete', required: true },
   },

@@ -38,14 +38,11 @@ const momentOf = (text: string): Moment => {
 };
 const isDate = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
 
-const EITHER = 'give either a moment or --drop';
-
 export const asOfCommand: CliCommand = {
   name: 'projections as-of',
   summary:
     'Build read models as they were at a time (2026-11-01T00:00-03:00) or position, in a schema beside the live ones; or remove such a schema',
   args: [{ name: 'moment', optional: true }],
-  takes: EITHER,
   options: {
     into: { description: 'the schema; created by the command', required: true },
     only: { description: `only these read models, separated by commas (${NAMES.join(', ')}); all by default` },
@@ -55,7 +52,7 @@ export const asOfCommand: CliCommand = {
   run: async (world, { args: [moment], options }, { progress }) => {
     const schema = String(options['into']);
     if ((moment === undefined) !== (options['drop'] === true) || (options['drop'] && options['only']))
-      throw new UsageError(`projections as-of: ${EITHER}`);
+      throw new UsageError('projections as-of: give either a moment or --drop');
     if (moment === undefined) {
       await refusedAsUsage(() => world.platform.dropReadModelsAsOf(schema));
       return { json: { dropped: schema }, text: `dropped ${schema}` };

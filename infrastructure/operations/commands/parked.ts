@@ -29,7 +29,7 @@ const noneParked = ({ stream, consumer }: WhichParked): UsageError =>
 
 const CONSUMER = {
   description: 'only for this read model or process',
-  choice: { what: 'read model or process', names: CONSUMERS },
+  choices: CONSUMERS,
 };
 
 const list: CliCommand = {

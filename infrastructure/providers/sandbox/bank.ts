@@ -2,20 +2,20 @@
 // and its notifications (architecture §7). A charge's metadata can request provider failures (rule X6).
 import type {
   AcquirerReports,
+  BookedPage,
   DisputeFeed,
   InstrumentRef,
   InstrumentRequest,
   Issued,
   Known,
   PaymentProvider,
-  ReceivedPayment,
 } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';
-import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
+import { bookedBetween, factsOf, findPayment, isCancelled, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
 import { casesOf } from './cases.ts';
 import { sandboxAcquirerInstrument, sandboxInstrument } from './instruments.ts';
@@ -119,12 +119,8 @@ export class SandboxBank implements PaymentProvider, AcquirerReports, DisputeFee
     return { kind: 'known', value: await paymentsOf(this.#needs.db, accountId, txid) };
   }
 
-  async paymentsBetween(
-    { accountId }: Tenant,
-    from: Timestamp,
-    to: Timestamp,
-  ): Promise<Known<readonly ReceivedPayment[]>> {
-    return { kind: 'known', value: await paymentsBetween(this.#needs.db, accountId, from, to) };
+  async bookedBetween(from: Timestamp, to: Timestamp, after: string | null): Promise<Known<BookedPage>> {
+    return { kind: 'known', value: await bookedBetween(this.#needs.db, from, to, after) };
   }
 
   async findPayment({ accountId }: Tenant, providerPaymentId: string): ReturnType<PaymentProvider['findPayment']> {

@@ -1,5 +1,5 @@
 // Queries of the sandbox bank's books.
-import type { AcquirerFact, ReceivedPayment } from '../../../application/ports/paymentProvider.ts';
+import type { AcquirerFact, BookedPage, ReceivedPayment } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
@@ -35,10 +35,35 @@ export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Pro
   return (await db.query<PaymentRow>(text, [account, txid])).rows.map(receivedOf);
 };
 
-export const paymentsBetween = async (db: Sql, account: AccountId, from: Timestamp, to: Timestamp) => {
-  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND paid_at BETWEEN $2 AND $3 ORDER BY paid_at, provider_payment_id`;
-  const { rows } = await db.query<PaymentRow>(text, [account, from, to]);
-  return rows.map(receivedOf);
+interface BookedRow extends PaymentRow {
+  readonly account_id: AccountId;
+  readonly booked_ms: number;
+  /** With microseconds. */
+  readonly booked: string;
+}
+const BOOKED = `SELECT account_id, booked_at::text AS booked, (extract(epoch FROM booked_at) * 1000)::bigint AS booked_ms, ${COLUMNS}
+  FROM sandbox_bank.payments WHERE booked_at BETWEEN $1::timestamptz AND $2 AND (booked_at, account_id, provider_payment_id) > ($1::timestamptz, $3, $4)
+  ORDER BY booked_at, account_id, provider_payment_id LIMIT $5`;
+const BOOKED_PAGE = 1_000;
+
+/** `after`: the place of the last payment of the page before, as JSON. */
+export const bookedBetween = async (
+  db: Sql,
+  from: Timestamp,
+  to: Timestamp,
+  after: string | null,
+): Promise<BookedPage> => {
+  const [since, ...place]: readonly string[] = after === null ? [from, '', ''] : JSON.parse(after);
+  const values = [since, to, ...place, BOOKED_PAGE];
+  const { rows } = await db.query<BookedRow>({ name: 'sandbox_booked', text: BOOKED, values });
+  const last = rows.at(-1);
+  return {
+    items: rows.map((row) => ({ ...receivedOf(row), accountId: row.account_id, bookedAt: fromMillis(row.booked_ms) })),
+    next:
+      last === undefined || rows.length < BOOKED_PAGE
+        ? null
+        : JSON.stringify([last.booked, last.account_id, last.provider_payment_id]),
+  };
 };
 
 export const findPayment = async (

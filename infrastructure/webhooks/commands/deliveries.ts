@@ -47,12 +47,12 @@ const PAGE = 100;
 
 const EVENT: CliOption = {
   description: 'only deliveries of this event',
-  choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) },
+  choices: EVENT_CATALOGUE.map(({ event }) => event),
 };
 const ENDPOINT: CliOption = { description: 'only deliveries to this endpoint (a we_ id)' };
 const STATUS: CliOption = {
   description: 'only deliveries in this status',
-  choice: { what: 'status', names: DELIVERY_STATUSES },
+  choices: DELIVERY_STATUSES,
 };
 
 /** Builds the query from the options, plus the `fixed` parameters. */

@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, trunc
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Entry } from '../../../application/audit/entry.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
@@ -27,7 +26,11 @@ const filesIn = (folder: string): readonly string[] =>
 const contentsOf = (folder: string) =>
   filesIn(folder).map((name) => [name, readFileSync(join(folder, name)).toString('base64')]);
 
-const entriesIn = (folder: string): readonly { readonly index: number; readonly entry: Entry }[] =>
+interface Line {
+  readonly index: number;
+  readonly entry: { readonly stream: string; readonly recordedAt: string; readonly metadata: unknown };
+}
+const entriesIn = (folder: string): readonly Line[] =>
   readFileSync(join(folder, 'entries.ndjson'), 'utf8')
     .split('\n')
     .slice(0, -1)

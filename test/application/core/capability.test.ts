@@ -33,6 +33,11 @@ describe('the capabilities', () => {
     expect(new Set(PROCESSES.map(({ name }) => name)).size).to.equal(PROCESSES.length);
   });
 
+  it('have no process that remembers and begins in the middle of the log', () => {
+    const remembering = PROCESSES.filter(({ remembers }) => remembers !== null);
+    expect(remembering.map(({ name, from }) => [name, from])).to.deep.equal([['webhookFanOut', 'beginning']]);
+  });
+
   it('owe each kind of work that a payment waits for by one job, whose payload fits its schema', async () => {
     const jobs = new RecordingJobs();
     const owing = jobsOf(CAPABILITIES).filter(({ owed, routine }) => owed.by === 'query' && routine === undefined);
@@ -90,12 +95,11 @@ describe('the capabilities', () => {
     for (const other of ['payments', 'testClock', 'process/none']) expect(maySkip(PROCESSES, other)).to.equal(false);
   });
 
-  it('share out their places: one endpoint has a few of many, and what lists or jumps over days is done one at a time', () => {
+  it('share out their places: one endpoint has a few of many, and what jumps over days is done one at a time', () => {
     const special = jobsOf(CAPABILITIES)
       .filter(({ places: { places, perTarget } }) => places !== 24 || perTarget !== 24)
       .map(({ kind, places: { places, perTarget } }) => [kind.name, places, perTarget]);
     expect(special).to.deep.equal([
-      ['reconcile', 6, 1],
       ['passwordLink', 4, 4],
       ['mailCase', 4, 4],
       ['deliver', 256, 4],

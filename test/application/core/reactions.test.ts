@@ -25,10 +25,10 @@ describe('the reactions of a process', () => {
     // @ts-expect-error: there is no such group
     reacting(GROUPS, { reads: { UserRoleChanged: clear }, ignores: ['access', 'credentials', 'others'] });
     // @ts-expect-error: one function for all types proves nothing
-    processManager({ name: 'a', movesMoney: false, reactions: { user: clear } });
+    processManager({ name: 'a', movesMoney: false, from: 'now', reactions: { user: clear } });
     const ofUsers = reacting(GROUPS, { reads: { UserRoleChanged: clear }, ignores: ['access', 'credentials'] });
     // @ts-expect-error: these are reactions to the events of another aggregate
-    processManager({ name: 'a', movesMoney: false, reactions: { account: ofUsers } });
+    processManager({ name: 'a', movesMoney: false, from: 'now', reactions: { account: ofUsers } });
   });
 
   it('may follow a rule of the domain that reads the same groups', () => {

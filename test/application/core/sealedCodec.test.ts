@@ -1,8 +1,8 @@
 // How the codec seals payers' data: with which key, what it does without one, and what it refuses to open (ADR 0017).
-import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import { HmacKey } from '../../../application/core/hmac.ts';
 import { DataKeysUnavailable, type FoundKey, type NewDataKey } from '../../../application/ports/dataKeys.ts';
 import { type Decoded, type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
@@ -12,7 +12,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
 import { exists, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { dataKey, PostgresDataKeys } from '../../../infrastructure/secrets/dataKeys.ts';
+import { DerivedKey, PostgresDataKeys } from '../../../infrastructure/secrets/dataKeys.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { MemoryDataKeys, TEST_SECRETS_KEY } from '../../support/dataKeys.ts';
@@ -45,12 +45,14 @@ const dataOf = (one: Decoded | undefined): unknown => {
   return one.event.data;
 };
 
+const SALT = '\u0000\u007f\u0080\u00ff'.repeat(8);
+const keyOf = (owner: string): DerivedKey => new DerivedKey(new HmacKey(Buffer.alloc(32, 1)), SALT, owner);
+
 /** Keys as in PostgreSQL: appends store new ones. */
 class TravellingKeys extends MemoryDataKeys {
   readonly stored: NewDataKey[] = [];
   override createWithAppend(owner: string): NewDataKey {
-    const key = dataKey(createSecretKey(Buffer.alloc(32, 9)));
-    return { owner, secretId: 1, salt: Buffer.alloc(32), key };
+    return { owner, secretId: 1, salt: SALT, key: keyOf(owner) };
   }
   override remember(key: NewDataKey): void {
     this.stored.push(key);
@@ -68,11 +70,11 @@ class NoKeys extends MemoryDataKeys {
 describe('sealed events', () => {
   it('of today can be read for ever', async () => {
     const keys = new MemoryDataKeys();
-    keys.set('0'.repeat(26), dataKey(createSecretKey(Buffer.alloc(32, 1))));
+    keys.set('0'.repeat(26), keyOf('0'.repeat(26)));
     const stored = {
       providerPaymentId: 'E1',
       ...{ amount: 12345, currency: 'BRL', at: at('13:07:00') },
-      sealed: 'svLs0UzMQMcCvyNUwZoJXTWZJq32zlLNHU//SPVQiepapii6hMDbo3c6QDmuFGG0VzGOnrYRRbuL2YF+AXyvALM=',
+      sealed: 'tHVf6SzI77PARc4t+AVzTHA6wdtriQW3ZTYST54/NiZVHp659iYBQf7Fe9nTNVhXrz7EZayYZndZ0OJIALUFMukrhHJn',
     };
     const recorded = {
       ...{ id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8', type: 'TransactionReturnRefused' },
@@ -146,6 +148,32 @@ describe('sealed events', () => {
     expect(dataOf(erased)).to.deep.equal({ ...created().data, customer: none, metadata: {} });
     const [back] = await new JsonEventCodec(keys).decode([recordedAs(event as NewEvent)]);
     expect(dataOf(back)).to.deep.equal(created().data);
+  });
+
+  it('are erased if their key is lost and the owner has a new one; later ones are not', async () => {
+    const [lost, keys] = [new MemoryDataKeys(), new MemoryDataKeys()];
+    const before = await new JsonEventCodec(lost).encode(appendOf(created()));
+    const after = await new JsonEventCodec(keys).encode(appendOf(created(), { isCreation: false }));
+    const decoded = await new JsonEventCodec(keys).decode([...before, ...after].map((one) => recordedAs(one)));
+    const none = { name: null, document: null, email: null, phone: null };
+    expect(decoded.map(dataOf)).to.deep.equal([{ ...created().data, customer: none, metadata: {} }, created().data]);
+  });
+
+  it('are unreadable, not erased, whichever byte is changed', async () => {
+    const keys = new MemoryDataKeys();
+    const [event] = await new JsonEventCodec(keys).encode(appendOf(created()));
+    const recorded = recordedAs(event as NewEvent);
+    const { sealed } = JSON.parse(recorded.data) as { sealed: string };
+    const bytes = Buffer.from(sealed, 'base64');
+    const changed = [...bytes].map((byte, at) =>
+      Buffer.from(bytes)
+        .fill(byte ^ 1, at, at + 1)
+        .toString('base64'),
+    );
+    const decoded = await new JsonEventCodec(keys).decode(
+      changed.map((text) => ({ ...recorded, data: recorded.data.replace(sealed, text) })),
+    );
+    expect(new Set(decoded.map(reasonOf))).to.deep.equal(new Set(['ChargeCreated: Error while decoding']));
   });
 
   it('bring a new key only if they begin the stream of the key’s owner', async () => {

@@ -33,8 +33,8 @@ class Told implements ProviderNotifications {
     if (isNew) this.rows.set(notification.reference, notification);
     return isNew;
   }
-  async unreported(_tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(references.filter((reference) => !this.rows.has(reference)));
+  async unreported(keys: readonly NotificationKey[]): Promise<readonly boolean[]> {
+    return keys.map(({ reference }) => !this.rows.has(reference));
   }
   async find({ reference }: NotificationKey): Promise<ProviderNotification | null> {
     return this.rows.get(reference) ?? null;

@@ -1,13 +1,13 @@
 // Payments that no notification told of, found in the provider's list: which periods are asked for, and what happens in between.
 
 import { expect } from 'chai';
-import { compareWithProvider, reconcile } from '../../../application/payments/reconciliation.ts';
+import { compareWithProvider } from '../../../application/payments/reconciliation.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
+import type { NotificationKey, ProviderNotification } from '../../../application/ports/providerNotifications.ts';
 import type { DisputesRest } from '../../../application/ports/readModels/ledger.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
-import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
-import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { AccountId, Mode, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
+import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { incoming } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
@@ -17,6 +17,7 @@ const NOON = parseTimestamp('2026-11-21T12:00:00.000Z');
 const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };
 const OTHER: Tenant = { accountId: 'other' as AccountId, mode: 'test' };
 const LIVE: Tenant = { accountId: 'acct' as AccountId, mode: 'live' };
+const keyOf = ({ accountId, mode }: Tenant): string => `${accountId}/${mode}`;
 const txidOf = (name: string): string => name.padStart(32, '0');
 const hoursAgo = (hours: number): Timestamp => addMillis(NOON, -hours * HOUR_MS);
 
@@ -28,8 +29,8 @@ class Surroundings {
   rests: readonly DisputesRest[] = [];
   readonly disputes: (readonly [string, readonly DisputesRest[]])[] = [];
   readonly unmatched: (readonly [string, ...string[]])[] = [];
-  /** By tenant; by txid for whom it is. */
-  readonly until = new Map<string, Timestamp>();
+  readonly until = new Map<Mode, Timestamp>();
+  /** By tenant and txid. */
   readonly payments = new Map<string, PaymentId>();
   readonly sought: (readonly string[])[] = [];
   hasLive = true;
@@ -37,60 +38,65 @@ class Surroundings {
   /** Instead of moving forward. */
   onReached: (() => void) | null = null;
 
-  run(tenant = TENANT): Promise<void> {
+  run(mode: Mode = 'test'): Promise<void> {
     const isStored = (of: Tenant, reference: string) =>
-      this.stored.some(
-        (one) =>
-          reconcile.subjectOf({ ...one.tenant }) === reconcile.subjectOf({ ...of }) && one.reference === reference,
-      );
-    return compareWithProvider({
-      accounts: { now: async () => this.now },
+      this.stored.some((one) => keyOf(one.tenant) === keyOf(of) && one.reference === reference);
+    const needs = {
+      clock: { now: () => toMillis(this.now) },
       providers: {
         route: async () => [this.provider],
-        of: async ({ mode }) => (mode === 'live' && !this.hasLive ? null : this.provider),
+        of: async (payment: { readonly mode: Mode }) =>
+          payment.mode === 'live' && !this.hasLive ? null : this.provider,
       },
       notifications: {
-        unreported: async (of, references) => new Set(references.filter((reference) => !isStored(of, reference))),
-        store: async (notification) => {
+        unreported: async (keys: readonly NotificationKey[]) =>
+          keys.map(({ tenant, reference }) => !isStored(tenant, reference)),
+        store: async (notification: ProviderNotification) => {
           if (isStored(notification.tenant, notification.reference)) return false;
           this.stored.push(notification);
           return true;
         },
       },
       reconciliations: {
-        reconciledUntil: async (of) => this.until.get(reconcile.subjectOf({ ...of })) ?? null,
-        saveReconciledUntil: async (of, until) => {
+        reconciledUntil: async (of: Mode) => this.until.get(of) ?? null,
+        saveReconciledUntil: async (of: Mode, until: Timestamp) => {
           this.onReached?.();
-          this.until.set(reconcile.subjectOf({ ...of }), until);
+          this.until.set(of, until);
         },
-        reconciledBetween: async () => [],
       },
       payments: {
-        byTxid: async (of, txids) => {
+        byTxid: async (of: Tenant, txids: readonly string[]) => {
           if (this.isBehind) throw new ReadModelsBehind('no');
           this.sought.push(txids);
           return new Map(
             txids.flatMap((txid) => {
-              const id = this.payments.get(`${reconcile.subjectOf({ ...of })} ${txid}`);
-              return id === undefined ? [] : [[txid, id]];
+              const id = this.payments.get(`${keyOf(of)} ${txid}`);
+              return id === undefined ? [] : [[txid, id] as const];
             }),
           );
         },
       },
       ledger: { disputesRests: async () => this.rests, sums: async () => ({ sums: [], entries: [], balances: [] }) },
       alerts: {
-        disputesRest: (of, rests) => void this.disputes.push([reconcile.subjectOf({ ...of }), rests]),
-        unmatchedPayments: (of, references) =>
-          void this.unmatched.push([reconcile.subjectOf({ ...of }), ...references]),
+        disputesRest: (of: Tenant, rests: readonly DisputesRest[]) => void this.disputes.push([keyOf(of), rests]),
+        unmatchedPayments: (of: Tenant, references: readonly string[]) =>
+          void this.unmatched.push([keyOf(of), ...references]),
       },
-    })({ ...tenant });
+    };
+    return compareWithProvider(needs, mode);
   }
 
-  /** A payment in the provider's list; for a charge of the tenant unless it is null. */
-  book(name: string, paidAt: Timestamp, of: Tenant | null = TENANT): IncomingPayment {
+  /** A payment to the account in the provider's list; for a charge of the tenant unless it is null. */
+  book(
+    name: string,
+    paidAt: Timestamp,
+    of: Tenant | null = TENANT,
+    accountId = (of ?? TENANT).accountId,
+  ): IncomingPayment {
     const [txid, booked] = [txidOf(name), incoming({ providerPaymentId: `E-${name}`, paidAt })];
     this.provider.incomingPayments.set(txid, [booked]);
-    if (of !== null) this.payments.set(`${reconcile.subjectOf({ ...of })} ${txid}`, `payment-${name}` as PaymentId);
+    this.provider.owners.set(txid, accountId);
+    if (of !== null) this.payments.set(`${keyOf(of)} ${txid}`, `payment-${name}` as PaymentId);
     return booked;
   }
   get references(): readonly string[] {
@@ -98,7 +104,7 @@ class Surroundings {
   }
   /** The periods asked for since the last look. */
   asked(): readonly string[] {
-    return this.provider.calls.splice(0).map((call) => call.replace(/^paymentsBetween /, ''));
+    return this.provider.calls.splice(0).map((call) => call.replace(/^bookedBetween /, ''));
   }
 }
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -115,7 +121,7 @@ describe('reconciliation with the provider', () => {
   beforeEach(() => {
     all = new Surroundings();
   });
-  const untilOf = (tenant = TENANT) => all.until.get(reconcile.subjectOf({ ...tenant })) ?? null;
+  const untilOf = (mode: Mode = 'test') => all.until.get(mode) ?? null;
 
   it('looks back 24 hours at first, bounds included, and tells what it finds as the provider said it', async () => {
     for (const [name, at] of [
@@ -131,11 +137,11 @@ describe('reconciliation with the provider', () => {
     expect(all.stored).to.deep.equal([told('first'), told('last')]);
     expect([all.asked(), untilOf(), all.unmatched]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
   });
-  it('twice: asks nothing within five minutes of account time, and again an hour back afterwards', async () => {
+  it('twice: asks nothing within ten minutes, and again an hour back afterwards', async () => {
     all.book('one', hoursAgo(0.5));
     await all.run();
     await all.run();
-    minutesLater(4.99);
+    minutesLater(9.99);
     await all.run();
     expect(all.asked()).to.have.length(1);
     minutesLater(0.01);
@@ -154,12 +160,15 @@ describe('reconciliation with the provider', () => {
   it('reports a rest on the account of disputes once a civil day, and nothing where there is none', async () => {
     await all.run();
     expect(all.disputes).to.deep.equal([]);
-    all.rests = [{ account_id: TENANT.accountId, mode: TENANT.mode, currency: 'BRL', rest: -500 }];
+    all.rests = [
+      { account_id: TENANT.accountId, mode: 'test', currency: 'BRL', rest: -500 },
+      { account_id: TENANT.accountId, mode: 'live', currency: 'BRL', rest: 700 },
+    ];
     for (const minutes of [10, 10, 24 * 60, 10]) {
       minutesLater(minutes);
       await all.run();
     }
-    expect(all.disputes).to.deep.equal([[reconcile.subjectOf({ ...TENANT }), all.rests]]);
+    expect(all.disputes).to.deep.equal([[keyOf(TENANT), [all.rests[0]]]]);
   });
   it('finds what the bank listed an hour late', async () => {
     await all.run();
@@ -177,7 +186,7 @@ describe('reconciliation with the provider', () => {
   });
 
   it('asks for a long gap in pieces of 24 hours at most, and what lies between two is told once', async () => {
-    all.until.set(reconcile.subjectOf(TENANT), hoursAgo(60));
+    all.until.set('test', hoursAgo(60));
     all.book('between', hoursAgo(37));
     await all.run();
     expect(all.asked()).to.deep.equal([
@@ -188,27 +197,27 @@ describe('reconciliation with the provider', () => {
     expect([all.references, untilOf()]).to.deep.equal([['E-between'], NOON]);
   });
   it('looks back a day again when a clock that was ahead wrote how far it got', async () => {
-    all.until.set(reconcile.subjectOf(TENANT), addMillis(NOON, HOUR_MS + 1));
+    all.until.set('test', addMillis(NOON, HOUR_MS + 1));
     all.book('one', hoursAgo(20));
     await all.run();
     expect([all.asked(), all.references, untilOf()]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], ['E-one'], NOON]);
-    all.until.set(reconcile.subjectOf(TENANT), addMillis(NOON, HOUR_MS));
+    all.until.set('test', addMillis(NOON, HOUR_MS));
     await all.run();
     expect(all.asked()).to.deep.equal([]); // the overlap covers it
   });
   it('moves nothing when the provider does not say, and the retry finds it', async () => {
     all.book('one', hoursAgo(2));
-    all.provider.next('paymentsBetween', 'unknown');
+    all.provider.next('bookedBetween', 'unknown');
     expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
     expect([all.references, untilOf()]).to.deep.equal([[], null]);
     await all.run();
     expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
   });
   it('keeps the pieces that were done when the provider stops answering', async () => {
-    all.until.set(reconcile.subjectOf(TENANT), hoursAgo(60));
+    all.until.set('test', hoursAgo(60));
     all.book('early', hoursAgo(50));
     all.book('later', hoursAgo(20));
-    all.onReached = () => all.provider.next('paymentsBetween', 'unknown');
+    all.onReached = () => all.provider.next('bookedBetween', 'unknown');
     expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
     expect([all.references, untilOf()]).to.deep.equal([['E-early'], hoursAgo(37)]);
     all.onReached = null;
@@ -240,7 +249,7 @@ describe('reconciliation with the provider', () => {
 
   describe('payments that are for no charge of the tenant', () => {
     it('are reported once a run and stop no other', async () => {
-      all.until.set(reconcile.subjectOf(TENANT), hoursAgo(30));
+      all.until.set('test', hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
       all.book('one', hoursAgo(20));
       all.book('between', hoursAgo(7), null);
@@ -256,9 +265,9 @@ describe('reconciliation with the provider', () => {
       expect([all.unmatched, all.sought.length]).to.deep.equal([[['acct/test', 'E-nobodys']], 2]);
     });
     it('are reported when the run breaks off', async () => {
-      all.until.set(reconcile.subjectOf(TENANT), hoursAgo(30));
+      all.until.set('test', hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
-      all.onReached = () => all.provider.next('paymentsBetween', 'unknown');
+      all.onReached = () => all.provider.next('bookedBetween', 'unknown');
       expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
       expect(all.unmatched).to.deep.equal([['acct/test', 'E-nobodys']]);
     });
@@ -269,23 +278,38 @@ describe('reconciliation with the provider', () => {
       await all.run();
       expect([all.sought, all.unmatched, all.references]).to.deep.equal([[], [], []]);
     });
-    it('may be another tenant’s, who is told of them by a run of its own', async () => {
-      all.book('one', hoursAgo(2), OTHER);
+    it('are another tenant’s payments, too: each account has only its own', async () => {
+      all.book('theirs', hoursAgo(2), OTHER, TENANT.accountId);
+      all.book('own', hoursAgo(2), OTHER);
       await all.run();
-      expect([all.unmatched, all.references, untilOf(OTHER)]).to.deep.equal([[['acct/test', 'E-one']], [], null]);
-      await all.run(OTHER);
-      expect(all.stored.map(({ tenant }) => tenant)).to.deep.equal([OTHER]);
+      expect(all.unmatched).to.deep.equal([['acct/test', 'E-theirs']]);
+      expect(all.stored.map(({ tenant, reference }) => [tenant, reference])).to.deep.equal([[OTHER, 'E-own']]);
     });
+  });
+
+  it('goes through the list page by page, and looks for charges of those tenants alone whose payments are missing', async () => {
+    const tenants = Array.from({ length: 7 }, (_, n): Tenant => ({ accountId: `acct${n}` as AccountId, mode: 'test' }));
+    for (const [n, tenant] of tenants.entries()) all.book(`${n}`, hoursAgo(2), tenant);
+    all.provider.listPage = 3;
+    await all.run();
+    expect(all.stored.map(({ tenant }) => tenant)).to.deep.equal(tenants);
+    const [from, to] = [hoursAgo(24), NOON];
+    expect(all.asked()).to.deep.equal([`${from} ${to}`, `${from} ${to} after 3`, `${from} ${to} after 6`]);
+    all.sought.length = 0;
+    minutesLater(10);
+    all.book('new', all.now, tenants[4]);
+    await all.run();
+    expect(all.sought).to.deep.equal([[txidOf('new')]]);
   });
 
   it('of live mode is done where a provider is configured, and apart from test mode', async () => {
     all.book('one', hoursAgo(2), LIVE);
     all.hasLive = false;
-    await all.run(LIVE);
-    expect([all.asked(), all.references, untilOf(LIVE)]).to.deep.equal([[], [], null]);
+    await all.run('live');
+    expect([all.asked(), all.references, untilOf('live')]).to.deep.equal([[], [], null]);
     all.hasLive = true;
-    await all.run(LIVE);
-    expect([all.references, untilOf(LIVE), untilOf()]).to.deep.equal([['E-one'], NOON, null]);
+    await all.run('live');
+    expect([all.references, untilOf('live'), untilOf()]).to.deep.equal([['E-one'], NOON, null]);
     expect(all.stored[0]?.tenant).to.deep.equal(LIVE);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
+import { SETTING_BOUNDS } from '../../../domain/account/ownSettings.ts';
 import { AMOUNT_MAX, toMinor } from '../../../domain/kernel/money.ts';
 import { chargeFees, DEFAULT_FEES, type FeePair } from '../../../domain/transaction/fees.ts';
 

@@ -189,6 +189,11 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
     absent: `/ops/v1/ledger/payments/tx_${NO_ID}`,
     live: 401,
   },
+  showPayoutLedger: {
+    path: ({ payoutId }) => `/ops/v1/ledger/payouts/${payoutId}`,
+    absent: `/ops/v1/ledger/payouts/po_${NO_ID}`,
+    live: 401,
+  },
   readLog: { live: 401 },
   showRequest: {
     path: () => `/ops/v1/requests/${LOGGED}`,

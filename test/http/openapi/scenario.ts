@@ -94,6 +94,7 @@ const tellPayouts = async (story: Story, gateway: TestGateway): Promise<void> =>
   const operator = (await gateway.logIn('OPERATOR')).authorization.replace('Bearer ', '');
   await story.ask('listPayoutReviews', { query: '?limit=1', token: operator });
   await story.ask('showPayout', { id: approved, token: operator });
+  await story.ask('showPayoutLedger', { id: rejected, token: operator });
   await story.ask('approvePayoutReview', { id: approved, token: operator });
   await story.ask('rejectPayoutReview', { id: rejected, body: { reason: 'Unknown receiver.' }, token: operator });
   await story.ask('listPayouts', { query: '?limit=1&status=paid' });

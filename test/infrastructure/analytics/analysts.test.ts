@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { analysts } from '../../../infrastructure/analytics/analysts.ts';
-import { ANALYST_VIEWS } from '../../../projections/registry.ts';
+import { endLongReads } from '../../../projections/engine/publishedViews.ts';
+import { ANALYST_VIEWS, PROJECTIONS } from '../../../projections/registry.ts';
 import { runWords } from '../../support/cli.ts';
 import { startedDatabase, TestGateway, type TestTenant } from '../../world/gateway.ts';
 import { pollUntil } from '../../world/pollUntil.ts';
@@ -359,5 +360,31 @@ describe('analysts', () => {
       expect(await connectAs(role).catch((error: Error) => error.message)).to.match(/password authentication failed/);
       expect((await run('analytics', 'revoke', role)).err).to.match(/There is no analyst with this name/);
     });
+  });
+
+  it('that read for long give way to a swap of what they read; other sessions do not', async () => {
+    const session = new pg.Client({ connectionString: database.connectionString });
+    await session.connect();
+    open.push(session);
+    const [reads, readsOther, owner] = [await connectAs(ALL), await connectAs(ONE), session];
+    for (const [client, table] of [
+      [reads, 'payments'],
+      [readsOther, 'ledger_postings'],
+      [owner, 'rm_payments.payments'],
+    ] as const)
+      await client.query(`BEGIN; SELECT count(*) FROM ${table}`);
+    const isOpen = (client: pg.Client) =>
+      client.query('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+    const stillOpen = async () => [await isOpen(reads), await isOpen(readsOther), await isOpen(owner)];
+    const payments = PROJECTIONS.find(({ name }) => name === 'payments') as (typeof PROJECTIONS)[number];
+    await endLongReads(gateway.storage.operations, payments, 60);
+    expect(await stillOpen(), 'all have just begun').to.deep.equal([true, true, true]);
+    const ended = new Promise<void>((resolve) => reads.on('end', resolve));
+    await endLongReads(gateway.storage.operations, payments, 0);
+    await ended;
+    expect(await stillOpen()).to.deep.equal([false, true, true]);
   });
 });

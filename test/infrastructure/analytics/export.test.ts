@@ -139,6 +139,7 @@ describe('analytics export', () => {
       { id: '', amount: '99999999999999999999.99', sum: '9223372036854775807' },
       { id: null, amount: null, sum: null },
       { id: 'São Paulo 🇧🇷', amount: '-12', sum: '0' },
+      { id: '=1+1', amount: '-1', sum: '-1' },
     ];
     const [csv, parquet] = [join(folder, 'kinds.csv'), join(folder, 'kinds.parquet')];
     for (const [open, path] of [
@@ -157,7 +158,7 @@ describe('analytics export', () => {
     );
     expect(await readFile(csv, 'utf8')).to.equal(
       'id,amount,sum\r\n"a ""quoted"", text\r\nof two lines",-0.00000001,-9223372036854775808\r\n' +
-        '"",99999999999999999999.99,9223372036854775807\r\n,,\r\nSão Paulo 🇧🇷,-12,0\r\n',
+        '"",99999999999999999999.99,9223372036854775807\r\n,,\r\nSão Paulo 🇧🇷,-12,0\r\n\'=1+1,-1,-1\r\n',
     );
   });
 });

@@ -1,10 +1,9 @@
 // Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
 
 import { expect } from 'chai';
-import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
-import type { Job } from '../../../application/core/capability.ts';
-import { jobsOf } from '../../../application/core/capabilityList.ts';
-import { enqueueOwedWork } from '../../../application/core/watchdog.ts';
+import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
+import { compareWithProviders } from '../../../application/payments/reconciliation.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -25,8 +24,6 @@ import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 const TEN_MINUTES_MS = 600_000;
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 const SETTLED = [...OPEN, 'TransactionSettled'];
-
-const RECONCILE = jobsOf(CAPABILITIES).find(({ kind }) => kind.name === 'reconcile') as Job<Needs>;
 
 interface Charge {
   readonly id: PaymentId;
@@ -49,6 +46,7 @@ describe('reconciliation', function suite() {
   beforeEach(async () => {
     shop = await Merchant.open(test);
     live.forget();
+    live.owner = shop.tenant.accountId;
     warned.length = 0;
   });
   afterEach(() => expect(test.faults).to.deep.equal([]));
@@ -69,15 +67,14 @@ describe('reconciliation', function suite() {
   ): Promise<string> => {
     const paidAt = await test.gateway.accounts.now(of, 'test');
     await test.storage.operations.query(
-      'INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
-      [of, reference, txid, amount, paidAt],
+      'INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at, booked_at) VALUES ($1, $2, $3, $4, $5, $6)',
+      [of, reference, txid, amount, paidAt, fromMillis(clock.now())],
     );
     return reference;
   };
   const untilIdle = async (): Promise<void> => {
     const { jobs } = test.gateway;
-    // What it tells of live payments is settled when nothing waits for that either.
-    const look = async () => ((await jobs.open('reconcile')) === 0 && (await jobs.open('settle')) === 0 ? true : null);
+    const look = async () => ((await jobs.open('settle')) === 0 ? true : null);
     expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 30_000, look)).to.equal(true);
   };
   /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
@@ -85,7 +82,7 @@ describe('reconciliation', function suite() {
     const { gateway } = test;
     clock.aheadMs += TEN_MINUTES_MS;
     expect(await gateway.projected.caughtUp(30_000)).to.equal(true);
-    await enqueueOwedWork([RECONCILE], { ...gateway.needs, clock });
+    await compareWithProviders({ ...gateway.needs, clock })();
     await untilIdle();
     for (const account of [shop.tenant.accountId, ...accounts])
       expect(await gateway.services.whenIdle(account, 30_000)).to.equal(true);
@@ -199,13 +196,15 @@ describe('reconciliation', function suite() {
     expect([await typesOf(one), await notified()]).to.deep.equal([SETTLED, [found(one, reference)]]);
   });
 
-  it('works in live mode, and again by itself when the bank did not answer', async () => {
+  it('works in live mode, and in the next round when the bank did not answer', async () => {
     const one = await charge(shop.tenant.liveKey);
     const reference = newReference();
     live.incomingPayments.set(one.txid, [
       incoming({ providerPaymentId: reference, amount: toMinor(1234), paidAt: fromMillis(clock.now()) }),
     ]);
-    live.next('paymentsBetween', 'unknown');
+    live.next('bookedBetween', 'unknown');
+    expect(await run().catch((error: unknown) => error)).to.be.instanceOf(UnknownAtProvider);
+    expect(await typesOf(one)).to.deep.equal(OPEN);
     await run();
     expect(await typesOf(one)).to.deep.equal(SETTLED);
     expect(await notified()).to.deep.equal([found(one, reference, 'live')]);
@@ -219,19 +218,17 @@ describe('reconciliation', function suite() {
       const answered = new Promise<void>((go) => {
         answer = go;
       });
-      live.next('paymentsBetween', async () => {
+      live.next('bookedBetween', async () => {
         resolve();
         await answered;
       });
     });
-    const tenant = { accountId, mode: 'live' } as const;
-    await test.gateway.jobs.enqueue([{ queue: 'reconcile', tenant, payload: tenant }]);
+    const round = run(accountId);
     await asked;
     await shop.flush();
     expect((await shop.advance(60)).offset_seconds).to.equal(60);
-    expect(await test.gateway.jobs.open('reconcile')).to.be.greaterThan(0); // it still waits for the bank
-    answer();
-    await untilIdle();
+    answer(); // it still waited for the bank
+    await round;
   });
 });
 

@@ -106,11 +106,20 @@ describe('npm start on a directory that was used before', function suite() {
       await inDatabase(`UPDATE schema_migrations SET name = '${now}' WHERE name = '${before}'`);
     });
 
-  it('says that the database is of a newer version (S4)', async () => {
-    await inDatabase("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");
+  it('runs on a database that a newer version has only added to', async () => {
+    await inDatabase("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9998_future', 99, now())");
+    start();
+    await program.ready();
+    await program.stop();
+  });
+
+  it('says that a newer version has contracted the database (S4)', async () => {
+    await inDatabase(
+      "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future_contract', 99, now())",
+    );
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
-      'quita: the database has the schema of a newer version (9999_future): start that version\n',
+      'quita: the database has the schema of a newer version (9999_future_contract): start that version\n',
     );
   });
 });

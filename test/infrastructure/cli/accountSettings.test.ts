@@ -1,7 +1,7 @@
 // What is agreed with one account, shown and changed from the command line (rules E6, E8, M1, M2, M7a).
 
 import { expect } from 'chai';
-import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
+import { SETTING_BOUNDS } from '../../../domain/account/ownSettings.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { pdfText } from '../../support/pdfText.ts';
 import { parseBrCode } from '../../support/pix/brCodeParse.ts';
@@ -115,7 +115,7 @@ describe('account settings', () => {
     const { out } = await run('account', 'settings', account);
     expect(out).to.contain('name                  Padaria São João\ntax id                12ABC34501DE35\n');
     expect(out).to.contain('receiver              Padaria São João, Recife\n');
-    expect(out).to.contain('fees PIX              provider 0 bps + 10, platform 150 bps + 20\n');
+    expect(out).to.contain('fees                  PIX=0+10/150+20 CREDIT_CARD=');
 
     const { body } = await gateway.charge({ amount: 10_000 });
     const brCode = parseBrCode((body['pix'] as { br_code: string }).br_code);
@@ -138,19 +138,19 @@ describe('account settings', () => {
 
   const between = (option: string, [min, max]: readonly [number, number], text: string) =>
     `--${option} must be a whole number from ${min} to ${max}, not "${text}"`;
-  const { velocityPerHour, holdDays, chargeWindowSeconds, feeBps, feeFixed } = SETTING_BOUNDS;
+  const { customerPerHour, accountPerHour, holdDays, chargeWindowSeconds, feeBps, feeFixed } = SETTING_BOUNDS;
   const METHODS = 'PIX, CREDIT_CARD, MBWAY, MULTIBANCO, BOLETO, CRYPTO';
   const WRONG: readonly (readonly [string, string, string])[] = [
-    ['velocity-customer', '0', between('velocity-customer', velocityPerHour, '0')],
-    ['velocity-account', '100001', between('velocity-account', velocityPerHour, '100001')],
+    ['velocity-customer', '0', between('velocity-customer', customerPerHour, '0')],
+    ['velocity-account', '1000001', between('velocity-account', accountPerHour, '1000001')],
     ['rate-limit', '0', between('rate-limit', [1, 1_000_000_000], '0')],
     ['rate-limit', '1.5', between('rate-limit', [1, 1_000_000_000], '1.5')],
     ['hold-days', 'PIX=366', between('hold-days', holdDays, '366')],
     ['hold-days', 'PIX', between('hold-days', holdDays, '')],
     ['hold-days', 'TED=1', `--hold-days must be like PIX=0,BOLETO=2, with ${METHODS}, not "TED=1"`],
-    ['fees', 'PIX=1', '--fees must be like PIX=0+10/100+0, not "PIX=1"'],
-    ['fees', 'PIX=1/2', '--fees must be like PIX=0+10/100+0, not "PIX=1/2"'],
-    ['fees', 'PIX=1+2/3+4/5+6', '--fees must be like PIX=0+10/100+0, not "PIX=1+2/3+4/5+6"'],
+    ['fees', 'PIX=1', '--fees must be like PIX=0+10/100+0, not "1"'],
+    ['fees', 'PIX=1/2', '--fees must be like PIX=0+10/100+0, not "1"'],
+    ['fees', 'PIX=1+2/3+4/5+6', '--fees must be like PIX=0+10/100+0, not "1+2/3+4/5+6"'],
     ['fees', 'PIX=10001+0/', between('fees', feeBps, '10001')],
     ['fees', 'PIX=/0+10000001', between('fees', feeFixed, '10000001')],
     ['fees', 'TED=0+0/0+0', `--fees must be like PIX=0+10/100+0, with ${METHODS}, not "TED=0+0/0+0"`],
@@ -161,7 +161,7 @@ describe('account settings', () => {
       'São José do Rio Preto',
       'receiverCity must have 1 to 15 characters after accents and other non-ASCII characters are removed',
     ],
-    ['refund-count', '100001', between('refund-count', [0, 100_000], '100001')],
+    ['refund-count', '1000001', between('refund-count', [0, 1_000_000], '1000001')],
     ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
     ['charge-window', '59', between('charge-window', chargeWindowSeconds, '59')],
     ['charge-window', '', between('charge-window', chargeWindowSeconds, '')],

@@ -1,12 +1,13 @@
 // The operator's commands beside the running program (rule O1): held, ledger show, account list.
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { commands as accountCommands } from '../../../infrastructure/accounts/terminal.ts';
 import { operatorOf } from '../../../infrastructure/cli/operator.ts';
 import { commands as operationCommands } from '../../../infrastructure/operations/terminal.ts';
 import { commands as heldCommands } from '../../../infrastructure/payments/terminal.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import { newKey, startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import type { TestDatabase } from '../../world/postgres.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
@@ -21,7 +22,7 @@ interface Posting {
   readonly what: string;
 }
 interface Shown {
-  readonly paymentId: string;
+  readonly stream: string;
   readonly postings: readonly Posting[];
   readonly totals: unknown;
   readonly differences: readonly string[];
@@ -76,7 +77,7 @@ describe('the command line', () => {
       'held',
     );
 
-  for (const { name } of [...accountCommands, ...heldCommands, ...operationCommands])
+  for (const { name } of [...accountCommands(DECLARED_SETTINGS), ...heldCommands, ...operationCommands])
     it(`${name} --help says how it is used`, async () => {
       const { code, out } = await run(...name.split(' '), '--help');
       expect(code).to.equal(0);
@@ -157,7 +158,12 @@ describe('the command line', () => {
       await good('held', 'release', id);
       await projected();
       const shown = await good<Shown>('ledger', 'show', id);
-      expect([shown.paymentId, shown.totals, shown.differences]).to.deep.equal([tx, [{ currency: 'BRL', sum: 0 }], []]);
+      expect([shown.stream, shown.totals, shown.differences]).to.deep.equal([
+        `payment-${rawIdOf(id)}`,
+        [{ currency: 'BRL', sum: 0 }],
+        [],
+      ]);
+      expect(await good('ledger', 'show', tx)).to.deep.equal(shown);
       expect(rows(shown)).to.deep.equal([
         ['TransactionHeld', 'provider_clearing', -10_000, -10_000],
         ['TransactionHeld', 'payer_returns', 10_000, 10_000],
@@ -184,10 +190,50 @@ describe('the command line', () => {
       expect(out).to.match(/ merchant_available {2}BRL {11}98\.90 {11}98\.90 {2}into the merchant’s available balance/);
       expect(out).to.match(/\nBRL: all postings sum to 0\.00\n$/);
     });
+    it('explains every cent of a payout', async () => {
+      await paid({}, {}, 'settled');
+      const { id } = (
+        await gateway.post<{ id: string }>(
+          '/v1/payouts',
+          { amount: 1_000, destination: { pix_key: 'ana@example.com' } },
+          { idempotencyKey: newKey() },
+        )
+      ).body;
+      await gateway.post(`/v1/sandbox/payouts/${id}/confirm`);
+      await projected();
+      const shown = await good<Shown>('ledger', 'show', id);
+      expect([shown.stream, shown.totals, shown.differences]).to.deep.equal([
+        `payout-${rawIdOf(id)}`,
+        [{ currency: 'BRL', sum: 0 }],
+        [],
+      ]);
+      expect(rows(shown)).to.deep.equal([
+        ['PayoutRequested', 'merchant_available', -1_050, -1_050],
+        ['PayoutRequested', 'payouts_in_transit', 1_050, 1_050],
+        ['PayoutPaid', 'payouts_in_transit', -1_050, 0],
+        ['PayoutPaid', 'provider_clearing', 1_000, 1_000],
+        ['PayoutPaid', 'provider_fees', 50, 50],
+      ]);
+      const { body } = await gateway.get<{ end_to_end_id: string }>(`/v1/payouts/${id}`);
+      expect(shown.postings.map(({ what }) => what)).to.deep.equal([
+        'out of the merchant’s available balance: the merchant requested the payout',
+        'on its way to the merchant: the merchant requested the payout',
+        `arrived at the merchant, or returned: the bank paid the payout (${body.end_to_end_id})`,
+        `paid out by the provider: the bank paid the payout (${body.end_to_end_id})`,
+        `the provider’s fee: the bank paid the payout (${body.end_to_end_id})`,
+      ]);
+    });
     it('of a payment that moved nothing says so; of no payment it is refused', async () => {
       const { body } = await gateway.charge();
       expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no postings\n');
-      await refused('There is no such payment.', 'ledger', 'show', 'tx_00000000000000000000000000');
+      const missing = 'There is no such payment or payout.';
+      for (const prefix of ['tx_', 'po_']) await refused(missing, 'ledger', 'show', prefix + '0'.repeat(26));
+      await refused(
+        '"po_1" is not a stream: use an id such as ch_… or po_…, or a name such as payment-<raw id>',
+        'ledger',
+        'show',
+        'po_1',
+      );
     });
     it('is exit code 1 where the ledger is not what follows from the events', async () => {
       const { id } = await paid({}, {}, 'settled');

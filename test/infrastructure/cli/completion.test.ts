@@ -26,7 +26,7 @@ describe('the completion of the shell', () => {
   it('knows every command, its options and their values', () => {
     const cases = COMMANDS.flatMap(({ name, args, options }) => {
       const words = ['quita', ...name.split(' ')];
-      const isChoice = (i: number) => args[i]?.choice?.names ?? [];
+      const isChoice = (i: number) => args[i]?.choices ?? [];
       return [
         { words, expected: [words.at(-1) as string] },
         { words: [...words, ''], expected: isChoice(0) },
@@ -34,8 +34,8 @@ describe('the completion of the shell', () => {
           words: [...words, '--'],
           expected: [...Object.keys(options).map((each) => `--${each}`), '--json', '--help', '--version'],
         },
-        ...Object.entries(options).flatMap(([option, { flag, choice }]) =>
-          flag ? [] : [{ words: [...words, `--${option}`, ''], expected: choice?.names ?? [] }],
+        ...Object.entries(options).flatMap(([option, { flag, choices }]) =>
+          flag ? [] : [{ words: [...words, `--${option}`, ''], expected: choices ?? [] }],
         ),
       ];
     });

@@ -4,7 +4,7 @@ import type { FailingTargets, FirstAttempt } from '../../../application/ports/fa
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
-import { timer } from '../../support/operations.ts';
+import { timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
@@ -42,7 +42,8 @@ describe('failing targets', () => {
     );
     return rows.map(({ key, after }) => [key, after]);
   };
-  const taken = async (seconds: number) => (await takeDueTimers(pool, NOW_MS + seconds * 1_000, 100)).toSorted(byKey);
+  const taken = async (seconds: number) =>
+    (await takeDueTimers(pool, NOW_MS + seconds * 1_000, 100, timerKinds)).toSorted(byKey);
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
 
   it('are counted in a row, for all workers, each for itself', async () => {

@@ -246,29 +246,6 @@ describe('claims of jobs', () => {
     expect(await test.rows('SELECT data FROM jobs.job')).to.deep.equal([{ data: { payloads: [{ id: 7 }] } }]);
   });
 
-  it('that are kept alive are not ended by pg-boss, however long ago they began', async () => {
-    const jobs = await test.open({ superviseSeconds: 1, heartbeatMs: 20 });
-    const gate = new Gate();
-    const worked = new Worked(() => gate.pass());
-    jobs.work(QUEUE, worked, PLACES);
-    await jobs.enqueue([request('long')]);
-    await gate.reached;
-    await test.rows("UPDATE jobs.job SET started_on = now() - interval '23 hours'");
-    const looked = async () =>
-      (await test.rows('SELECT FROM jobs.queue WHERE monitor_claim_on IS NOT NULL')).length > 0;
-    await test.backends.until(looked);
-    const swept = async () =>
-      (await test.rows("SELECT FROM jobs.queue WHERE monitor_claim_on > now() - interval '300 ms'")).length > 0;
-    await test.backends.until(async () => !(await swept()));
-    await test.backends.until(swept); // another look, begun and ended since
-    expect(await test.rows('SELECT state, retry_count FROM jobs.job')).to.deep.equal([
-      { state: 'active', retry_count: 0 },
-    ]);
-    gate.open();
-    await test.rest(jobs, QUEUE);
-    expect(worked.items).to.deep.equal(['long']);
-  });
-
   it('are not taken for cold by their own worker, which stood still between its touch and its look', async () => {
     let looks = 0;
     const { pool } = test;

@@ -65,7 +65,7 @@ describe('work that is owed', () => {
         "SELECT data, state, retry_count, retry_limit, completed_on FROM jobs.job ORDER BY data->'payloads'",
       ),
     ).to.deep.equal([
-      { data: { payloads: [{ id: 'a' }] }, state: 'retry', retry_count: 30, retry_limit: 60, completed_on: null },
+      { data: { payloads: [{ id: 'a' }] }, state: 'created', retry_count: 30, retry_limit: 60, completed_on: null },
       { data: { payloads: [{ id: 'b' }] }, state: 'created', retry_count: 0, retry_limit: 30, completed_on: null },
     ]);
     const worked = new Worked();

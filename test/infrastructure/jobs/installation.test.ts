@@ -4,17 +4,13 @@ import { expect } from 'chai';
 import { JOBS_SCHEMA_VERSION, OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';
 import * as statements from '../../../infrastructure/jobs/statements.ts';
 import { QueueUnderTest, request } from './queueUnderTest.ts';
+import { Worked } from './worked.ts';
 
 const pgBoss = JSON.parse(readFileSync(new URL('../../../node_modules/pg-boss/package.json', import.meta.url), 'utf8'));
-const texts = Object.entries(statements).flatMap(([name, statement]): [string, string][] =>
-  typeof statement === 'string'
-    ? name === 'LINES_INDEX' || name.startsWith('CREATE_')
-      ? []
-      : [[name, statement]]
-    : 'text' in statement
-      ? [[name, statement.text]]
-      : [],
-);
+const texts = Object.entries(statements).flatMap(([name, statement]): [string, string][] => {
+  if (name === 'NEWEST_INDEX' || name === 'CREATE_INDEXES' || typeof statement === 'number') return [];
+  return [[name, typeof statement === 'string' ? statement : statement.text]];
+});
 
 describe('the job tables', () => {
   let test: QueueUnderTest;
@@ -91,17 +87,43 @@ describe('the job tables', () => {
         .catch((error: Error) => expect.fail(`${name}: ${error.message}`));
   });
 
-  it('find waiting jobs by tenant and target through an index', async () => {
+  it('lose the index of earlier versions', async () => {
+    await (await test.open()).stop(0);
+    await test.rows('CREATE INDEX quita_lines ON jobs.job (name, group_id)');
+    await test.rows('DROP INDEX jobs.quita_failed');
     await test.open();
-    await test.rows(
-      `INSERT INTO jobs.job (name, data, group_id, group_tier, policy)
-       SELECT 'settle', '{"items": ["x"]}', 'live/t' || n % 100, '', 'standard' FROM generate_series(1, 20000) n`,
-    );
-    await test.rows('ANALYZE jobs.job');
-    const plan = (await test.rows<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${statements.CLAIM.text}`))
-      .map((row) => row['QUERY PLAN'])
-      .join('\n');
-    expect(plan).to.match(/Index (Only )?Scan using job_common_name_group_id_group_tier_start_after_idx/);
-    expect(plan).not.to.contain('Seq Scan on job');
+    const names = "SELECT relname FROM pg_class WHERE relname LIKE 'quita%' AND relkind = 'I' ORDER BY relname";
+    expect((await test.rows<{ relname: string }>(names)).map(({ relname }) => relname)).to.deep.equal([
+      'quita_deferred',
+      'quita_deferred_lines',
+      'quita_failed',
+      'quita_ready',
+      'quita_ready_lines',
+    ]);
+  });
+
+  it('lose jobs that failed or waited 30 days ago, and no others', async () => {
+    const jobs = await test.open({ deleteMs: 20 });
+    const failed = "state = 'failed', completed_on = now()";
+    const waiting = "created_on = now() - interval '31 days', keep_until = now()";
+    for (const [id, change] of [
+      ['failed long ago', `${failed} - interval '31 days'`],
+      ['failed lately', `${failed} - interval '29 days'`],
+      ['waited long', `${waiting} - interval '1 day'`],
+      ['waits for a retry', `${waiting} - interval '1 day', state = 'retry', start_after = now() + interval '1 h'`],
+      ['waited long and was tried again', `${waiting} + interval '1 day'`],
+      ['runs long', `${waiting} - interval '1 day', state = 'active', heartbeat_on = now() + interval '1 day'`],
+    ] as const) {
+      await jobs.enqueue([request(id)]);
+      await test.rows(`UPDATE jobs.job SET ${change} WHERE data->'payloads'->0->>'id' = $1`, [id]);
+    }
+    jobs.work('refund', new Worked(), { places: 1, perTarget: 1 });
+    const left = async () =>
+      (await test.rows<{ id: string }>("SELECT data->'payloads'->0->>'id' AS id FROM jobs.job ORDER BY 1")).map(
+        ({ id }) => id,
+      );
+    await test.backends.until(async () => (await left()).length === 3);
+    expect(await left()).to.deep.equal(['failed lately', 'runs long', 'waited long and was tried again']);
+    expect(test.errors).to.deep.equal([]);
   });
 });

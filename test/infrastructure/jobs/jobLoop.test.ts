@@ -40,7 +40,7 @@ class Queue implements Claims {
     const jobs = this.losing > 0 ? [] : this.waiting.splice(0, room.free);
     await this.beforeClaim();
     if (jobs.length > 0) this.calls.push(`claimed ${idsOf(jobs)}`);
-    return { jobs, lost: this.losing > 0 ? this.losing-- : 0 };
+    return { jobs, isWhole: this.losing === 0 || this.losing-- === 0 };
   }
   async done(claims: readonly Claim[]) {
     if (this.failDone) throw new Error('no database');
@@ -110,8 +110,8 @@ describe('the job loop', () => {
         perTenant: 6,
         perTarget: 2,
         tenants: [
-          { tenant: 'live/a', held: 3, room: 4 },
-          { tenant: 'live/b', held: 1, room: 6 },
+          { tenant: 'live/a', held: 3, latest: 'y', room: 4 },
+          { tenant: 'live/b', held: 1, latest: '', room: 6 },
         ],
         targets: [
           { tenant: 'live/a', target: 'x', room: 0 },

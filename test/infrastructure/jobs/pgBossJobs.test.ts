@@ -24,9 +24,7 @@ describe('the job queue on pg-boss', () => {
   let opened: { jobs: PgBossJobs; notices: NotificationListener }[];
   let errors: string[];
 
-  const open = async (
-    often: { superviseSeconds?: number; heartbeatMs?: number; hangsMs?: number } = {},
-  ): Promise<PgBossJobs> => {
+  const open = async (often: { heartbeatMs?: number; hangsMs?: number } = {}): Promise<PgBossJobs> => {
     const notices = new NotificationListener(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({

@@ -27,6 +27,7 @@ export const QUEUES_UNDER_TEST = ['settle', 'refund', 'expire', 'deliver', 'fanO
 export class QueueUnderTest {
   readonly failures: JobFailure[] = [];
   readonly errors: string[] = [];
+  readonly putBack: string[] = [];
   readonly pool: PgPool;
   readonly backends: Backends;
   readonly #database: TestDatabase;
@@ -45,7 +46,7 @@ export class QueueUnderTest {
 
   /** One process. */
   async open(
-    often: Partial<Pick<PgBossJobsOptions, 'superviseSeconds' | 'heartbeatMs' | 'hangsMs' | 'pool'>> = {},
+    often: Partial<Pick<PgBossJobsOptions, 'deleteMs' | 'heartbeatMs' | 'hangsMs' | 'pool' | 'queues'>> = {},
   ): Promise<PgBossJobs> {
     const notices = new NotificationListener(connectionConfig(this.#database.connectionString, 'notices'));
     await notices.open();
@@ -58,6 +59,7 @@ export class QueueUnderTest {
           this.errors.push(error.message);
           this.failures.push(failure);
         },
+        onPutBack: (queue, { message }) => this.putBack.push(`${queue}: ${message}`),
         ...often,
       });
       this.#opened.push({ jobs, notices });

@@ -11,6 +11,7 @@ export interface Run {
 /** A worker that notes what it ran, and whom one can wait for. */
 export class Worked {
   readonly runs: Run[] = [];
+  readonly payloads: JobPayload[] = [];
   #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
   readonly #work: (run: Run) => Promise<void> | void;
 
@@ -20,6 +21,7 @@ export class Worked {
   readonly run = async (payloads: readonly JobPayload[], target: string | null): Promise<void> => {
     const items = payloads.map(({ id }) => id as string);
     this.runs.push({ items, target });
+    this.payloads.push(...payloads);
     for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
     await this.#work({ items, target });
   };

@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { BEFORE_RELEASE, loadMigration, MIGRATIONS } from '../../../infrastructure/postgres/migrate.ts';
+import { BEFORE_RELEASE, isContracting, loadMigration, MIGRATIONS } from '../../../infrastructure/postgres/migrate.ts';
+
+/** Older migrations belong to builds that never ran beside another one. */
+const BEFORE_CONTRACTS = '0025_open_fan_outs';
+/** Statements that an older version of the program may not survive. */
+const CONTRACTS =
+  /\bDROP (TABLE|COLUMN|SCHEMA|FUNCTION|VIEW|TYPE)\b|\bRENAME\b|\bSET NOT NULL\b|\bALTER (COLUMN )?\w+ TYPE\b/i;
 
 describe('the migrations', () => {
   /** What a migration does to a database: its statements without comments and layout. */
@@ -38,6 +44,9 @@ describe('the migrations', () => {
     '0023_data_keys': 'e1606aa79299c845',
     '0024_retention': '4dd9dfd3510d1c00',
     '0025_open_fan_outs': '00b3aff3a32ae363',
+    '0026_hourly_totals': '4ca93b09d57f193b',
+    '0027_provider_lists': 'd67e7b3278698cbf',
+    '0029_restores': 'd7af8378ae52a1d2',
   };
 
   for (const name of MIGRATIONS)
@@ -49,6 +58,31 @@ describe('the migrations', () => {
           .slice(0, 16),
       ).to.equal(HASHES[name]);
     });
+  it('only add, unless their name says that they contract: an older version runs beside a newer one (expand and contract)', async () => {
+    const changing = [];
+    for (const name of MIGRATIONS.filter((each) => each > BEFORE_CONTRACTS && !isContracting(each)))
+      changing.push(
+        ...(CONTRACTS.exec(await statementsOf(name)) ?? []).slice(0, 1).map((found) => `${name}: ${found}`),
+      );
+    expect(changing).to.deep.equal([]);
+  });
+  it('are known as contracting by what they remove, rename or demand', () => {
+    for (const text of [
+      'DROP TABLE a.b',
+      'ALTER TABLE a DROP COLUMN b',
+      'ALTER TABLE a RENAME b TO c',
+      'drop schema a cascade',
+    ])
+      expect(text).to.match(CONTRACTS);
+    for (const text of [
+      'ALTER TABLE a ALTER COLUMN b TYPE bigint',
+      'ALTER TABLE a ALTER b SET NOT NULL',
+      'DROP FUNCTION f()',
+    ])
+      expect(text).to.match(CONTRACTS);
+    for (const text of ['ALTER TABLE a ADD COLUMN b text', 'DROP INDEX a', 'CREATE TABLE a (b text NOT NULL)'])
+      expect(text).to.not.match(CONTRACTS);
+  });
   it('have no name of a build that is not read any more', () => {
     expect(BEFORE_RELEASE.filter((name) => MIGRATIONS.includes(name))).to.deep.equal([]);
   });

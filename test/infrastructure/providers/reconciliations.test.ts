@@ -2,13 +2,19 @@
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
+import { compareWithProvider } from '../../../application/payments/reconciliation.ts';
+import type { BookedPage, PaymentProvider } from '../../../application/ports/paymentProvider.ts';
+import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
+import { addMillis } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { reconciliations } from '../../../infrastructure/providers/reconciliations.ts';
+import { bookedBetween } from '../../../infrastructure/providers/sandbox/books.ts';
 import { account, RecordingJobs } from '../../support/operations.ts';
 import { at } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
+import { FakeProvider } from '../../world/fakeProvider.ts';
 import { useDatabase } from '../../world/postgres.ts';
 
 const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
@@ -22,22 +28,23 @@ describe('reconciliation in Postgres', () => {
   useDatabase('suite', 4, (opened) => {
     pool = opened;
   });
-  afterEach(() => pool.query('TRUNCATE operations.reconciliations, operations.provider_notifications'));
+  afterEach(() => pool.query('TRUNCATE operations.provider_lists, operations.provider_notifications'));
 
-  it('keeps how far it got, of one account and mode each, to the millisecond', async () => {
+  it('keeps how far it got, in each mode, to the millisecond', async () => {
     const { reconciledUntil, saveReconciledUntil } = reconciliations(pool);
     const until = parseTimestamp('2026-11-21T13:00:00.123Z');
-    expect(await reconciledUntil(TENANT)).to.equal(null);
-    await saveReconciledUntil(TENANT, until);
-    await saveReconciledUntil(LIVE, at('14:00:00'));
-    expect(await Promise.all([TENANT, LIVE, OTHER].map(reconciledUntil))).to.deep.equal([until, at('14:00:00'), null]);
+    expect(await reconciledUntil('test')).to.equal(null);
+    await saveReconciledUntil('test', until);
+    expect([await reconciledUntil('test'), await reconciledUntil('live')]).to.deep.equal([until, null]);
+    await saveReconciledUntil('live', at('14:00:00'));
+    expect([await reconciledUntil('test'), await reconciledUntil('live')]).to.deep.equal([until, at('14:00:00')]);
   });
   it('takes back a time from a clock that was ahead', async () => {
     const { reconciledUntil, saveReconciledUntil } = reconciliations(pool);
-    await saveReconciledUntil(TENANT, at('23:00:00'));
-    await saveReconciledUntil(TENANT, at('12:00:00'));
-    await saveReconciledUntil(TENANT, at('12:00:00'));
-    expect(await reconciledUntil(TENANT)).to.equal(at('12:00:00'));
+    await saveReconciledUntil('test', at('23:00:00'));
+    await saveReconciledUntil('test', at('12:00:00'));
+    await saveReconciledUntil('test', at('12:00:00'));
+    expect(await reconciledUntil('test')).to.equal(at('12:00:00'));
   });
 
   it('knows which references nobody told of, of any kind, of one account and mode each', async () => {
@@ -48,10 +55,20 @@ describe('reconciliation in Postgres', () => {
     await told(TENANT, 'pay/"7",{a}', 'fact');
     await told(LIVE, 'E2');
     await told(OTHER, 'E3');
-    const references = ['E1', 'E2', 'E3', 'pay/"7",{a}', 'E4', 'E4', 'e1'];
-    expect(await notifications.unreported(TENANT, references)).to.deep.equal(new Set(['E2', 'E3', 'E4', 'e1']));
-    expect(await notifications.unreported(LIVE, ['E1', 'E2'])).to.deep.equal(new Set(['E1']));
-    expect(await notifications.unreported(TENANT, [])).to.deep.equal(new Set());
+    const keys: readonly (readonly [Tenant, string, boolean])[] = [
+      [TENANT, 'E1', false],
+      [TENANT, 'E2', true],
+      [LIVE, 'E1', true],
+      [LIVE, 'E2', false],
+      [OTHER, 'E3', false],
+      [TENANT, 'pay/"7",{a}', false],
+      [TENANT, 'E4', true],
+      [TENANT, 'E4', true],
+      [TENANT, 'e1', true],
+    ];
+    const asked = keys.map(([tenant, reference]) => ({ tenant, reference }));
+    expect(await notifications.unreported(asked)).to.deep.equal(keys.map(([, , isUnreported]) => isUnreported));
+    expect(await notifications.unreported([])).to.deep.equal([]);
   });
 
   it('takes up again what the provider did not know of, and nothing else', async () => {
@@ -63,7 +80,8 @@ describe('reconciliation in Postgres', () => {
     const [unknown, settled] = ['unknown', 'settled'].map((reference) => ({ tenant: TENANT, reference })) as [Key, Key];
     await markHandled(unknown, 'not_confirmed');
     await markHandled(settled, 'settled');
-    expect(await unreported(TENANT, ['unknown', 'settled', 'waiting'])).to.deep.equal(new Set(['unknown']));
+    const waiting = { tenant: TENANT, reference: 'waiting' };
+    expect(await unreported([unknown, settled, waiting])).to.deep.equal([true, false, false]);
     jobs.enqueued.length = 0;
     expect([await told('settled', 'q'), await told('waiting', 'q'), await told('unknown', 'q')]).to.deep.equal([
       false,
@@ -75,6 +93,79 @@ describe('reconciliation in Postgres', () => {
     ]);
     expect([(await find(unknown))?.paymentId, (await find(settled))?.paymentId]).to.deep.equal(['q', 'p']);
     expect(await told('unknown')).to.equal(false);
-    expect(await unreported(TENANT, ['unknown'])).to.deep.equal(new Set());
+    expect(await unreported([unknown])).to.deep.equal([false]);
+  });
+
+  it('lists the payments of all accounts in order of booking, page by page, each once', async () => {
+    await pool.query(
+      `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at, booked_at)
+       SELECT 'a' || n % 7, 'E' || n, 't' || n, n, now(), timestamptz '2026-11-21 12:00:00Z' + n / 3 * interval '1 ms' FROM generate_series(1, 2500) n`,
+    );
+    const listed: string[] = [];
+    const pages: number[] = [];
+    const [from, to] = [parseTimestamp('2026-11-21T12:00:00.001Z'), parseTimestamp('2026-11-21T12:00:00.800Z')];
+    for (let after: string | null = null; ; ) {
+      const page: BookedPage = await bookedBetween(pool, from, to, after);
+      pages.push(page.items.length);
+      for (const { accountId, bookedAt, txid, incoming } of page.items)
+        listed.push([bookedAt, accountId, incoming.providerPaymentId, txid].join(' '));
+      after = page.next;
+      if (after === null) break;
+    }
+    const numbers = Array.from({ length: 2_400 }, (_, n) => n + 3); // 3 to 2,402
+    expect(pages).to.deep.equal([1_000, 1_000, 400]);
+    expect(listed).to.deep.equal(
+      numbers
+        .map((n) => [addMillis(at('12:00:00'), Math.floor(n / 3)), `a${n % 7}`, `E${n}`, `t${n}`].join(' '))
+        .toSorted(),
+    );
+    expect((await bookedBetween(pool, addMillis(to, 1), addMillis(to, 1), null)).items).to.have.length(3);
+    await pool.query('TRUNCATE sandbox_bank.payments');
+  });
+
+  it('is a round of as many statements for 5,000 tenants as for one: two for each 1,000 payments', async () => {
+    let statements = 0;
+    const db: SqlPool = {
+      query: (...args) => {
+        statements++;
+        return pool.query(...args);
+      },
+      transaction: (work) => pool.transaction(work),
+    };
+    const notifications = providerNotifications(db, new RecordingJobs(), NOTIFIED_WORK);
+    const provider = Object.assign(new FakeProvider(), {
+      bookedBetween: async (...part: Parameters<NonNullable<PaymentProvider['bookedBetween']>>) => ({
+        ...{ kind: 'known', value: await bookedBetween(db, ...part) },
+      }),
+    });
+    const round = (atMs: number) =>
+      compareWithProvider(
+        {
+          clock: { now: () => atMs },
+          ...{ providers: provider, notifications, reconciliations: reconciliations(db) },
+          payments: { byTxid: async () => expect.fail('nothing is missing') },
+          ledger: { disputesRests: async () => [], sums: async () => expect.fail('no sums') },
+          alerts: { unmatchedPayments: () => undefined, disputesRest: () => undefined },
+        },
+        'test',
+      );
+    const used: number[] = [];
+    for (const tenants of [1, 5_000]) {
+      await pool.query('TRUNCATE sandbox_bank.payments, operations.provider_lists, operations.provider_notifications');
+      await pool.query(
+        `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at, booked_at)
+         SELECT 'a' || n % ${tenants}, 'E' || n, lpad(n::text, 32, '0'), n, now(), timestamptz '2026-11-21 11:00:00Z' + n * interval '1 ms'
+         FROM generate_series(1, 5000) n`,
+      );
+      await pool.query(
+        `INSERT INTO operations.provider_notifications (account_id, mode, reference, kind, payment_id)
+         SELECT account_id, 'test', provider_payment_id, 'payment', 'p' FROM sandbox_bank.payments`,
+      );
+      statements = 0;
+      await round(Date.parse('2026-11-21T12:00:00.000Z'));
+      used.push(statements);
+    }
+    expect(used).to.deep.equal([13, 13]); // six pages, the last one empty, and the progress twice
+    await pool.query('TRUNCATE sandbox_bank.payments');
   });
 });

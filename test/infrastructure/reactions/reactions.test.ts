@@ -14,7 +14,7 @@ import { connectionConfig, PgSession } from '../../../infrastructure/postgres/se
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
 import { testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { processMemories } from '../../../infrastructure/webhooks/adapters.ts';
-import { account, jobOf, logged, RecordingJobs, timer } from '../../support/operations.ts';
+import { account, logged, RecordingJobs, timer, timerKinds } from '../../support/operations.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const [EARLY, LATE] = ['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'] as const;
@@ -29,13 +29,14 @@ const NO_POOL = {} as SqlPool;
 const EFFECTS = new Map(
   Object.entries({
     ...forgetFailures.by(() => failingTargets(NO_POOL, 'deliver', PROBE_RULE).forget),
-    ...clockAdvance.by(() => advanceClocks({ testTimers: testTimers(NO_POOL, new RecordingJobs(), jobOf) })),
+    ...clockAdvance.by(() => advanceClocks({ testTimers: testTimers(NO_POOL, new RecordingJobs(), timerKinds) })),
   }).map(([name, handler]) => [name, handler(null)]),
 );
 
 const processOf = (react: ProcessManager['react'], remembers: string | null = null): ProcessManager => ({
   name: 'p',
   movesMoney: false,
+  from: 'beginning',
   remembers,
   categories: ['payment', 'webhookEndpoint'],
   react,

@@ -71,6 +71,40 @@ describe('progress of consumers', () => {
     expect(heard).to.deep.equal([at(1), at(2)]);
   });
 
+  it('of another version can not be read: at once, until it has this version again, and without counting as stuck', async () => {
+    progress = new LogProgress(
+      () => now,
+      ['a', 'b'],
+      new Map([
+        ['a', 2],
+        ['b', 1],
+      ]),
+    );
+    progress.sawHead(at(3));
+    moved(at(3));
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
+    for (const version of [1, 3]) {
+      progress.heard([{ name: 'a', version }], at(5));
+      progress.sawHead(at(4));
+      expect(await progress.caughtUp(LONG_MS, ['a'])).to.equal(false);
+      expect(progress.isOtherVersion('a')).to.equal(true);
+      now += 10_000;
+      expect([progress.standingStill(5_000), progress.behind()]).to.deep.equal([['b'], ['b']]);
+      progress.heard(
+        [
+          { name: 'a', version: 2 },
+          { name: 'b', version: 1 },
+        ],
+        at(4),
+      );
+      expect(await progress.caughtUp(LONG_MS, ['a'])).to.equal(true);
+      expect(progress.standingStill(0)).to.deep.equal([]);
+      progress = new LogProgress(() => now, ['a', 'b'], new Map([['a', 2]]));
+      progress.sawHead(at(3));
+      moved(at(3));
+    }
+  });
+
   it('is stuck for as long as it has not moved while there is something to take', () => {
     const stuck: number[] = [];
     const look = () => stuck.push(progress.stuckMs());
@@ -123,19 +157,19 @@ describe('progress of consumers', () => {
       '',
       'projector',
       `projector ${at(6)}`,
-      `reactor ${at(6)} a,b`,
-      `rebuild ${at(6)} a`,
-      `projector ${at(6)} c`,
+      `reactor ${at(6)} a:1,b:1`,
+      `rebuild ${at(6)} a:1`,
+      `projector ${at(6)} c:1`,
     ])
       notify(payload);
     expect([progress.head, progress.position]).to.deep.equal([at(6), null]);
-    notify(`projector ${at(5)} a,c`);
+    notify(`projector ${at(5)} a:1,c:1`);
     expect(progress.position).to.equal(null);
-    notify(`projector ${at(5)} a,b`);
+    notify(`projector ${at(5)} a:1,b:1`);
     expect(progress.position).to.equal(at(5));
     restore(at(2));
     expect([progress.head, progress.position, progress.behind()]).to.deep.equal([at(2), null, ['a', 'b']]);
-    notify(`projector ${at(2)} a,b`);
+    notify(`projector ${at(2)} a:1,b:1`);
     expect([progress.position, progress.behind()]).to.deep.equal([at(2), []]);
     announce(at(3));
     expect(progress.head).to.equal(at(3));

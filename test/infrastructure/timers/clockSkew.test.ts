@@ -5,7 +5,7 @@ import { DatabaseClock } from '../../../infrastructure/postgres/databaseClock.ts
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import { setTimers } from '../../../infrastructure/timers/timerTable.ts';
-import { jobOf, RecordingJobs, timer } from '../../support/operations.ts';
+import { RecordingJobs, timer, timerKinds } from '../../support/operations.ts';
 import { TestGateway } from '../../world/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { Receiver, typeOf } from '../../world/receiver.ts';
@@ -58,7 +58,7 @@ describe('workers whose clocks are 12 s apart', () => {
         takenAtMs.push(databaseNow());
         return enqueue(requests);
       };
-      const scan = new TimerScan(pool, jobs, jobOf, clock, () => undefined);
+      const scan = new TimerScan(pool, jobs, timerKinds, clock, () => undefined);
       scans.push(scan);
       const dueAtMs = databaseNow() + 700;
       await setTimers(pool, [timer('a', new Date(dueAtMs).toISOString())]);
@@ -78,7 +78,7 @@ describe('workers whose clocks are 12 s apart', () => {
     const scan = new TimerScan(
       pool,
       jobs,
-      jobOf,
+      timerKinds,
       { now: databaseNow },
       () => undefined,
       () => {

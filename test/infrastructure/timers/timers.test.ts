@@ -12,7 +12,7 @@ import {
   timers,
 } from '../../../infrastructure/timers/timerTable.ts';
 import { Gate } from '../../projections/engine/scene.ts';
-import { account, jobOf, RecordingJobs, timer } from '../../support/operations.ts';
+import { account, RecordingJobs, timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
@@ -44,9 +44,21 @@ describe('timers', () => {
     await clearTimers(pool, [timer('b', at(2)), timer('never', at(0))]);
     await clearTimers(pool, [timer('b', at(2))]);
     await clearTimers(pool, []);
-    expect(await takeDueTimers(pool, NOW_MS + 2_999, 10)).to.deep.equal([]);
-    expect(await takeDueTimers(pool, NOW_MS + 3_000, 10)).to.deep.equal([timer('a', at(3))]);
-    expect(await takeDueTimers(pool, NOW_MS + 3_000, 10)).to.deep.equal([]);
+    expect(await takeDueTimers(pool, NOW_MS + 2_999, 10, timerKinds)).to.deep.equal([]);
+    expect(await takeDueTimers(pool, NOW_MS + 3_000, 10, timerKinds)).to.deep.equal([timer('a', at(3))]);
+    expect(await takeDueTimers(pool, NOW_MS + 3_000, 10, timerKinds)).to.deep.equal([]);
+  });
+
+  it('of a newer version, or of an unknown kind, are left to a newer worker, and nobody waits for them', async () => {
+    const later = timer('later', at(1), { payload: { v: 2, paymentId: 'later' } });
+    await setTimers(pool, [later, timer('unknown', at(1), { kind: 'gift' }), timer('a', at(2))]);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 2_000);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 3_000, 10, timerKinds))).to.deep.equal(['a']);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(null);
+    const newer = { versions: JSON.stringify({ expire: 2, gift: 1 }) };
+    const taken = await takeDueTimers(pool, NOW_MS + 3_000, 10, newer);
+    expect(keys(taken)).to.deep.equal(['later', 'unknown']);
+    expect(taken.find(({ key }) => key === 'later')?.payload).to.deep.equal({ paymentId: 'later' });
   });
 
   it('of a creation only move to later: a reaction may come after the repeat that it knows nothing of (K7)', async () => {
@@ -65,9 +77,9 @@ describe('timers', () => {
   it('are taken earliest first when there are more than asked for', async () => {
     await setTimers(pool, [timer('c', at(-1)), timer('a', at(-3)), timer('b', at(-2)), timer('later', at(1))]);
     const taken = [];
-    for (let n = 0; n < 3; n++) taken.push(...keys(await takeDueTimers(pool, NOW_MS, 1)));
+    for (let n = 0; n < 3; n++) taken.push(...keys(await takeDueTimers(pool, NOW_MS, 1, timerKinds)));
     expect(taken).to.deep.equal(['a', 'b', 'c']);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS + 1_000);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 1_000);
   });
 
   it('follow the test clock of their account, and of no other account or mode', async () => {
@@ -78,10 +90,10 @@ describe('timers', () => {
       timer('ahead-live', at(3_600), { account: account('ahead'), mode: 'live' }),
       timer('other', at(3_600)),
     ]);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS);
-    expect(keys(await takeDueTimers(pool, NOW_MS - 1, 10))).to.deep.equal([]);
-    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['ahead']);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS + 1_000);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS);
+    expect(keys(await takeDueTimers(pool, NOW_MS - 1, 10, timerKinds))).to.deep.equal([]);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['ahead']);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 1_000);
   });
 
   // A reaction that cleared two refunds' timers and a drain that took them waited for each other: 3 s until one was given up.
@@ -89,21 +101,21 @@ describe('timers', () => {
     await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
     await pool.transaction(async (tx) => {
       await clearTimers(tx, [timer('b', at(-2))]);
-      await testTimers(pool, new RecordingJobs(), jobOf).done([timer('a', at(-2)), timer('b', at(-2))]);
-      expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['c']);
+      await testTimers(pool, new RecordingJobs(), timerKinds).done([timer('a', at(-2)), timer('b', at(-2))]);
+      expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['c']);
     });
-    expect(await nextDueMs(pool)).to.equal(null);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(null);
   });
 
   it('that a reaction was changing in vain are there for the next look', async () => {
     await setTimers(pool, [timer('a', at(-1))]);
     const failing = pool.transaction(async (tx) => {
       await clearTimers(tx, [timer('a', at(-1))]);
-      expect(await takeDueTimers(pool, NOW_MS, 10)).to.deep.equal([]);
+      expect(await takeDueTimers(pool, NOW_MS, 10, timerKinds)).to.deep.equal([]);
       throw new Error('rolled back');
     });
     expect(await failing.catch(({ message }: Error) => message)).to.equal('rolled back');
-    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['a']);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['a']);
   });
 
   it('of an account that is drained are left alone, until it is drained; its live ones are not', async () => {
@@ -114,16 +126,16 @@ describe('timers', () => {
       timer('live', at(-4), { ...own, mode: 'live' }),
       timer('soon', at(10)),
     ]);
-    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['live']);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
-    const drained = testTimers(pool, new RecordingJobs(), jobOf);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['live']);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 10_000);
+    const drained = testTimers(pool, new RecordingJobs(), timerKinds);
     expect(await drained.drainsUntil(account('drained'))).to.equal(at(3_600));
     expect(await drained.drained(account('drained'), at(3_599))).to.equal(false); // moved on meanwhile
-    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal([]);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal([]);
     expect(await drained.drained(account('drained'), at(3_600))).to.equal(true);
     expect(await drained.drainsUntil(account('drained'))).to.equal(null);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS - 3_605_000);
-    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['t']);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS - 3_605_000);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['t']);
   });
 
   it('beyond what the clock jumped over are taken while it is drained, when the account’s time has come to them', async () => {
@@ -134,15 +146,15 @@ describe('timers', () => {
       timer('next', at(3_610), own),
       timer('later', at(3_611), own),
     ]);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
-    expect(keys(await takeDueTimers(pool, NOW_MS + 9_999, 10))).to.deep.equal([]);
-    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['next']);
-    expect(await nextDueMs(pool)).to.equal(NOW_MS + 11_000);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 10_000);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 9_999, 10, timerKinds))).to.deep.equal([]);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10, timerKinds))).to.deep.equal(['next']);
+    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 11_000);
   });
 
   it('of a drained account that are sent become jobs once, and are gone', async () => {
     const jobs = new RecordingJobs();
-    const drained = testTimers(pool, jobs, jobOf);
+    const drained = testTimers(pool, jobs, timerKinds);
     const [a, b] = [message('a', at(1)), message('b', at(1))];
     await setTimers(pool, [a, b]);
     await setTimers(pool, [message('b', at(3))]);
@@ -150,11 +162,11 @@ describe('timers', () => {
     expect(jobs.enqueued).to.deep.equal([
       { ...JOB_A, queue: 'deliver', payload: { deliveryId: 'a', dueAt: at(1) }, target: 'g' },
     ]);
-    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['b']);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10, timerKinds))).to.deep.equal(['b']);
   });
 
   it('of a drained account are given instant by instant, and only what still has that time is done', async () => {
-    const drained = testTimers(pool, new RecordingJobs(), jobOf);
+    const drained = testTimers(pool, new RecordingJobs(), timerKinds);
     const [a, b] = [timer('a', at(1)), timer('b', at(1))];
     await setTimers(pool, [a, b, timer('c', at(2)), timer('d', at(9)), timer('live', at(0), { mode: 'live' })]);
     const first = await drained.earliest(account('acct'), at(5));
@@ -176,7 +188,7 @@ describe('timers', () => {
     const open = (db: SqlPool = pool) => {
       jobs = new RecordingJobs();
       errors = [];
-      scan = new TimerScan(db, jobs, jobOf, { now: Date.now }, (error) => errors.push(error.message));
+      scan = new TimerScan(db, jobs, timerKinds, { now: Date.now }, (error) => errors.push(error.message));
       scan.start();
     };
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString() as ReturnType<typeof timer>['dueAt'];
@@ -198,7 +210,7 @@ describe('timers', () => {
         })),
       );
       await scan.stop(); // its transaction has ended
-      expect(await nextDueMs(pool)).to.equal(null);
+      expect(await nextDueMs(pool, timerKinds)).to.equal(null);
     });
 
     /** None early, and the best of them sooner than it would have looked by itself: what the machine does besides is not asked. */
@@ -272,7 +284,7 @@ describe('timers', () => {
         jobs.enqueued.push(JOB_A);
       };
       await setTimers(pool, [timer('a', at(-1))]);
-      const again = new TimerScan(pool, jobs, jobOf, { now: Date.now }, (error) => {
+      const again = new TimerScan(pool, jobs, timerKinds, { now: Date.now }, (error) => {
         errors.push(error.message);
         setImmediate(() => again.nudge(''));
       });

@@ -29,7 +29,7 @@ describe('the views for analysts', () => {
   after(() => scene.close());
   const prepare = async (projections: typeof PROJECTIONS) => {
     const session = await scene.openSession('test');
-    await prepareLiveCopies(projections, scene, scene.openSession)(session);
+    await prepareLiveCopies(projections, scene)(session);
     await session.close();
   };
   const described = async (): Promise<readonly Described[]> => (await scene.log.sql.query<Described>(DESCRIBE)).rows;

@@ -5,15 +5,18 @@ import type { LeaderSession } from '../../../application/ports/sql.ts';
 import {
   assertSameLog,
   assertStillThere,
+  type Beginning,
   type Checkpoint,
+  createBeginnings,
   createCheckpoint,
   createFirstCheckpoint,
   isOfLog,
   moveCheckpoints,
   readAllCheckpoints,
+  readCheckpoints,
   type Standing,
 } from '../../../projections/engine/checkpoints.ts';
-import { Scene } from './scene.ts';
+import { Followed, Scene, taker } from './scene.ts';
 
 const position = (place: number): Position => String(place).padStart(19, '0') as Position;
 const said = (work: Promise<unknown>): Promise<unknown> =>
@@ -48,6 +51,48 @@ describe('checkpoints', () => {
       [position(2), 0],
       [position(1), 0],
     ]);
+  });
+
+  it('of all processes begin at the beginning on the first start of a deployment, and stay there', async () => {
+    await scene.appendPayment();
+    const processes: readonly Beginning[] = [
+      { name: 'process/a', from: 'now' },
+      { name: 'process/b', from: 'beginning' },
+    ];
+    for (let start = 0; start < 2; start++) {
+      await createBeginnings(session, scene.store, processes);
+      const { storeId } = scene.store;
+      const first = { version: 1, storeId, position: null, eventId: null, swaps: 0 };
+      expect([...(await readCheckpoints(session, ['process/a', 'process/b'])).values()]).to.deep.equal([
+        { name: 'process/a', ...first },
+        { name: 'process/b', ...first },
+      ]);
+    }
+  });
+
+  it('of a process added later begin where it declares: at the beginning, or after the newest event', async () => {
+    const old: Beginning = { name: 'process/old', from: 'now' };
+    const added: readonly Beginning[] = [
+      old,
+      { name: 'process/now', from: 'now' },
+      { name: 'process/all', from: 'beginning' },
+    ];
+    await createBeginnings(session, scene.store, [old]);
+    await scene.appendPayment();
+    await createBeginnings(session, scene.store, added);
+    const before = await scene.positions();
+    expect(await scene.checkpoint('process/now')).to.equal(before.at(-1));
+    expect(await scene.eventId('process/now')).to.equal(await scene.store.eventIdAt(before.at(-1) as Position));
+    expect([await scene.checkpoint('process/all'), await scene.checkpoint('process/old')]).to.deep.equal([null, null]);
+    await scene.appendPayment();
+    await createBeginnings(session, scene.store, added);
+    expect(await scene.checkpoint('process/now'), 'the next start').to.equal(before.at(-1));
+    const followed = new Followed(scene, { consumers: [taker('process/now'), taker('process/all')] });
+    await followed.caughtUp();
+    await followed.stop();
+    const all = await scene.positions();
+    expect(await scene.taken('process/now')).to.deep.equal(all.slice(before.length));
+    expect(await scene.taken('process/all')).to.deep.equal(all);
   });
 
   it('stay where they are, all of them, when another process moved one', async () => {

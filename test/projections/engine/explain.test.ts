@@ -26,7 +26,7 @@ import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { deliveryViews } from '../../../projections/webhooks/lists.ts';
 import { deliveryReads } from '../../../projections/webhooks/queries.ts';
-import { jobOf, RecordingJobs } from '../../support/operations.ts';
+import { RecordingJobs, timerKinds } from '../../support/operations.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { nodesOf, type Plan } from './plans.ts';
 import { Scene } from './scene.ts';
@@ -66,14 +66,14 @@ const FILL = `
       'MEMBER', 'active', timestamptz '${NOW}' + n * interval '1 second' FROM generate_series(1, ${ROWS}) n;
   ANALYZE`;
 
-const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), jobOf);
+const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), timerKinds);
 
 describe('at 30,000 rows', function suite() {
   let scene: Scene;
   before(async () => {
     scene = await Scene.open();
     const session = await scene.openSession('test');
-    await prepareLiveCopies(PROJECTIONS, scene, scene.openSession)(session);
+    await prepareLiveCopies(PROJECTIONS, scene)(session);
     await session.close();
     for (const statement of FILL.split(';')) await scene.log.sql.query(statement);
   });
@@ -149,8 +149,8 @@ describe('at 30,000 rows', function suite() {
     'which of an account’s latest charges have ended': (db) => endedPayments(db, ['p7', 'p107'] as PaymentId[]),
     'the refunds of a payment': (db) => refundViews(db).list(TENANT, 'p7' as PaymentId),
     'one refund': (db) => refundViews(db).find(TENANT, 'r7' as RefundId),
-    'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500),
-    'the time of the next timer': (db) => nextDueMs(db),
+    'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500, timerKinds),
+    'the time of the next timer': (db) => nextDueMs(db, timerKinds),
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),
     'taking the timers of an instant from a drain': (db) =>
       drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),

@@ -10,6 +10,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
@@ -54,6 +55,13 @@ export class Scene {
   /** The same log as another process has it open: what is appended there is not in this one's memory. */
   async elsewhere(): Promise<Scene> {
     return new Scene(this.log, await this.log.connect(), this.backends);
+  }
+
+  /** Listens to the notices of this database. */
+  async listen(): Promise<{ readonly notices: NotificationListener; readonly close: () => Promise<void> }> {
+    const notices = new NotificationListener(connectionConfig(this.log.connectionString, 'notices'));
+    await notices.open();
+    return { notices, close: () => notices.close() };
   }
 
   /** One payment: created, issued, settled, or the events given, the first of which must create it. */

@@ -313,7 +313,7 @@ describe('verify, of read models of which one has taken nothing', () => {
     try {
       const projections = [paymentsProjection, walletProjection];
       await scene.appendPayment();
-      await prepareLiveCopies(projections, scene, scene.openSession)(session);
+      await prepareLiveCopies(projections, scene)(session);
       await rebuild([paymentsProjection], scene, scene.openSession);
       const report = await verify(projections, scene, scene.openSession);
       expect([report.position, report.differences]).to.deep.equal([null, []]);

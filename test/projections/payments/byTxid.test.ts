@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
-import { findPaymentsByTxid, tenantsWithPaymentsSince } from '../../../projections/payments/queries.ts';
+import { findPaymentsByTxid } from '../../../projections/payments/queries.ts';
 import { created, failed, issued } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { logged, PaymentTables, type Step } from './paymentTables.ts';
@@ -80,15 +80,5 @@ describe('payments by txid', () => {
     await write(TENANT, ['a', 'b']);
     const names = Array.from({ length: 20_000 }, (_, n) => `n${n}`);
     expect(await find(TENANT, ...names, 'b')).to.deep.equal([[txidOf('b'), idOf('b')]]);
-  });
-
-  it('tenants: who created a payment on the day or later, each mode once', async () => {
-    await write(TENANT, ['a', 'b'], { createdAt: parseTimestamp('2026-11-20T00:00:00.000Z') });
-    await write(TENANT, ['c'], { createdAt: parseTimestamp('2026-11-21T23:59:59.999Z') });
-    await write(LIVE, ['d'], { createdAt: parseTimestamp('2026-11-19T23:59:59.999Z') });
-    await write(OTHER, ['e'], { createdAt: parseTimestamp('2026-11-20T12:00:00.000Z') });
-    expect(await tenantsWithPaymentsSince(tables.db, '2026-11-19')).to.deep.equal([LIVE, TENANT, OTHER]);
-    expect(await tenantsWithPaymentsSince(tables.db, '2026-11-20')).to.deep.equal([TENANT, OTHER]);
-    expect(await tenantsWithPaymentsSince(tables.db, '2026-11-22')).to.deep.equal([]);
   });
 });

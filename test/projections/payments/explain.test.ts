@@ -34,7 +34,7 @@ const FILL = [
     FROM generate_series(1, ${ROWS / 10}) n, unnest(ARRAY['PAID', 'EXPIRED']) s`,
   `INSERT INTO rm_payments.day_counts SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '', 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
     FROM generate_series(1, ${ROWS}) n`,
-  `INSERT INTO rm_payments.time_to_pay SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '' FROM generate_series(1, ${ROWS}) n`,
+  `INSERT INTO rm_payments.time_to_pay SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 1000)::text, 'BRL', (n / 100 % 10)::text, 1 FROM generate_series(1, ${ROWS}) n`,
   'ANALYZE',
 ];
 
@@ -120,7 +120,7 @@ describe('at 100,000 payments of one account', function suite() {
     ],
     [
       'times to pay of a month and a week',
-      60,
+      400,
       (db) =>
         statsViews(db).timeToPay(
           { ...TENANT, accountId: 'account-7' as never },

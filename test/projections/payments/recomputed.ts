@@ -1,6 +1,7 @@
 // Statistics and metrics told again from whole payments, the slow and simple way (rules T1–T3).
 import type { MetricsView } from '../../../domain/presentation/metrics.ts';
 import { type TransactionStatus, transactionStatus } from '../../../domain/presentation/status.ts';
+import { bucketOf } from '../../../projections/stats/buckets.ts';
 import type { MixedPayment } from './mixedPayments.ts';
 
 const METHODS = ['PIX', 'CREDIT_CARD', 'MBWAY', 'MULTIBANCO', 'BOLETO', 'CRYPTO'] as const;
@@ -50,9 +51,8 @@ const factsOf = ({ state, statusSince, events }: MixedPayment): Facts => {
       amount: settled.settlement.incoming.amount,
       fees: settled.settlement.providerFee + settled.settlement.platformFee,
       // A bank’s clock may be behind ours: nobody pays before there is a charge.
-      seconds: Math.max(
-        0,
-        Math.round((Date.parse(settled.settlement.incoming.paidAt) - Date.parse(terms.createdAt)) / 1_000),
+      seconds: bucketOf(
+        Math.max(0, Math.round((Date.parse(settled.settlement.incoming.paidAt) - Date.parse(terms.createdAt)) / 1_000)),
       ),
     },
     refunds,

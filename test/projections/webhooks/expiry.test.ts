@@ -294,9 +294,10 @@ describe('deliveries that ended long ago', () => {
   it('a rebuild that was killed half-way does not go on with rows of what is gone', async () => {
     await written([taken(0), taken(8)]);
     const killed = new AbortController();
-    const stopped = rebuild([webhookDeliveriesProjection], { store, codec }, openSession, killed.signal, () =>
-      killed.abort(),
-    );
+    const stopped = rebuild([webhookDeliveriesProjection], { store, codec }, openSession, {
+      signal: killed.signal,
+      onTaken: () => killed.abort(),
+    });
     expect(
       await stopped.then(
         () => 'done',

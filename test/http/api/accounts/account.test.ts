@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../../application/accounts/changeAccountSettings.ts';
+import { DECLARED_SETTINGS } from '../../../../application/capabilities.ts';
 import { ACCOUNT, type AccountSettings } from '../../../../domain/account/account.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import type { AccountRole } from '../../../../domain/user/user.ts';
-import { OWNERS_SETTINGS } from '../../../../http/api/accounts/accountSchema.ts';
+import { accountSchemas } from '../../../../http/api/accounts/accountSchema.ts';
 import { jpegImage, pngImage } from '../../../support/images.ts';
 import { parseBrCode } from '../../../support/pix/brCodeParse.ts';
 import type { Reply, TestGateway, TestTenant } from '../../../world/gateway.ts';
@@ -127,7 +128,7 @@ describe('the account', () => {
   it('nobody changes what the operator agreed: fees, limits, names, tax id', async () => {
     const owner = await as('OWNER');
     const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
-    const own = ['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS] as readonly string[];
+    const own = ['color', 'chargeWindowSeconds', ...accountSchemas(DECLARED_SETTINGS).ownersOnly] as readonly string[];
     const operators = Object.entries(settings).filter(([name]) => !own.includes(name));
     expect(operators).to.have.length(10);
     for (const [name, value] of operators) {

@@ -216,7 +216,7 @@ const NAMED = [
   ...['getCharge', 'getPayment', 'listRefunds', 'getReceipt', 'getProviderStatus', 'getMedCase', 'getInfraction'],
   ...['getPayout', 'getPayoutReceipt', 'getWebhookDelivery', 'listWebhookDeliveries', 'listRequestLogs', 'listCharges'],
   ...['showCheckout', 'getCheckoutReceipt', 'getCheckoutBoleto', 'getPublicBoleto', 'showCardPage', 'getCheckoutQr'],
-  ...['getCheckoutCryptoQr', 'showPayout', 'showStream', 'showLedger', 'showEvidence'],
+  ...['getCheckoutCryptoQr', 'showPayout', 'showStream', 'showLedger', 'showPayoutLedger', 'showEvidence'],
 ];
 
 /** What the person's payments are called in the examples of routes. Anything else throws. */

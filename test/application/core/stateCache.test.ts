@@ -1,0 +1,68 @@
+// Which states stay in memory when there are many tenants.
+import { expect } from 'chai';
+import { StateCache } from '../../../application/core/stateCache.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import type { AccountId, PaymentId, StreamName } from '../../../domain/kernel/ids.ts';
+import { KEYRING } from '../../../domain/keyring/keyring.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+
+const ACCOUNTS = 10_000;
+/** As many bytes as an account's settings have. */
+const SETTINGS = 'x'.repeat(1_400);
+const account = (n: number) => ACCOUNT.stream(`a${n}` as AccountId);
+const keyring = (n: number) => KEYRING.stream(`a${n}` as AccountId);
+const payment = (n: number) => PAYMENT.stream(`p${n}` as PaymentId);
+
+describe('the cache of states', () => {
+  it('keeps 10,000 accounts and their keyrings in turn, whatever payments come between', () => {
+    const cache = new StateCache();
+    const missing: StreamName[] = [];
+    for (let round = 0; round < 3; round++)
+      for (let n = 0; n < ACCOUNTS; n++) {
+        for (const [stream, revision] of [
+          [account(n), 100],
+          [keyring(n), 2],
+        ] as const)
+          if (cache.get(stream) === undefined) {
+            missing.push(stream);
+            cache.set(stream, { state: { stream, settings: SETTINGS }, revision });
+          }
+        for (let i = 0; i < 5; i++) cache.set(payment(5 * (round * ACCOUNTS + n) + i), { state: n, revision: 3 });
+      }
+    expect(missing).to.have.length(2 * ACCOUNTS); // each once, the first time
+    expect(cache.get(account(7))?.revision).to.equal(100);
+  });
+
+  it('keeps fewer states the longer their streams are, and the newest longest', () => {
+    const held = (revision: number): number => {
+      const cache = new StateCache();
+      for (let n = 0; n < 20_000; n++) cache.set(payment(n), { state: n, revision });
+      let count = 0;
+      while (cache.peek(payment(19_999 - count)) !== undefined) count++;
+      return count;
+    };
+    const [short, long] = [held(1), held(300)];
+    expect(short).to.be.within(5_000, 15_000);
+    expect(long).to.be.within(100, 500);
+  });
+
+  it('keeps fewer accounts if their settings are long', () => {
+    const cache = new StateCache();
+    for (let n = 0; n < 2_000; n++) cache.set(account(n), { state: 'x'.repeat(30_000), revision: 1 });
+    const kept = Array.from({ length: 2_000 }, (_, n) => cache.peek(account(n))).filter((one) => one !== undefined);
+    expect(kept.length).to.be.within(500, 1_000);
+  });
+
+  it('forgets one stream, and all', () => {
+    const cache = new StateCache();
+    for (const stream of [account(1), keyring(1), payment(1)]) cache.set(stream, { state: null, revision: 0 });
+    cache.delete(account(1));
+    expect([account(1), keyring(1), payment(1)].map((stream) => cache.get(stream)?.revision)).to.deep.equal([
+      undefined,
+      0,
+      0,
+    ]);
+    cache.clear();
+    expect([keyring(1), payment(1)].map((stream) => cache.peek(stream))).to.deep.equal([undefined, undefined]);
+  });
+});

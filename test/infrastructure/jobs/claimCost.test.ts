@@ -1,0 +1,38 @@
+// What a claim and the upkeep of the queue read, whatever waits: buffers, and no scan of the table. The figures are those of generic plans,
+// which the product's prepared statements use. test/soak/jobs.soak.ts asks the same with a million jobs.
+import { expect } from 'chai';
+import { claimCosts, UPKEEP_COSTS, waitingLines } from './costs.ts';
+import { QueueUnderTest } from './queueUnderTest.ts';
+
+/** Buffers for each job that is claimed. */
+const PER_JOB = 50;
+
+describe('the cost of claims', () => {
+  let test: QueueUnderTest;
+  before(async () => {
+    test = await QueueUnderTest.create();
+    await test.open();
+    // What an analysis sees in the middle of a test would be stale after it.
+    await test.rows('ALTER TABLE jobs.job_common SET (autovacuum_enabled = off)');
+  });
+  after(() => test.close());
+  beforeEach(() => test.rows('TRUNCATE jobs.job'));
+
+  for (const [what, fill] of waitingLines(3_000))
+    it(`is at most ${PER_JOB} buffers a job: ${what}`, async () => {
+      await test.rows(fill);
+      const { jobs, buffers, scans } = await claimCosts(test);
+      expect(scans).to.deep.equal([]);
+      expect(buffers / Math.max(jobs, 1)).to.be.at.most(PER_JOB);
+    });
+
+  for (const [what, cost] of UPKEEP_COSTS)
+    it(`does not scan the table to ${what}`, async () => {
+      const fill = (waitingLines(3_000).at(0) as readonly [string, string])[1];
+      await test.rows(fill);
+      await test.rows('ANALYZE jobs.job');
+      const { buffers, scans } = await cost(test);
+      expect(scans).to.deep.equal([]);
+      expect(buffers).to.be.at.most(100);
+    });
+});

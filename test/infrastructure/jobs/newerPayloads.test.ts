@@ -1,0 +1,104 @@
+// Two versions of the program side by side: the older worker leaves jobs of the newer one alone.
+import { expect } from 'chai';
+import type { JobKind } from '../../../application/ports/jobs.ts';
+import { listFailedJobs } from '../../../infrastructure/jobs/failedJobs.ts';
+import { idOf, kindOf, QueueUnderTest, request } from './queueUnderTest.ts';
+import { Worked } from './worked.ts';
+
+const QUEUE = 'settle';
+const PLACES = { places: 24, perTarget: 24 };
+/** The kind in its second version, with one more property. */
+const NEWER: JobKind = {
+  ...kindOf(QUEUE),
+  schema: { type: 'object', properties: { id: { type: 'string' }, gift: { type: 'string' } }, required: ['id'] },
+  version: 2,
+};
+const newer = { queues: [{ kind: NEWER, isOwedByRow: false }] };
+const MESSAGE = 'the payload has version 2 of settle, but this worker knows version 1: a newer worker must take it';
+
+describe('jobs of a newer version', () => {
+  let test: QueueUnderTest;
+  beforeEach(async () => {
+    test = await QueueUnderTest.create();
+  });
+  afterEach(() => test.close());
+  const due = () => test.rows("UPDATE jobs.job SET start_after = now() - interval '1 s' WHERE state < 'active'");
+
+  it('are put back by an older worker without an attempt, as often as it meets them, and run by a newer one', async () => {
+    const [older, later] = [await test.open(), await test.open(newer)];
+    const refused = new Worked();
+    await later.enqueue([request('a'), request('b')]);
+    older.work(QUEUE, refused, PLACES);
+    await test.backends.until(async () => older.putBack.get(QUEUE) === 1);
+    expect(
+      await test.rows('SELECT state::text, retry_count, data, start_after > now() AS later FROM jobs.job'),
+    ).to.deep.equal([
+      {
+        state: 'created',
+        retry_count: 0,
+        data: {
+          payloads: [
+            { v: 2, id: 'a' },
+            { v: 2, id: 'b' },
+          ],
+        },
+        later: true,
+      },
+    ]);
+    await due();
+    older.wake([request('a')]);
+    await test.backends.until(async () => older.putBack.get(QUEUE) === 2);
+    expect(test.putBack).to.deep.equal([`settle: ${MESSAGE}`, `settle: ${MESSAGE}`]);
+    expect(test.failures).to.deep.equal([]);
+    await older.stop(1_000);
+    const worked = new Worked();
+    await due();
+    later.work(QUEUE, worked, PLACES);
+    await worked.count(2);
+    await test.rest(later, QUEUE);
+    expect(worked.payloads).to.deep.equal([{ id: 'a' }, { id: 'b' }]);
+    expect(refused.items).to.deep.equal([]);
+  });
+
+  it('are listed as awaiting an upgrade, with their attempts so far', async () => {
+    const [older, later] = [await test.open(), await test.open(newer)];
+    await later.enqueue([request('a')]);
+    await test.rows("UPDATE jobs.job SET retry_count = 3, state = 'retry'");
+    older.work(QUEUE, new Worked(), PLACES);
+    await test.backends.until(async () => older.putBack.get(QUEUE) === 1);
+    const { jobs, total } = await listFailedJobs(test.pool, null, 10);
+    expect(total).to.equal(1);
+    expect(jobs[0]).to.deep.include({ state: 'awaits_upgrade', attempts: 3, error: MESSAGE, failures: [] });
+  });
+
+  it('keep their version through a failed attempt, and run with those of the older version', async () => {
+    const [older, later] = [await test.open(), await test.open(newer)];
+    await older.enqueue([request('old')]);
+    await later.enqueue([{ ...request('new'), payload: { id: 'new', gift: 'book' } }, request('other')]);
+    const worked = new Worked(() => {
+      if (worked.items.length < 4) throw new Error('not yet');
+    });
+    later.work(QUEUE, worked, PLACES);
+    await test.backends.until(async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'retry'")).length === 2);
+    const kept = await test.rows<{ data: { payloads: object[] } }>('SELECT data FROM jobs.job ORDER BY data::text');
+    expect(kept.map(({ data }) => data.payloads)).to.deep.equal([
+      [{ id: 'old' }],
+      [
+        { v: 2, id: 'new', gift: 'book' },
+        { v: 2, id: 'other' },
+      ],
+    ]);
+  });
+
+  it('are open for the watchdog of the older version, and for its own', async () => {
+    const [older, later] = [await test.open(), await test.open(newer)];
+    const owed = { ...request('a'), payload: { v: 2, id: 'a' } };
+    const look = async function* () {
+      yield [owed];
+    };
+    expect((await older.ensure(look())).map(idOf)).to.deep.equal(['a']);
+    expect(await older.ensure(look())).to.deep.equal([]);
+    expect(await later.ensure(look())).to.deep.equal([]);
+    expect(await test.rows('SELECT data FROM jobs.job')).to.deep.equal([{ data: { payloads: [{ v: 2, id: 'a' }] } }]);
+  });
+});

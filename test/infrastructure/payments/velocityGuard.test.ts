@@ -1,0 +1,170 @@
+// The guard of charges in Postgres: what it counts, compared with a list in memory, and what a decision costs (rule E6).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
+import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import { velocityGuard } from '../../../infrastructure/payments/velocityGuard.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { buffersOf } from '../../support/buffers.ts';
+import { useDatabase } from '../../world/postgres.ts';
+
+const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
+
+/** The rule, told by a list of all places. */
+class Places {
+  readonly #places: { readonly payment: string; readonly customer: string | null; at: number }[] = [];
+
+  reserve(payment: string, customer: string | null, at: number, [ofCustomer, ofAccount]: readonly [number, number]) {
+    const hour = this.#places.filter((place) => place.at > at - HOUR_MS);
+    if (hour.some((place) => place.payment === payment)) return 'reserved';
+    if (customer !== null && hour.filter((place) => place.customer === customer).length >= ofCustomer)
+      return 'customer';
+    if (hour.length >= ofAccount) return 'account';
+    this.free([payment]);
+    this.#places.push({ payment, customer, at });
+    return 'reserved';
+  }
+
+  free(payments: readonly string[]): void {
+    for (const payment of payments) {
+      const index = this.#places.findIndex((place) => place.payment === payment);
+      if (index >= 0) this.#places.splice(index, 1);
+    }
+  }
+}
+
+describe('the guard of charges', () => {
+  let db: PgPool;
+  let guard: VelocityGuard;
+  const ended = new Set<string>();
+  let asked: (readonly string[])[] = [];
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
+  });
+  before(() => {
+    const payments = {
+      endedAmong: async (ids: readonly PaymentId[]) => {
+        asked.push(ids);
+        return { ended: ids.filter((id) => ended.has(id)), unknown: [] };
+      },
+    };
+    guard = velocityGuard({ db, payments });
+  });
+  beforeEach(async () => {
+    await db.query('TRUNCATE operations.velocity_reservations, operations.velocity_totals');
+    ended.clear();
+    asked = [];
+  });
+
+  const ask = (
+    payment: string,
+    afterMs: number,
+    customer: string | null,
+    [customerPerHour, accountPerHour]: readonly [number, number],
+    accountId = 'a' as AccountId,
+  ) =>
+    guard.reserve({
+      ...{ paymentId: payment as PaymentId, accountId, customer, at: addMillis(NOON, afterMs) },
+      ...{ customerPerHour, accountPerHour },
+    });
+
+  it('counts as a list of all places does, whatever is asked, ends, and passes', async () => {
+    const step = fc.record({
+      payment: fc.nat({ max: 12 }),
+      customer: fc.constantFrom(null, 'ana', 'bruno'),
+      // Many at once, some an hour apart.
+      passesMs: fc.constantFrom(0, 0, 1, 60_000, HOUR_MS / 4, HOUR_MS - 1, HOUR_MS, 3 * HOUR_MS),
+      limits: fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5 })),
+      ends: fc.option(fc.nat({ max: 12 })),
+    });
+    let account = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const places = new Places();
+        const accountId = `law-${++account}` as AccountId;
+        let now = 0;
+        for (const { payment, customer, passesMs, limits, ends } of steps) {
+          now += passesMs;
+          const id = `${account}-${payment}`;
+          expect(await ask(id, now, customer, limits, accountId)).to.equal(places.reserve(id, customer, now, limits));
+          if (ends === null) continue;
+          const end = `${account}-${ends}`;
+          await db.query('SELECT operations.release_velocity($1, $2, $3)', [accountId, [end], '-infinity']);
+          places.free([end]);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('frees the places of ended charges when a limit is reached: those of the customer, or of the account', async () => {
+    for (const [payment, customer] of [
+      ['1', 'ana'],
+      ['2', 'ana'],
+      ['3', null],
+    ] as const)
+      expect(await ask(payment, 0, customer, [2, 3])).to.equal('reserved');
+    for (const id of ['1', '3']) ended.add(id);
+    expect(await ask('4', 1, 'ana', [2, 3])).to.equal('reserved'); // both limits were reached
+    expect(asked).to.deep.equal([['1', '2']]); // the place of 1 was enough
+    expect(await ask('5', 2, 'ana', [2, 3])).to.equal('customer');
+    expect(await ask('6', 2, null, [2, 3])).to.equal('reserved'); // that of 3
+    expect(await ask('7', 2, null, [2, 3])).to.equal('account');
+  });
+
+  it('looks through 2,000 places at a time for charges that ended, and continues with the next ones', async () => {
+    await db.query(
+      `INSERT INTO operations.velocity_reservations SELECT 'p' || lpad(n::text, 5, '0'), 'a', NULL, timestamptz '${NOON}' + n * interval '1 ms'
+       FROM generate_series(1, 5000) n`,
+    );
+    ended.add('p04500');
+    const limits = [1, 5_000] as const;
+    expect(await ask('x', 6_000, null, limits)).to.equal('account');
+    expect(await ask('x', 6_000, null, limits)).to.equal('account');
+    expect(await ask('x', 6_000, null, limits)).to.equal('reserved');
+    expect(asked.map((ids) => [ids[0], ids.at(-1)])).to.deep.equal([
+      ['p00001', 'p02000'],
+      ['p02001', 'p04000'],
+      ['p04001', 'p05000'],
+    ]);
+    ended.add('p00001');
+    expect(await ask('y', 6_000, null, limits)).to.equal('reserved'); // from the first again
+  });
+
+  it('counts anew after an hour without charges, whatever its total says', async () => {
+    expect(await ask('1', 0, null, [1, 2])).to.equal('reserved');
+    await db.query("UPDATE operations.velocity_totals SET charges = 7 WHERE account_id = 'a'");
+    expect(await ask('2', 1, null, [1, 2])).to.equal('account');
+    expect(await ask('2', HOUR_MS, null, [1, 2])).to.equal('reserved');
+    expect(await ask('3', HOUR_MS, null, [1, 2])).to.equal('reserved');
+    expect(await ask('4', HOUR_MS, null, [1, 2])).to.equal('account');
+  });
+
+  it('costs the same with 20,000 places as with 20, also after a pause', async () => {
+    const fill = (count: number) =>
+      db.query(
+        `INSERT INTO operations.velocity_reservations SELECT $2 || n, 'a', NULL, timestamptz '${NOON}' + n * interval '1 hour' / $1::integer
+         FROM generate_series(1, $1::integer) n`,
+        [count, `of ${count} `],
+      );
+    const costAt = (payment: string, afterMs: number) =>
+      buffersOf(db, 'SELECT operations.reserve_velocity($1, $2, NULL, $3, 20, 1000000)', [
+        payment,
+        'a',
+        addMillis(NOON, afterMs),
+      ]);
+    const costs: number[][] = [];
+    for (const count of [20, 20_000]) {
+      await db.query('TRUNCATE operations.velocity_reservations, operations.velocity_totals');
+      await fill(count);
+      await db.query('ANALYZE operations.velocity_reservations');
+      await costAt('first', HOUR_MS); // makes the total
+      costs.push([await costAt('second', HOUR_MS + 1), await costAt('paused', 2.5 * HOUR_MS)]);
+    }
+    const [few, many] = costs as [number[], number[]];
+    expect(many[0]).to.be.at.most(Math.max(60, 2 * (few[0] as number)));
+    // A pause lets at most 1,000 hours pass, and deletes at most 100 places.
+    expect(many[1]).to.be.at.most(1_500);
+  });
+});

@@ -1,0 +1,217 @@
+// Read models of another version are rebuilt beside the live ones, which go on meanwhile, also while two versions of the program run
+// (architecture §6).
+import { expect } from 'chai';
+import type { OpenLeaderSession } from '../../../application/ports/sql.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { refusingOtherVersions } from '../../../infrastructure/subscriptions/otherVersions.ts';
+import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
+import { liveSchema, type Projection } from '../../../projections/engine/projection.ts';
+import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
+import { verify } from '../../../projections/engine/verify.ts';
+import { startVersionWork } from '../../../projections/engine/versionWork.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { walletProjection } from '../../../projections/wallet/projection.ts';
+import { Followed, Gate, interceptingCommits, Scene } from './scene.ts';
+
+/** Payments in the next version, with one more column. */
+const NEXT_PAYMENTS: Projection = {
+  ...paymentsProjection,
+  version: paymentsProjection.version + 1,
+  ddl: (schema) => `${paymentsProjection.ddl(schema)}; ALTER TABLE ${schema}.payments ADD COLUMN gift text`,
+};
+const OLD: readonly Projection[] = [paymentsProjection, walletProjection];
+const NEW: readonly Projection[] = [NEXT_PAYMENTS, walletProjection];
+const YIELD_MS = 400;
+
+/** A projector process of one version of the program. */
+class Program {
+  readonly followed: Followed;
+  readonly done: Promise<readonly string[]>;
+  readonly errors: string[] = [];
+  readonly others: string[] = [];
+  readonly #stopWork: () => Promise<void>;
+
+  constructor(
+    scene: Scene,
+    db: PgPool,
+    projections: readonly Projection[],
+    openSession: OpenLeaderSession = scene.openSession,
+  ) {
+    this.followed = new Followed(scene, {
+      consumers: projections.map((projection) => {
+        const writer = projection.writer(liveSchema(projection.name));
+        const { name, categories } = projection;
+        return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+      }),
+      versionOf: ({ name }) => projections.find((projection) => projection.name === name)?.version ?? 0,
+      prepare: prepareLiveCopies(projections, scene),
+      onOtherVersions: (others) => this.others.push(...others.map(({ name, condition }) => `${name} ${condition}`)),
+      yieldMs: YIELD_MS,
+    });
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+    this.done = promise;
+    this.#stopWork = startVersionWork({
+      projections,
+      log: scene,
+      openSession,
+      db,
+      isLeading: () => this.followed.subscriptions.isLeading,
+      isBehind: () => false,
+      onProgress: (names, { state }) => state === 'done' && resolve(names),
+      onError: (error) => this.errors.push(error.message),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#stopWork();
+    await this.followed.stop();
+  }
+}
+
+describe('read models of another version', () => {
+  let scene: Scene;
+  let db: PgPool;
+  let programs: Program[];
+  beforeEach(async () => {
+    scene = await Scene.open();
+    db = new PgPool(connectionConfig(scene.log.connectionString, 'test'), 2, () => undefined);
+    programs = [];
+  });
+  afterEach(async () => {
+    for (const program of programs) await program.stop();
+    await db.close();
+    await scene.close();
+  });
+  const start = (projections: readonly Projection[], openSession?: OpenLeaderSession): Program => {
+    const program = new Program(scene, db, projections, openSession);
+    programs.push(program);
+    return program;
+  };
+  const end = async (program: Program) => {
+    programs.splice(programs.indexOf(program), 1);
+    await program.stop();
+  };
+  /** Resolves when the checkpoint is at the head of the log. */
+  const reached = (name: string) =>
+    scene.backends.until(async () => (await scene.checkpoint(name)) === (await scene.positions()).at(-1));
+  const versions = async () =>
+    (
+      await scene.log.sql.query<{ version: string }>(
+        "SELECT name || ' ' || version AS version FROM subscriptions.checkpoints ORDER BY name",
+      )
+    ).rows.map(({ version }) => version);
+  const count = async () =>
+    (await scene.log.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM rm_payments.payments')).rows[0]?.n;
+  const OLD_VERSIONS = [`payments ${paymentsProjection.version}`, `wallet ${walletProjection.version}`];
+  const NEW_VERSIONS = [`payments ${NEXT_PAYMENTS.version}`, `wallet ${walletProjection.version}`];
+  const first = async (count = 4) => {
+    await scene.appendPayments(count);
+    const old = start(OLD);
+    await old.followed.caughtUp();
+    return old;
+  };
+
+  it('are rebuilt beside the live ones, which follow the log meanwhile, and then followed like them', async () => {
+    await end(await first());
+    const gate = new Gate();
+    let commits = 0;
+    const program = start(
+      NEW,
+      interceptingCommits(scene.openSession, () => (++commits > 1 ? gate.pass() : undefined)),
+    );
+    await gate.reached;
+    for (let n = 0; n < 3; n++) {
+      await scene.appendPayments(1);
+      const before = performance.now();
+      await reached('wallet');
+      expect(performance.now() - before, 'lag of a live one').to.be.below(1_000);
+    }
+    expect([await count(), await versions()], 'the live copy').to.deep.equal([
+      4,
+      [OLD_VERSIONS[0], `payments/next ${NEXT_PAYMENTS.version}`, OLD_VERSIONS[1]],
+    ]);
+    expect(program.others).to.deep.equal(['payments outdated']);
+    const verified = verify(NEW, scene, scene.openSession).catch(({ message }: Error) => message);
+    expect(await verified).to.equal('payments is rebuilt in another version: verify when that has ended');
+    gate.open();
+    expect(await program.done).to.deep.equal(['payments']);
+    await scene.appendPayments(1);
+    await program.followed.caughtUp();
+    expect([await count(), await versions(), program.errors]).to.deep.equal([8, NEW_VERSIONS, []]);
+    expect((await scene.log.sql.query('SELECT gift FROM rm_payments.payments')).rowCount).to.equal(8);
+  });
+
+  it('are rebuilt while an older process leads, which then lets the newer one lead', async () => {
+    const old = await first();
+    const program = start(NEW);
+    expect(await program.done).to.deep.equal(['payments']);
+    await scene.appendPayments(1);
+    await program.followed.caughtUp();
+    expect([old.followed.subscriptions.isLeading, program.followed.subscriptions.isLeading]).to.deep.equal([
+      false,
+      true,
+    ]);
+    await scene.appendPayments(1);
+    await program.followed.caughtUp();
+    expect([await count(), await versions()]).to.deep.equal([6, NEW_VERSIONS]);
+    expect([old.others, program.others, old.followed.faults]).to.deep.equal([[], [], []]);
+  });
+
+  it('of a newer version are rebuilt in the older one if nobody of the newer version leads any more', async () => {
+    await end(await first());
+    const newer = start(NEW);
+    await newer.followed.caughtUp();
+    await end(newer);
+    const older = start(OLD);
+    expect(await older.done).to.deep.equal(['payments']);
+    await scene.appendPayments(1);
+    await older.followed.caughtUp();
+    expect([await count(), await versions(), older.others]).to.deep.equal([5, OLD_VERSIONS, ['payments newer']]);
+  });
+
+  it('are resumed where a killed process left them', async () => {
+    await end(await first(400));
+    let commits = 0;
+    const died = new Error('killed');
+    const dying = start(
+      NEW,
+      interceptingCommits(scene.openSession, () => {
+        if (++commits > 2) throw died;
+      }),
+    );
+    await scene.backends.until(async () => commits > 2);
+    await end(dying);
+    const kept = await scene.checkpoint('payments/next');
+    expect(kept).to.be.a('string');
+    expect(kept).to.not.equal((await scene.positions()).at(-1));
+    const program = start(NEW);
+    await program.followed.caughtUp();
+    expect([await count(), await versions()]).to.deep.equal([400, NEW_VERSIONS]);
+  });
+
+  it('tell every process of another version that it can not read them', async () => {
+    await end(await first());
+    const { notices, close } = await scene.listen();
+    const api = new LogProgress(
+      () => performance.now(),
+      ['payments'],
+      new Map([['payments', paymentsProjection.version]]),
+    );
+    await api.follow(scene.store, notices, 'projector');
+    api.moved(['payments'], (await scene.positions()).at(-1) as never);
+    expect(await api.caughtUp(0)).to.equal(true);
+    const program = start(NEW);
+    await program.done;
+    // The swap may be faster than its notice.
+    const reads = refusingOtherVersions(db, api);
+    const refused = await reads
+      .query('SELECT gone FROM rm_payments.payments')
+      .catch(({ name, message }: Error) => [name, message]);
+    expect(refused).to.deep.equal(['ReadModelsBehind', 'payments have another version']);
+    const divided = await reads.query('SELECT 1/0').catch(({ message }: Error) => message);
+    expect(divided, 'another mistake').to.equal('division by zero');
+    await scene.backends.until(async () => api.isOtherVersion('payments'));
+    expect(await api.caughtUp(60_000)).to.equal(false);
+    await close();
+  });
+});

@@ -1,0 +1,71 @@
+// What a payment writes of the statistics of times to pay.
+import { expect } from 'chai';
+import type { Sql } from '../../../application/ports/sql.ts';
+import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { PaymentEvent, PaymentState } from '../../../domain/payment/payment.ts';
+import type { AggregateChange } from '../../../projections/engine/aggregateTable.ts';
+import { timeToPay } from '../../../projections/stats/timeToPay.ts';
+import { ACCOUNT_ID, created, paymentAfter, settled } from '../../support/samples.ts';
+import { PaymentTables } from '../payments/paymentTables.ts';
+
+const BYTES_MAX = 1_000;
+const CREATED = paymentAfter(created());
+
+/** A payment made so many seconds after its creation. */
+const paidAfter = (seconds: number): AggregateChange<PaymentState, PaymentEvent> => {
+  const event = settled();
+  if (event.type !== 'TransactionSettled') throw new Error('not settled');
+  const paidAt = addMillis(CREATED.charge.terms.createdAt as Timestamp, 1_000 * seconds);
+  const paid: PaymentEvent = { ...event, data: { ...event.data, incoming: { ...event.data.incoming, paidAt } } };
+  const after = {
+    id: 'p',
+    account: ACCOUNT_ID,
+    mode: 'test',
+    state: CREATED,
+    revision: 1,
+    status: 'PAID',
+    statusSince: null,
+  };
+  return { event: paid, before: null, after } as unknown as AggregateChange<PaymentState, PaymentEvent>;
+};
+
+describe('times to pay', () => {
+  let tables: PaymentTables;
+  before(async () => {
+    tables = await PaymentTables.open();
+    await tables.fresh();
+  });
+  after(() => tables.close());
+
+  it('a payment writes at most 1,000 bytes, also when its day has payments of 80,000 different times', async () => {
+    const writer = timeToPay.writer('rm_payments');
+    const day = Array.from({ length: 80_000 }, (_, seconds) => paidAfter(seconds));
+    await writer.apply(day, tables.db);
+    const written: number[] = [];
+    const counting: Sql = {
+      query: async (statement) => {
+        if (typeof statement === 'string') throw new Error('not expected');
+        const { rows } = await tables.db.query<{ 'QUERY PLAN': { Plan: { 'WAL Bytes': number } }[] }>(
+          `EXPLAIN (ANALYZE, WAL, FORMAT JSON) ${statement.text}`,
+          statement.values,
+        );
+        written.push(rows[0]?.['QUERY PLAN'][0]?.Plan['WAL Bytes'] ?? 0);
+        return { rows: [], rowCount: 0 };
+      },
+    };
+    for (const seconds of [7, 7, 4_000, 70_000]) await writer.apply([paidAfter(seconds)], counting);
+    expect(written).to.have.length(4);
+    // The first change of a page after a checkpoint writes the whole page.
+    expect(Math.min(...written)).to.be.within(1, BYTES_MAX);
+  });
+
+  it('the rows of a day and a month are bounded, and each payment is in both', async () => {
+    const text =
+      'SELECT period, count(*)::int AS buckets, sum(payments)::int AS payments FROM rm_payments.time_to_pay GROUP BY 1 ORDER BY 1';
+    const { rows } = await tables.db.query<{ period: string; buckets: number; payments: number }>(text);
+    const paid = (length: number) =>
+      rows.filter(({ period }) => period.length === length).reduce((sum, { payments }) => sum + payments, 0);
+    expect([paid(7), paid(10)]).to.deep.equal([80_004, 80_004]);
+    expect(Math.max(...rows.map(({ buckets }) => buckets))).to.be.at.most(1_400);
+  });
+});
