@@ -424,9 +424,11 @@ const firstStart = async (connectionString: string): Promise<void> => {
   await storage.operations.query('DELETE FROM operations.secrets_key_check'); // a test may use its own key
   await storage.close();
 };
+/** Returns a new database on which a gateway has run, for several gateways, or one that must outlive its gateway. */
+export const startedDatabase = (): Promise<TestDatabase> => databaseFrom(firstStart);
 /** Returns a new database. It has run a first start, unless the options change its parts or the event store. */
 const databaseFor = ({ eventStoreUrl, extension, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
-  eventStoreUrl || extension || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
+  eventStoreUrl || extension || projections || codec ? migratedDatabase() : startedDatabase();
 
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {

@@ -66,8 +66,13 @@ const answering =
     openReceiver((response) => response.writeHead(statusCode, headers as Record<string, string | string[]>).end(body));
 /** Digits, because NUL bytes would be shown as U+FFFD. */
 const zeros = Buffer.alloc(BOMB_BYTES, '0');
+const GZIPPED = gzipSync(zeros);
 const LARGEST_WINDOW = {
-  params: { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: BOMB_BYTES },
+  params: {
+    [constants.BROTLI_PARAM_LGWIN]: 24,
+    [constants.BROTLI_PARAM_SIZE_HINT]: BOMB_BYTES,
+    [constants.BROTLI_PARAM_QUALITY]: 9, // as small as with the greatest, in a twentieth of the time
+  },
 };
 /** Sends a small body that decodes to a large one, without its last byte. */
 const bomb =
@@ -137,12 +142,12 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
       open: endless(`${CHUNKED}2\r\nok\r\n0\r\n`, `x-a: ${'a'.repeat(1_000)}\r\n`),
       outcome: failed(connection, 200, 'ok'),
     },
-    'sends a gzip bomb': { open: bomb('gzip', gzipSync(zeros)), outcome: delivered() },
+    'sends a gzip bomb': { open: bomb('gzip', GZIPPED), outcome: delivered() },
     'sends a deflate bomb': { open: bomb('deflate', deflateSync(zeros)), outcome: delivered() },
     'sends a raw deflate bomb': { open: bomb('deflate', deflateRawSync(zeros)), outcome: delivered() },
     'sends a brotli bomb': { open: bomb('br', brotliCompressSync(zeros, LARGEST_WINDOW)), outcome: delivered() },
     'sends a gzip bomb with a failure': {
-      open: bomb('gzip', gzipSync(zeros), 500),
+      open: bomb('gzip', GZIPPED, 500),
       outcome: failed(/^status: 500$/, 500, KEPT),
     },
     'sends what is not in the coding that it names': {

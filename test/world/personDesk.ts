@@ -59,13 +59,13 @@ export class PersonDesk {
     this.receiver = receiver;
   }
 
-  /** Opens an account whose webhook endpoint rejects every message and quotes it. */
-  static async open(gateway: TestGateway): Promise<PersonDesk> {
-    return PersonDesk.of(gateway, await Merchant.open(gateway));
+  /** Opens an account whose webhook endpoint quotes every message, and rejects those whose type begins so. */
+  static async open(gateway: TestGateway, rejected = ''): Promise<PersonDesk> {
+    return PersonDesk.of(gateway, await Merchant.open(gateway), rejected);
   }
-  static async of(gateway: TestGateway, merchant: PersonDesk['merchant']): Promise<PersonDesk> {
+  static async of(gateway: TestGateway, merchant: PersonDesk['merchant'], rejected = ''): Promise<PersonDesk> {
     const receiver = await Receiver.open((hit, res) => {
-      res.statusCode = 500;
+      res.statusCode = String(hit.body['type']).startsWith(rejected) ? 500 : 200;
       res.end(hit.rawBody.slice(0, 900));
     });
     const desk = new PersonDesk(gateway, merchant, receiver);

@@ -10,9 +10,8 @@ import { ERRORS } from '../../../http/kernel/errors.ts';
 import { EXAMPLES } from '../../../http/openapi/examples.ts';
 import { watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { shapeOf } from '../../support/jsonShape.ts';
-import { newKey, type TestGateway } from '../../world/gateway.ts';
+import { newKey, startedDatabase, type TestGateway } from '../../world/gateway.ts';
 import { type ErrorReply, expectError, openReady, rawIdOf } from '../../world/http.ts';
-import { migratedDatabase } from '../../world/postgres.ts';
 import {
   charge,
   onRealServer,
@@ -116,7 +115,7 @@ describe('errors', () => {
       }
     });
     it('a database without a place for connections (53300): every route that asks it is 503, and 200 again afterwards', async () => {
-      const database = await migratedDatabase();
+      const database = await startedDatabase();
       const crowded = await openReady({ database });
       const { body } = await crowded.charge<{ id: string }>();
       const paths = [

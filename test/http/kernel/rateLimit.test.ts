@@ -9,9 +9,9 @@ import { changeSettings } from '../../../domain/account/settings.ts';
 import { rateLimit } from '../../../http/kernel/admission.ts';
 import type { Caller } from '../../../http/kernel/callers.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
-import { newKey, type Reply, type TestGateway, type TestTenant } from '../../world/gateway.ts';
+import { newKey, type Reply, startedDatabase, type TestGateway, type TestTenant } from '../../world/gateway.ts';
 import { expectError, openReady } from '../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 const PER_MINUTE = 5;
 const limits = ({ headers }: Reply<unknown>) => [
@@ -241,7 +241,7 @@ describe('rate limit of several processes', () => {
   let database: TestDatabase;
   let gateways: readonly TestGateway[];
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     // No time passes: an answer of the database is never late, and the minute does not end.
     const options = { database, perMinute: 600, addressPerMinute: 60, isAlone: false, limitsNow: () => 0 } as const;
     const first = await openReady(options);

@@ -6,9 +6,9 @@ import { analysts } from '../../../infrastructure/analytics/analysts.ts';
 import { endLongReads } from '../../../projections/engine/publishedViews.ts';
 import { ANALYST_VIEWS, PROJECTIONS } from '../../../projections/registry.ts';
 import { runWords } from '../../support/cli.ts';
-import { TestGateway, type TestTenant } from '../../world/gateway.ts';
+import { startedDatabase, TestGateway, type TestTenant } from '../../world/gateway.ts';
 import { pollUntil } from '../../world/pollUntil.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 interface Granted {
   readonly role: string;
@@ -53,7 +53,7 @@ describe('analysts', () => {
   const restrain = () => gateway.gateway.needs.analysts.restrain();
 
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     // Without its own upkeep, so that each test restrains when it wants to.
     gateway = await TestGateway.open({ database, startSchedule: () => async () => undefined });
     other = await gateway.newTenant();

@@ -9,8 +9,8 @@ import { csvFile } from '../../../infrastructure/analytics/commands/exportFiles/
 import { parquetFile } from '../../../infrastructure/analytics/commands/exportFiles/parquetFile.ts';
 import { ANALYST_VIEWS } from '../../../projections/registry.ts';
 import { runWords } from '../../support/cli.ts';
-import { TestGateway, type TestTenant } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway, type TestTenant } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 const duckDb = async (text: string): Promise<readonly Record<string, unknown>[]> => {
   const instance = await DuckDBInstance.create(':memory:');
@@ -27,7 +27,7 @@ describe('analytics export', () => {
   let other: TestTenant;
   let folder: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     other = await gateway.newTenant();
     folder = await mkdtemp(join(tmpdir(), 'quita-export-'));

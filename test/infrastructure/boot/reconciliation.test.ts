@@ -15,11 +15,10 @@ import { caughtUp } from '../../../infrastructure/subscriptions/progress.ts';
 import { paymentReads } from '../../../projections/payments/queries.ts';
 import { incoming } from '../../support/samples.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
-import { TestGateway } from '../../world/gateway.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../world/http.ts';
 import { Merchant } from '../../world/merchant.ts';
 import { pollUntil } from '../../world/pollUntil.ts';
-import { migratedDatabase } from '../../world/postgres.ts';
 import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const TEN_MINUTES_MS = 600_000;
@@ -235,7 +234,7 @@ describe('reconciliation', function suite() {
 
 describe('payments by txid while read models are behind', function suite() {
   it('are not looked for: a fresh charge would be missed; and found as soon as the projector is back', async () => {
-    const database = await migratedDatabase();
+    const database = await startedDatabase();
     const projector = await TestGateway.open({ database });
     const api = await TestGateway.open({
       database,

@@ -5,9 +5,9 @@ import { SETTING_BOUNDS } from '../../../domain/account/ownSettings.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { pdfText } from '../../support/pdfText.ts';
 import { parseBrCode } from '../../support/pix/brCodeParse.ts';
-import { TestGateway } from '../../world/gateway.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 type Body = Record<string, unknown>;
 
@@ -16,7 +16,7 @@ describe('account settings', () => {
   let gateway: TestGateway;
   let account: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     account = `acct_${gateway.tenant.accountId}`;
   });

@@ -1,15 +1,15 @@
 // Read models as of then, from the command line.
 import { expect } from 'chai';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 describe('projections as-of', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   let then: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     await gateway.charge();
     await gateway.untilProjected();

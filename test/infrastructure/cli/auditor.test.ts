@@ -9,9 +9,9 @@ import { runVerifier } from '../../support/audit/verifiers.ts';
 import { runWords } from '../../support/cli.ts';
 import { CaseDesk } from '../../world/caseDesk.ts';
 import { answering, Receivers } from '../../world/deliveryFacts.ts';
-import type { TestGateway } from '../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 interface Proofs {
   readonly proofs: readonly {
@@ -50,7 +50,7 @@ describe('the commands for auditors', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'quita-auditor-'));
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database });
     const receiver = await receivers.open(answering(() => 503));
     const desk = await CaseDesk.open(gateway);

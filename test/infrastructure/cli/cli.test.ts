@@ -7,9 +7,9 @@ import { operatorOf } from '../../../infrastructure/cli/operator.ts';
 import { commands as operationCommands } from '../../../infrastructure/operations/terminal.ts';
 import { commands as heldCommands } from '../../../infrastructure/payments/terminal.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { newKey, TestGateway } from '../../world/gateway.ts';
+import { newKey, startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
 
 type Body = Record<string, unknown>;
@@ -33,7 +33,7 @@ describe('the command line', () => {
   let gateway: TestGateway;
   let account: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     account = `acct_${gateway.tenant.accountId}`;
   });

@@ -8,10 +8,9 @@ import { scenariosOf } from '../../../infrastructure/cli/trigger.ts';
 import type { Delivery } from '../../../infrastructure/webhooks/commands/deliveries.ts';
 import { runWords, runWordsIn } from '../../support/cli.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, Receivers, refuses } from '../../world/deliveryFacts.ts';
-import type { TestGateway, TestTenant } from '../../world/gateway.ts';
+import { startedDatabase, type TestGateway, type TestTenant } from '../../world/gateway.ts';
 import { openReady } from '../../world/http.ts';
 import { Merchant } from '../../world/merchant.ts';
-import { migratedDatabase } from '../../world/postgres.ts';
 import { type Receiver, typeOf } from '../../world/receiver.ts';
 
 interface Triggered {
@@ -33,9 +32,9 @@ describe('the commands about webhooks', () => {
   let shop: Merchant & { readonly tenant: TestTenant };
   let receiver: Receiver;
   const receivers = new Receivers();
-  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let database: Awaited<ReturnType<typeof startedDatabase>>;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database });
   });
   after(async () => {

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { QUEUES } from '../../../application/capabilities.ts';
 import { runWords } from '../../support/cli.ts';
-import { TestGateway } from '../../world/gateway.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 import { Receiver } from '../../world/receiver.ts';
 
 interface Listed {
@@ -17,7 +17,7 @@ describe('the commands about jobs', () => {
   let test: TestGateway;
   let receiver: Receiver;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     test = await TestGateway.open({ database });
     receiver = await Receiver.open();
   });

@@ -5,8 +5,8 @@ import { ACCOUNT } from '../../../domain/account/account.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { KEYRING } from '../../../domain/keyring/keyring.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
-import { TestGateway, type TestTenant } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway, type TestTenant } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 interface ListedKey {
   readonly keyId: string;
@@ -27,7 +27,7 @@ describe('the commands of keys', () => {
   let account: string;
 
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
   });
   after(async () => {

@@ -10,8 +10,8 @@ import { UsageError } from '../../../infrastructure/cli/command.ts';
 import { forward, listenCommand, type Received } from '../../../infrastructure/cli/listen.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
 import type { Webhook } from '../../../infrastructure/demo/merchant.ts';
-import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 import { freePort } from '../../world/program.ts';
 
 interface Hit {
@@ -125,7 +125,7 @@ describe('npm run listen', function suite() {
   let gateway: TestGateway;
   let dataDir: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     dataDir = await mkdtemp(join(tmpdir(), 'quita-listen-'));
     const { testKey: testApiKey, liveKey: liveApiKey } = gateway.tenant;

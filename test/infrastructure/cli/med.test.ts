@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { runWords } from '../../support/cli.ts';
 import { CaseDesk, netOf } from '../../world/caseDesk.ts';
-import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 interface Waiting {
   readonly waiting: readonly { readonly caseId: string; readonly because: string; readonly result: string | null }[];
@@ -13,7 +13,7 @@ describe('med review', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
   });
   after(async () => {

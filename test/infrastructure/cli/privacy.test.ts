@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runWordsIn } from '../../support/cli.ts';
 import { pdfLines } from '../../support/pdfText.ts';
-import { TestGateway } from '../../world/gateway.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 const SECRETS_KEY = randomBytes(32);
 const CUSTOMER = { name: 'Ana Souza', document: '390.533.447-05', email: 'ana@example.com' };
@@ -18,7 +18,7 @@ describe('privacy find, report and erase', () => {
   let gateway: TestGateway;
   let id: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database, secretsKeys: [SECRETS_KEY] });
     const merchant = await Merchant.open(gateway);
     ({ id } = await merchant.charge({ customer: CUSTOMER }));

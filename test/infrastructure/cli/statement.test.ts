@@ -7,8 +7,8 @@ import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { pdfText } from '../../support/pdfText.ts';
-import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 describe('statement', () => {
   let database: TestDatabase;
@@ -17,7 +17,7 @@ describe('statement', () => {
   let account: string;
   let month: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     folder = await mkdtemp(join(tmpdir(), 'quita-statement-'));
     account = `acct_${gateway.tenant.accountId}`;

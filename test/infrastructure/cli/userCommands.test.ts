@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import type { UserId } from '../../../domain/kernel/ids.ts';
 import { type CliRun, runWordsIn } from '../../support/cli.ts';
-import type { TestGateway } from '../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../world/gateway.ts';
 import { openReady } from '../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 
 interface Listed {
   readonly users: readonly { readonly userId: string; readonly email: string; readonly status: string }[];
@@ -15,7 +15,7 @@ describe('user commands', () => {
   let gateway: TestGateway;
   let account: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database });
     account = `acct_${gateway.tenant.accountId}`;
   });

@@ -6,8 +6,8 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { providerNotifications } from '../../../infrastructure/providers/providerNotifications.ts';
 import { account, RecordingJobs } from '../../support/operations.ts';
-import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, useDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 const PIX = {
   tenant: { accountId: account('acct'), mode: 'test' as const },
@@ -124,7 +124,7 @@ describe('provider notifications', () => {
 
 describe('work that counts before it adds', function suite() {
   it('never passes the limit of 16 endpoints, whoever registers at once, in two tenants and two processes', async () => {
-    const database = await migratedDatabase();
+    const database = await startedDatabase();
     const one = await TestGateway.open({ database });
     const two = await TestGateway.open({ database, isAlone: false });
     for (const { gateway } of [one, two]) expect(await gateway.projected.caughtUp(30_000)).to.equal(true);

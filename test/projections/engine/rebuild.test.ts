@@ -99,7 +99,10 @@ describe('rebuilding a read model', () => {
     await live.caughtUp();
     let isOver = false;
     const writing = (async () => {
-      while (!isOver) await scene.appendPayments(5);
+      while (!isOver) {
+        await scene.appendPayments(5);
+        await live.caughtUp(); // as fast as they are read, or each rebuild has more to do than the one before
+      }
     })();
     const pool = new PgPool(connectionConfig(scene.log.connectionString, 'reader'), 2, () => undefined);
     const seen: number[] = [];

@@ -8,8 +8,8 @@ import { paymentsProjection } from '../../../projections/payments/projection.ts'
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { walletProjection } from '../../../projections/wallet/projection.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
-import { TestGateway } from '../../world/gateway.ts';
-import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { startedDatabase, TestGateway } from '../../world/gateway.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 import { Receiver } from '../../world/receiver.ts';
 import { Gate, Scene } from './scene.ts';
 
@@ -22,7 +22,7 @@ describe('verify', function suite() {
   let backends: Backends;
 
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     receiver = await Receiver.open((hit, res) => {
       res.statusCode = hit.body['type'] === 'charge.paid' ? 500 : 200;

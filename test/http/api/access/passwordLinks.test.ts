@@ -7,9 +7,9 @@ import type { Mail, MailSender } from '../../../../application/ports/mail.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { runWords } from '../../../support/cli.ts';
-import type { TestGateway, TestUser } from '../../../world/gateway.ts';
+import { startedDatabase, type TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 const NEW = 'uma senha bem nova';
 const BY = { actor: 'operator:test', requestId: null };
@@ -45,7 +45,7 @@ describe('links by mail', () => {
   let gateway: TestGateway;
   const mailbox = new Mailbox();
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database, mail: mailbox });
   });
   after(async () => {

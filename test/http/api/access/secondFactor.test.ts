@@ -3,9 +3,9 @@
 import { expect } from 'chai';
 import { USER } from '../../../../domain/user/user.ts';
 import { beginEnrolment, codeOf, enrol } from '../../../support/totp.ts';
-import { type Reply, TestGateway, type TestUser } from '../../../world/gateway.ts';
+import { type Reply, startedDatabase, TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady } from '../../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 type Headers = { readonly authorization: string };
 /** In the middle of a step of 30 seconds. */
@@ -18,7 +18,7 @@ describe('a second factor, in two processes', () => {
   let other: TestGateway;
   let now: number;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     now = NOON;
     const shared = { database, publicUrl: 'https://pay.quita.example', isAlone: false, clock: { now: () => now } };
     gateway = await openReady(shared);

@@ -7,9 +7,9 @@ import { ACCOUNT, suspendAccount } from '../../../../domain/account/account.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../../http/kernel/health.ts';
 import { route } from '../../../../http/kernel/route.ts';
-import { TestGateway, type TestUser } from '../../../world/gateway.ts';
+import { startedDatabase, TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 const WHO = route('GET', '/who', {
   operationId: 'who',
@@ -30,7 +30,7 @@ describe('a session, in two processes', () => {
   let one: TestGateway;
   let two: TestGateway;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     const roles = { serves: true, projects: false, works: false };
     // One deployment has one public URL, and the second process has learnt the next secrets key already.
     const shared = { database, publicUrl: 'https://pay.quita.example', moreRoutes: [WHO], isAlone: false };

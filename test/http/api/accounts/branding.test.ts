@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runWords } from '../../../support/cli.ts';
 import { jpegImage, pngImage } from '../../../support/images.ts';
-import { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, TestGateway } from '../../../world/gateway.ts';
 import { expectError, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 const shaOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -19,7 +19,7 @@ describe('branding', () => {
   let gateway: TestGateway;
   let folder: string;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     folder = await mkdtemp(join(tmpdir(), 'quita-logos-'));
   });

@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import type { PaymentId, RefundId } from '../../../../domain/kernel/ids.ts';
 import { REFUND } from '../../../../domain/refund/refund.ts';
 import { Receivers } from '../../../world/deliveryFacts.ts';
-import { TestGateway, type TestUser } from '../../../world/gateway.ts';
+import { startedDatabase, TestGateway, type TestUser } from '../../../world/gateway.ts';
 import { eventTypes, expectError, rawIdOf } from '../../../world/http.ts';
 import { expectLedgerBalances } from '../../../world/ledgerFacts.ts';
 import type { Body } from '../../../world/merchant.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 import { type Receiver, typeOf } from '../../../world/receiver.ts';
 import { RefundDesk } from '../../../world/refundDesk.ts';
 
@@ -21,7 +21,7 @@ describe('a suspended account', () => {
   let database: TestDatabase;
   const receivers = new Receivers();
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
   });
   after(async () => {
     await receivers.close();

@@ -11,12 +11,12 @@ import type { MedCaseView } from '../../../../domain/presentation/medCase.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
 import { CaseDesk, netOf, type Wallet } from '../../../world/caseDesk.ts';
-import type { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { expectLedgerBalances } from '../../../world/ledgerFacts.ts';
 import { type Body, Merchant } from '../../../world/merchant.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 const AMOUNT = 1_000;
 const PATIENCE_MS = 30_000;
@@ -81,7 +81,7 @@ describe('disputes that the program does not survive', () => {
 
   before(async function run() {
     this.timeout(4 * PATIENCE_MS);
-    database = await migratedDatabase();
+    database = await startedDatabase();
     const first = await openReady({ database });
     const desk = await CaseDesk.open(first);
     const found = await first.gateway.services.findKey(desk.merchant.key);

@@ -9,9 +9,9 @@ import { EVIDENCE_BYTES_MAX } from '../../../../domain/dispute/evidenceFile.ts';
 import { jpegImage, pdfFile } from '../../../support/images.ts';
 import { cpuMsHere, longestTurnOf } from '../../../support/longestTurn.ts';
 import { EvidenceDesk, FILE, put, type Upload, untilUploading } from '../../../world/evidenceDesk.ts';
-import type { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -40,7 +40,7 @@ describe('uploads of evidence', () => {
     });
   before(async () => {
     folder = join(await mkdtemp(join(tmpdir(), 'quita-uploads-')), 'evidence');
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openOne(true);
   });
   beforeEach(async () => {

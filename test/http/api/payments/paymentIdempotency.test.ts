@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
-import { newKey, type Reply, type TestGateway } from '../../../world/gateway.ts';
+import { newKey, type Reply, startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
 import { type Payment, PaymentDesk } from '../../../world/paymentDesk.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 const FULL = {
   amount: 12_345,
@@ -26,7 +26,7 @@ describe('idempotency of payments', () => {
   let gateway: TestGateway;
   let desk: PaymentDesk;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database });
     desk = await PaymentDesk.open(gateway);
   });

@@ -1,16 +1,16 @@
 // The sandbox when its workers are away: 202 with the same body, and the rest goes on (rules X).
 import { expect } from 'chai';
-import { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
 import { ORDERS, PaymentDesk } from '../../../world/paymentDesk.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 describe('sandbox: an effect that does not show within 5 s', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database });
   });
   after(async () => {

@@ -10,9 +10,9 @@ import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { HOUR_MS } from '../../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { FakeProvider } from '../../../world/fakeProvider.ts';
-import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
+import { newKey, type Reply, startedDatabase, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from '../../../world/http.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 
 const ANA = '123.456.789-09';
 const BRUNO = '52998224725';
@@ -26,7 +26,7 @@ describe('velocity guard (E6)', () => {
   const bank = new FakeProvider();
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database, liveProvider: bank, clock });
   });
   after(async () => {

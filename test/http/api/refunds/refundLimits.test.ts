@@ -10,10 +10,10 @@ import { HOUR_MS } from '../../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { incoming, settled } from '../../../support/samples.ts';
 import { FakeProvider } from '../../../world/fakeProvider.ts';
-import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
+import { newKey, type Reply, startedDatabase, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from '../../../world/http.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 import type { Refund } from '../../../world/refundDesk.ts';
 
 const CODE = 'fraud.account_velocity_exceeded';
@@ -25,7 +25,7 @@ describe('limits of refunds (M7b)', () => {
   const bank = new FakeProvider();
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     gateway = await openReady({ database, liveProvider: bank, clock });
   });
   after(async () => {

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
-import { newKey, TestGateway } from '../../../world/gateway.ts';
+import { newKey, startedDatabase, TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { expectLedgerBalances } from '../../../world/ledgerFacts.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 import { netOf, RefundDesk } from '../../../world/refundDesk.ts';
 
 const COUNT = 200;
@@ -20,7 +20,7 @@ describe('200 concurrent partial refunds of one payment', () => {
   let gateways: TestGateway[];
 
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     const one = await openReady({ database });
     const other = await TestGateway.open({
       database,

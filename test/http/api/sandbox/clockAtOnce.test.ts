@@ -9,10 +9,9 @@ import {
   SCHEDULE_SECONDS,
 } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
-import type { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
 import { type Body, eventOf, Merchant } from '../../../world/merchant.ts';
-import { migratedDatabase } from '../../../world/postgres.ts';
 
 describe('the test clock, moved', () => {
   let gateway: TestGateway;
@@ -63,7 +62,7 @@ describe('the test clock, moved', () => {
   });
 
   it('by turns worked off in two processes: each retry is one request and one attempt', async () => {
-    const database = await migratedDatabase();
+    const database = await startedDatabase();
     const one = await openReady({ database, isAlone: false });
     const other = await openReady({ database, isAlone: false });
     try {
@@ -89,7 +88,7 @@ describe('the test clock, moved', () => {
   });
 
   it('stopped in the middle of a jump, the next start goes on with it', async () => {
-    const database = await migratedDatabase();
+    const database = await startedDatabase();
     const before = await openReady({ database });
     let heard: () => void = () => undefined;
     const fifth = new Promise<void>((resolve) => {

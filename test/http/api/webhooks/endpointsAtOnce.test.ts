@@ -1,10 +1,10 @@
 // An endpoint is changed in one process while another one delivers: what comes after the answer goes by the change (rules W3, W6).
 import { expect } from 'chai';
 import { Receivers } from '../../../world/deliveryFacts.ts';
-import type { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
 import { type Body, type Endpoint, Merchant } from '../../../world/merchant.ts';
-import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
+import type { TestDatabase } from '../../../world/postgres.ts';
 import { type Receiver, typeOf } from '../../../world/receiver.ts';
 
 describe('a webhook endpoint that another process changes', () => {
@@ -16,7 +16,7 @@ describe('a webhook endpoint that another process changes', () => {
   let endpoint: Endpoint;
   const receivers = new Receivers();
   before(async () => {
-    database = await migratedDatabase();
+    database = await startedDatabase();
     works = await openReady({ database, isAlone: false });
     serves = await openReady({ database, isAlone: false, roles: { serves: true, projects: false, works: false } });
   });

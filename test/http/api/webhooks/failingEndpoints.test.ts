@@ -2,11 +2,10 @@
 import { expect } from 'chai';
 import { answering, deliveryIdOf, failedAttempts, secondsFrom } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
-import type { TestGateway } from '../../../world/gateway.ts';
+import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { type Body, type Delivery, type Endpoint, Merchant } from '../../../world/merchant.ts';
 import { ORDERS, PaymentDesk } from '../../../world/paymentDesk.ts';
-import { migratedDatabase } from '../../../world/postgres.ts';
 import { type Hit, type Receiver, typeOf } from '../../../world/receiver.ts';
 import type { StoppableClock } from '../../../world/stoppableClock.ts';
 
@@ -195,7 +194,7 @@ describe('an endpoint that keeps failing', () => {
   });
 
   it('is known as one after a restart', async () => {
-    const database = await migratedDatabase();
+    const database = await startedDatabase();
     let open = await openReady({ database });
     try {
       const shop = new Merchant(open, open.tenant.testKey);

@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
-import { newKey, type TestGateway } from '../../../world/gateway.ts';
+import { newKey, startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
 import { PaymentDesk } from '../../../world/paymentDesk.ts';
-import { migratedDatabase } from '../../../world/postgres.ts';
 import { StoppableClock } from '../../../world/stoppableClock.ts';
 
 /** Listens on every address of this machine, of both families, and answers 200. */
@@ -263,7 +262,7 @@ describe('forbidden addresses', () => {
   });
 
   it('that were allowed when they were stored are not reached once they no longer are', async () => {
-    const database = await migratedDatabase();
+    const database = await startedDatabase();
     try {
       const open = await openReady({ database });
       const url = `http://127.0.0.1:${there.port}/`;
