@@ -278,5 +278,6 @@ export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_
   FROM ${JOB} WHERE (state = 'failed' OR state < 'active' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
   ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on, created_on) DESC, id LIMIT $2`;
 
-export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed, to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AS indexed`;
+export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed,
+  to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AND to_regclass('${JOBS_SCHEMA}.quita_lines') IS NULL AS indexed`;
 export const SCHEMA_VERSION = `SELECT version FROM ${JOBS_SCHEMA}.version`;
