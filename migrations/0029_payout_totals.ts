@@ -11,8 +11,7 @@ const totals = (which: string): string => `
             CASE WHEN h.currency IS NULL THEN 0 ELSE sum(h.amount) END AS amount
           FROM operations.payouts_of_hour h WHERE h.account_id = account AND ${which} GROUP BY ROLLUP (h.currency)`;
 
-export const up = (knex: Knex): Promise<unknown> =>
-  knex.raw(`
+const TOTALS = `
     CREATE TABLE operations.payout_totals (
       account_id text COLLATE "C" NOT NULL,
       -- '' is the row of all currencies; its amount is 0.
@@ -118,7 +117,9 @@ export const up = (knex: Knex): Promise<unknown> =>
       END IF;
       RETURN 'reserved';
     END
-    $function$;`);
+    $function$;`;
+
+export const up = (knex: Knex): Promise<unknown> => knex.raw(TOTALS);
 
 export const down = (): never => {
   throw new Error('migrations go forward only');
