@@ -1,5 +1,5 @@
 // The infrastructure side of a capability: adapters of its ports, CLI commands and triggers.
-import type { DeclaredSettings } from '../application/core/accounts.ts';
+import type { DeclaredSettings } from '../domain/kernel/accountSetting.ts';
 import type { CliCommand } from './cli/command.ts';
 import type { Triggers } from './cli/scenario.ts';
 

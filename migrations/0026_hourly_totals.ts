@@ -64,26 +64,29 @@ const VELOCITY = `
         UPDATE operations.velocity_totals t SET charges = total, counted_from = counted WHERE t.account_id = account;
         RETURN 'account';
       END IF;
-      -- An older reservation of the same payment counts no more, but its hour may not be subtracted yet.
+      -- The hour of an older reservation of the same payment has passed, but it may not be subtracted yet.
       WITH before AS (DELETE FROM operations.velocity_reservations v WHERE v.payment_id = payment RETURNING v.reserved_at)
         SELECT total - count(*) INTO total FROM before b WHERE b.reserved_at > counted;
       INSERT INTO operations.velocity_reservations (payment_id, account_id, customer, reserved_at)
         VALUES (payment, account, who, greatest(at, counted + interval '1 microsecond'));
       UPDATE operations.velocity_totals t SET charges = total + 1, counted_from = counted WHERE t.account_id = account;
-      -- What counts for nobody any more; an hour longer than it counts, for processes whose clocks differ.
+      -- Reservations are kept an hour longer than they count, for processes whose clocks differ.
       DELETE FROM operations.velocity_reservations v WHERE v.payment_id IN (
         SELECT o.payment_id FROM operations.velocity_reservations o
-          WHERE o.account_id = account AND o.reserved_at < least(since - interval '1 hour', counted) ORDER BY o.reserved_at LIMIT ${DELETED});
+          WHERE o.account_id = account AND o.reserved_at < least(since - interval '1 hour', counted)
+          ORDER BY o.reserved_at LIMIT ${DELETED});
       RETURN 'reserved';
     END
     $function$;
 
     -- Frees the places of charges that ended, and notes how far they were looked for.
-    CREATE FUNCTION operations.release_velocity(account text, payments text[], until timestamptz) RETURNS void LANGUAGE plpgsql AS $function$
+    CREATE FUNCTION operations.release_velocity(account text, payments text[], until timestamptz) RETURNS void
+      LANGUAGE plpgsql AS $function$
     BEGIN
       PERFORM pg_advisory_xact_lock(hashtextextended('velocity ' || account, 0));
       WITH gone AS (
-        DELETE FROM operations.velocity_reservations v WHERE v.account_id = account AND v.payment_id = ANY (payments) RETURNING v.reserved_at)
+        DELETE FROM operations.velocity_reservations v WHERE v.account_id = account AND v.payment_id = ANY (payments)
+        RETURNING v.reserved_at)
       UPDATE operations.velocity_totals t
         SET charges = t.charges - (SELECT count(*) FROM gone g WHERE g.reserved_at > t.counted_from), checked_until = until
         WHERE t.account_id = account;
@@ -146,9 +149,11 @@ const REFUNDS = `
           SELECT r.reserved_at FROM operations.refund_reservations r
             WHERE r.account_id = account AND r.reserved_at > counted AND r.reserved_at <= since
             ORDER BY r.reserved_at FETCH FIRST ${STEP} ROWS WITH TIES) g;
-        UPDATE operations.refund_totals t SET refunds = t.refunds - coalesce(g.refunds, 0), amount = t.amount - coalesce(g.amount, 0), counted_from = step
+        UPDATE operations.refund_totals t
+          SET refunds = t.refunds - coalesce(g.refunds, 0), amount = t.amount - coalesce(g.amount, 0), counted_from = step
           FROM operations.refund_totals o LEFT JOIN (
-            SELECT coalesce(r.currency, '') AS currency, count(*) AS refunds, CASE WHEN r.currency IS NULL THEN 0 ELSE sum(r.amount) END AS amount
+            SELECT coalesce(r.currency, '') AS currency, count(*) AS refunds,
+              CASE WHEN r.currency IS NULL THEN 0 ELSE sum(r.amount) END AS amount
             FROM operations.refund_reservations r WHERE r.account_id = account AND r.reserved_at > counted AND r.reserved_at <= step
             GROUP BY ROLLUP (r.currency)) g ON g.currency = o.currency
           WHERE o.account_id = account AND t.account_id = account AND t.currency = o.currency;
@@ -164,10 +169,11 @@ const REFUNDS = `
       INSERT INTO operations.refund_reservations (refund_id, account_id, currency, amount, reserved_at)
         VALUES (refund, account, of_currency, of_amount, greatest(at, counted + interval '1 microsecond'))
         ON CONFLICT (refund_id) DO UPDATE SET amount = excluded.amount, reserved_at = excluded.reserved_at;
-      -- What counts for nobody any more; an hour longer than it counts, for processes whose clocks differ.
+      -- Reservations are kept an hour longer than they count, for processes whose clocks differ.
       DELETE FROM operations.refund_reservations r WHERE r.refund_id IN (
         SELECT o.refund_id FROM operations.refund_reservations o
-          WHERE o.account_id = account AND o.reserved_at < least(since - interval '1 hour', counted) ORDER BY o.reserved_at LIMIT ${DELETED});
+          WHERE o.account_id = account AND o.reserved_at < least(since - interval '1 hour', counted)
+          ORDER BY o.reserved_at LIMIT ${DELETED});
       RETURN 'reserved';
     END
     $function$;`;

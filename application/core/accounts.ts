@@ -1,6 +1,6 @@
 // Accounts for commands and processes: settings, seed and clock, always read from the account's own stream.
 import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
-import type { AccountSetting, SandboxSwitch } from '../../domain/kernel/accountSetting.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/system.ts';
@@ -8,12 +8,6 @@ import type { CommandHandler } from './commandHandler.ts';
 
 /** Largest tolerated difference between the clocks of two processes. They follow the database's clock and usually differ by far less. */
 const CLOCK_SKEW_MS = 5_000;
-
-/** The account settings that every account has and that capabilities declare, and capabilities' sandbox switches. */
-export interface DeclaredSettings {
-  readonly settings: readonly AccountSetting[];
-  readonly switches: readonly SandboxSwitch[];
-}
 
 export class Accounts {
   readonly #commands: CommandHandler;

@@ -1,13 +1,13 @@
 // Derives needs, use cases, jobs and processes from a list of capabilities.
 
 import { OWN_SETTINGS } from '../../domain/account/ownSettings.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { JobKind, JobPayload, JobRequest } from '../ports/jobs.ts';
 import { type Joined, joined } from '../ports/joined.ts';
 import { consumerName, type EffectHandler, type ProcessManager } from '../ports/processManager.ts';
 import type { NotificationKey, NotifiedWork } from '../ports/providerNotifications.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
-import type { DeclaredSettings } from './accounts.ts';
 import type {
   Capability,
   HandleNotification,

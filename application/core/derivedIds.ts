@@ -18,7 +18,7 @@ import {
   type RawId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
-import { HmacKey } from './hmac.ts';
+import { HmacKey } from '../ports/hmac.ts';
 
 /** Both creation routes of charges are the operation `charges.create` (K1). */
 export type Operation = 'charges.create' | 'payments.create';

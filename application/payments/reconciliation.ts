@@ -1,6 +1,6 @@
 // Reads the list of a provider that belongs to no connection (the sandbox bank) to find payments whose notification was lost, and stores
-// them as notifications. They are then settled as usual (pix.md, "missed callbacks"). One round goes through the list of all accounts, so its
-// cost depends on the payments and not on the number of tenants. application/reconciliation does this, and more, for each connection.
+// them as notifications. They are then settled as usual (pix.md, "missed callbacks"). A round goes through the list of all accounts: its
+// cost depends on the payments, not on the number of tenants. application/reconciliation does this, and more, for each connection.
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';

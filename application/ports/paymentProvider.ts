@@ -179,9 +179,9 @@ export interface PaymentProvider {
   /** Returns all payments received for the txid, by any method, in order of payment. */
   paymentsOf(tenant: Tenant, txid: string): Promise<Known<readonly ReceivedPayment[]>>;
   /**
-   * Returns a page of the payments that the provider booked in a period, bounds included, of all its accounts, in order of booking. `after`:
-   * `next` of the page before; null for the first. Used to find payments whose notification was lost. Absent if the provider's list belongs
-   * to a connection.
+   * Returns a page of the payments that the provider booked in a period, bounds included, of all its accounts, in order of booking.
+   * `after`: `next` of the page before; null for the first. Used to find payments whose notification was lost. Absent if the provider's
+   * list belongs to a connection.
    */
   bookedBetween?(from: Timestamp, to: Timestamp, after: string | null): Promise<Known<BookedPage>>;
   /** Returns the payment that a notification names. Must be called before crediting it. A null value: there is no such payment. */

@@ -1,4 +1,5 @@
-// The settings that every account has, declared like those of capabilities. Operators agree them with the merchant (rules E6, M1, M2, O2, O3).
+// The settings that every account has, declared like those of capabilities. Operators agree them with the merchant (rules E6, M1, M2, O2,
+// O3).
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { accountSetting, type Bounds, notLike, outside, wholeNumber } from '../kernel/accountSetting.ts';
 import { isRejection, type Problem, type Rejection } from '../kernel/rejection.ts';

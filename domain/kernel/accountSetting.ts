@@ -1,5 +1,5 @@
-// An account setting, declared once: in a capability's folder, or in domain/account for the ones that every account has. The account's stream stores its value under its name. The API,
-// the operators' routes and the command line derive from the declaration.
+// An account setting, declared once: in a capability's folder, or in domain/account if every account has it. The account's stream stores
+// its value under its name. The API, the operators' routes and the command line derive from the declaration.
 import type { Json } from './json.ts';
 import { type Problem, type Rejection, reject } from './rejection.ts';
 import { flag, nullable, type Shape } from './serde.ts';
@@ -153,7 +153,7 @@ export const limitSetting = <T extends number>({
     initial: null,
     shape: nullable(shape),
     schema: limitSchema(bounds, description),
-    problems: (value) => outside(named.name, value ?? 0, bounds),
+    problems: (value) => (value === null ? [] : outside(named.name, value, bounds)),
     options: { [option]: { description: meaning, read: wholeNumber(bounds, { [unlimited]: null }) } },
   });
 
@@ -198,3 +198,9 @@ export const sandboxSwitch = <T extends Json>(declared: DeclaredSwitch<T>): Sand
 /** Declares a switch that is initially on. */
 export const onSwitch = (named: Pick<DeclaredSwitch<boolean>, 'name' | 'apiName' | 'isUnsaid'>, description: string) =>
   sandboxSwitch<boolean>({ ...named, initial: true, shape: flag, schema: { type: 'boolean', description } });
+
+/** The account settings that every account has and that capabilities declare, and capabilities' sandbox switches. */
+export interface DeclaredSettings {
+  readonly settings: readonly AccountSetting[];
+  readonly switches: readonly SandboxSwitch[];
+}

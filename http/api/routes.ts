@@ -1,6 +1,6 @@
 // The HTTP modules of the capabilities. The routes, the chapters of the reference and the OpenAPI document derive from this list.
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import type { DeclaredSettings } from '../../application/core/accounts.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import { type HttpModule, inMatchingOrder } from '../kernel/httpModule.ts';
 import type { Route } from '../kernel/route.ts';

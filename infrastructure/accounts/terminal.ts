@@ -1,7 +1,7 @@
 // CLI commands of accounts, their keys and their users.
 
-import type { DeclaredSettings } from '../../application/core/accounts.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { USER } from '../../domain/user/user.ts';
 import {
   accepted,

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import type { DeclaredSettings } from '../../application/core/accounts.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { auditorCaller } from '../../http/api/audit/auditorCaller.ts';
 import { type CertificateHeader, providerCaller } from '../../http/api/providers/callbackCaller.ts';
 import { routesFor } from '../../http/api/routes.ts';

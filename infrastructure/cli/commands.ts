@@ -1,6 +1,6 @@
 // All commands, in the order in which --help lists them.
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import type { DeclaredSettings } from '../../application/core/accounts.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { ADAPTERS } from '../adapters.ts';
 import { demoCommand } from '../demo/tour.ts';
 import { type CliCommand, type CompleteCommand, complete } from './command.ts';

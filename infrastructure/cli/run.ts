@@ -6,9 +6,10 @@ import {
   type Platform,
   PROCESSES,
 } from '../../application/capabilities.ts';
-import { Accounts, type DeclaredSettings } from '../../application/core/accounts.ts';
+import { Accounts } from '../../application/core/accounts.ts';
 import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
 import { accessLeases } from '../accounts/adapters.ts';
 import { operatorsAdapters } from '../adapters.ts';
@@ -163,8 +164,8 @@ const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): str
 };
 
 /**
- * Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. `declared`: the account settings
- * that accounts have, which an extension may have added to.
+ * Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. `declared`: the settings that
+ * accounts have, which an extension may have added to.
  */
 export const runCli = async (
   commands: readonly CompleteCommand[],

@@ -29,8 +29,7 @@ export interface Room {
 }
 export interface Claims {
   /**
-   * Ends the claims in `done` and claims other jobs. `isWhole`: another claim with the same room would find no more, except for jobs that
-   * the limits kept back.
+   * Ends the claims in `done` and claims other jobs. `isWhole`: only jobs that the limits keep back are left.
    */
   claim(
     room: Room,

@@ -17,8 +17,8 @@ const TARGET = 'j.group_tier COLLATE "C"';
 export const NEWEST_INDEX = 'quita_failed';
 /**
  * Each index is small if what it serves is rare. The first two differ in their conditions, so that without statistics, too, no statement is
- * planned with the wrong one; every job has priority 0 and a target. `quita_lines` served claims of earlier versions, which read jobs that were
- * not due.
+ * planned with the wrong one; every job has priority 0 and a target. `quita_lines` served claims of earlier versions, which read deferred
+ * jobs, too.
  */
 export const CREATE_INDEXES = `
   CREATE INDEX IF NOT EXISTS quita_ready ON ${JOB} (name, group_id COLLATE "C", start_after) WHERE state = 'created' AND priority = 0;
@@ -157,8 +157,8 @@ export const CLAIM_AFTER_DONE_OWED = {
 };
 
 /**
- * $1 lanes, with each lane's queue $2 and the bounds $3 and $4 of its tenants. Makes at most $5 deferred jobs ready whose time has come, the
- * earliest first. Returns the lanes with ready jobs, and how many jobs became ready.
+ * $1 lanes, with each lane's queue $2 and the bounds $3 and $4 of its tenants. Makes at most $5 deferred jobs ready whose time has come,
+ * the earliest first. Returns the lanes with ready jobs, and how many jobs became ready.
  */
 export const READY_LANES = {
   name: 'jobs_ready_lanes',

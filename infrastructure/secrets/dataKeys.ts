@@ -2,7 +2,6 @@
 // key seals. Neither the secret nor the salt alone gives the key.
 import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { HmacKey } from '../../application/core/hmac.ts';
 import {
   type DataKey,
   type DataKeys,
@@ -10,6 +9,7 @@ import {
   type FoundKey,
   type NewDataKey,
 } from '../../application/ports/dataKeys.ts';
+import { HmacKey } from '../../application/ports/hmac.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 import type { SecretsKeyring } from './keyring.ts';

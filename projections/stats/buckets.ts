@@ -17,8 +17,8 @@ export interface BucketCount {
 }
 
 /**
- * Returns the nearest-rank percentile of buckets in ascending order: the bucket within which at least `percent` were paid; null if there are
- * no payments.
+ * Returns the nearest-rank percentile of buckets in ascending order: the bucket within which at least `percent` were paid. Returns null
+ * without payments.
  */
 export const percentileOf = (buckets: readonly BucketCount[], percent: number): number | null => {
   const rank = Math.ceil((buckets.reduce((sum, { payments }) => sum + payments, 0) * percent) / 100);

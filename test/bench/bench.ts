@@ -1,6 +1,7 @@
 // `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
 //   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, scale, lists, deliveryLists,
-//                   liveCharges, chargesEventStoreDb, appendEventStoreDb
+//                   liveCharges, chargesEventStoreDb, appendEventStoreDb, chargesOfMany, claims, reconciliation
+//   --accounts <n>  tenants in chargesOfMany; default 10,000. Claims and reconciliation always have 50,000
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
 //   --against <commit>  compares this tree with a commit (from 07ad746 on) in rounds that alternate: charges, append, rebuild, delivery.
@@ -18,6 +19,7 @@ import { deliveryLists } from './deliveryLists.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { liveCharges } from './liveCharges.ts';
+import { chargesOfMany, claims, reconciliation } from './manyTenants.ts';
 import { PAIRED } from './paired.ts';
 import { rebuild } from './rebuild.ts';
 import { type BenchRow, type Row, ratioOf } from './row.ts';
@@ -39,9 +41,14 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
   liveCharges,
   chargesEventStoreDb,
   appendEventStoreDb,
+  chargesOfMany,
+  claims,
+  reconciliation,
 };
 const EVENTS_DEFAULT = 60_000;
 const EVENTS_QUICK = 10_000;
+const ACCOUNTS_DEFAULT = 10_000;
+const ACCOUNTS_QUICK = 200;
 const RESULTS = join(import.meta.dirname, '../../bench-results');
 
 const fail = (message: string): never => {
@@ -54,6 +61,7 @@ const options = () => {
     options: {
       only: { type: 'string' },
       events: { type: 'string' },
+      accounts: { type: 'string' },
       quick: { type: 'boolean', default: false },
       against: { type: 'string' },
       prune: { type: 'boolean', default: false },
@@ -66,14 +74,17 @@ const options = () => {
   const events = Number(values.events ?? (values.quick ? EVENTS_QUICK : EVENTS_DEFAULT));
   if (!Number.isSafeInteger(events) || events < 10_000 || events > 10_000_000)
     fail('--events must be a whole number from 10,000 to 10,000,000');
+  const accounts = Number(values.accounts ?? (values.quick ? ACCOUNTS_QUICK : ACCOUNTS_DEFAULT));
+  if (!Number.isSafeInteger(accounts) || accounts < 1 || accounts > 100_000)
+    fail('--accounts must be a whole number from 1 to 100,000');
   const { quick, against, prune } = values;
-  return { names, events, quick, against, prune };
+  return { names, events, accounts, quick, against, prune };
 };
 
 const machine = () =>
   `${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}; the load generator and all servers share them`;
 
-const { names, events, quick, against, prune } = options();
+const { names, events, accounts, quick, against, prune } = options();
 if (prune) {
   pruneCheckouts();
   process.exit(0);
@@ -84,8 +95,8 @@ const say = (line: string): void =>
 const rows: Row[] = [];
 const other = against === undefined ? null : checkoutOf(against, say);
 for (const name of names)
-  if (other === null) rows.push(...(await ROWS[name]!({ quick, events, say })));
-  else rows.push(await PAIRED[name]!(other, { quick, events, say }));
+  if (other === null) rows.push(...(await ROWS[name]!({ quick, events, accounts, say })));
+  else rows.push(await PAIRED[name]!(other, { quick, events, accounts, say }));
 
 const result = {
   at: beganAt.toISOString(),

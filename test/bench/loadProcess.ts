@@ -7,6 +7,8 @@ import { performance } from 'node:perf_hooks';
 export interface LoadOrder {
   readonly port: number;
   readonly apiKey: string;
+  /** Used in turn instead of `apiKey`. */
+  readonly apiKeys?: readonly string[];
   readonly connections: number;
   readonly durationMs: number;
   /** Requests per second of the open model; null: closed model. */
@@ -36,7 +38,7 @@ const bodyOf = (n: number): string =>
 
 class Load {
   readonly #order: LoadOrder;
-  readonly #head: string;
+  readonly #heads: readonly string[];
   readonly #latencies: number[] = [];
   readonly #idle: Line[] = [];
   /** When requests were due that no connection was free for. */
@@ -50,7 +52,10 @@ class Load {
 
   constructor(order: LoadOrder) {
     this.#order = order;
-    this.#head = `POST /v1/charges HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\nContent-Type: application/json\r\napikey: ${order.apiKey}\r\n`;
+    this.#heads = (order.apiKeys ?? [order.apiKey]).map(
+      (apiKey) =>
+        `POST /v1/charges HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\nContent-Type: application/json\r\napikey: ${apiKey}\r\n`,
+    );
   }
 
   async run(): Promise<LoadResult> {
@@ -112,7 +117,7 @@ class Load {
     const body = bodyOf(n);
     line.dueAt = dueAt;
     line.socket.write(
-      `${this.#head}Idempotency-Key: ${this.#order.name}-${n}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `${this.#heads[n % this.#heads.length]}Idempotency-Key: ${this.#order.name}-${n}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
   }
 

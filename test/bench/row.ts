@@ -22,6 +22,8 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** Events of the log in the rows whose figure depends on its length. */
   readonly events: number;
+  /** Tenants of the rows with many. */
+  readonly accounts: number;
   readonly say: (line: string) => void;
 }
 

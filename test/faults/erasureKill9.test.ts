@@ -1,11 +1,14 @@
-// kill -9 of the program and of the operator's command at each step of an erasure: it is completed afterwards, a repeat changes nothing, and
-// no file has a trace of the person (ADR 0018).
+// kill -9 of the program and of the operator's command at each step of an erasure: it is completed afterwards, a repeat changes nothing,
+// and no file has a trace of the person (ADR 0018).
 import { expect } from 'chai';
 import { ScrubbedProgram, until } from '../support/scrubbedProgram.ts';
 
 const PAYMENT = 'the event of the payment';
 const PAYOUT = 'the event of the payout';
-/** The first write of each step, which is stopped. Names are ASCII, as PostgreSQL requires of an application name. `when` tells it from other writes to the table. */
+/**
+ * The first write of each step, which is stopped. Names are ASCII, as PostgreSQL requires of an application name. `when` tells it from
+ * other writes to the table.
+ */
 const STEPS: { readonly [step: string]: { readonly write: string; readonly when: string } } = {
   [PAYMENT]: eventOf('PaymentPersonalDataErased'),
   [PAYOUT]: eventOf('PayoutPersonalDataErased'),

@@ -265,7 +265,9 @@ describe('a poisoned payment', function suite() {
     await poisoned();
     const skip = (...more: string[]) => run('parked', 'skip', chargeId, ...more);
     const reason = ['--reason', 'the merchant was called'];
-    expect((await skip()).err).to.equal("quita: required option '--reason <value>' not specified (npm run cli -- parked skip --help explains it)\n");
+    expect((await skip()).err).to.equal(
+      "quita: required option '--reason <value>' not specified (npm run cli -- parked skip --help explains it)\n",
+    );
     const refused = await skip(...reason);
     expect([refused.code, refused.out]).to.deep.equal([2, '']);
     expect(refused.err)

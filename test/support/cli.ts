@@ -1,6 +1,6 @@
 // The operator's CLI in the test process, on the database of a running gateway.
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import type { DeclaredSettings } from '../../application/core/accounts.ts';
+import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { commandsFor } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 import { TEST_SECRETS_KEY } from './dataKeys.ts';

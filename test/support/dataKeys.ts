@@ -1,8 +1,8 @@
 // Data keys in memory, and a codec that seals with them.
 import { hash, randomBytes } from 'node:crypto';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
-import { HmacKey } from '../../application/core/hmac.ts';
 import type { DataKeys, FoundKey, NewDataKey } from '../../application/ports/dataKeys.ts';
+import { HmacKey } from '../../application/ports/hmac.ts';
 import { DerivedKey } from '../../infrastructure/secrets/dataKeys.ts';
 
 /** The secrets key of test gateways, unless they get another one. */

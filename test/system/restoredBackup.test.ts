@@ -129,7 +129,10 @@ describe('a program under which a backup is restored', () => {
     const id = await sell('between-charge-1', { name: 'Maria' });
     await restore();
     expect(await statusOf(id)).to.equal('paid');
-    const refund = { amount: 100, reason: 'O violão azul', idempotencyKey: 'refund-between-1' };
+    const refund = {
+      ...{ amount: 100, reason: 'O violão azul', destinationKey: 'ana@example.com' },
+      idempotencyKey: 'refund-between-1',
+    };
     const asked = await untilServed('POST', `/v1/payments/${id.slice('ch_'.length)}/refund`, refund);
     expect(asked.status, JSON.stringify(asked.body)).to.equal(201);
     const { body } = await untilServed('GET', `/v1/charges/${id}`);

@@ -1,4 +1,4 @@
-// After `privacy erase` and `privacy scrub`, a byte search of all files of a running program finds nothing of the person, and nor does one of
+// After `privacy erase` and `privacy scrub`, a byte search of all files of a running program finds nothing of the person, nor does one of
 // EventStoreDB (rule L5). With the log in PostgreSQL, under kill -9: test/faults/erasureKill9.test.ts.
 import { expect } from 'chai';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';

@@ -12,7 +12,10 @@ export interface TestTenant {
 }
 
 /** Opens an account. Account and keys derive from `seed`; without one they are random. */
-export const newTenant = async ({ commands, accounts }: Gateway, seed?: string): Promise<TestTenant> => {
+export const newTenant = async (
+  { commands, accounts }: Pick<Gateway, 'commands' | 'accounts'>,
+  seed?: string,
+): Promise<TestTenant> => {
   const bytes = (what: string, count: number): Buffer =>
     seed === undefined
       ? randomBytes(count)

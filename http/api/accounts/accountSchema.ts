@@ -1,7 +1,7 @@
 // The account as its users see it, with the field names of `account settings --json`, and the bodies that change its settings.
-import type { DeclaredSettings } from '../../../application/core/accounts.ts';
+
 import { ACCOUNT } from '../../../domain/account/account.ts';
-import type { AccountSetting, ValueSchema } from '../../../domain/kernel/accountSetting.ts';
+import type { AccountSetting, DeclaredSettings, ValueSchema } from '../../../domain/kernel/accountSetting.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { json } from '../../kernel/route.ts';
 

@@ -1,5 +1,5 @@
 // The HTTP module for accounts.
-import type { DeclaredSettings } from '../../../application/core/accounts.ts';
+import type { DeclaredSettings } from '../../../domain/kernel/accountSetting.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { accountRoutes } from './account.ts';
 import { accountSchemas } from './accountSchema.ts';

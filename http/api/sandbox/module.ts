@@ -1,5 +1,5 @@
 // The HTTP module for the sandbox itself: settings, the test clock and webhook deliveries.
-import type { DeclaredSettings } from '../../../application/core/accounts.ts';
+import type { DeclaredSettings } from '../../../domain/kernel/accountSetting.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxSettingsRoute } from './sandbox.ts';
 import { SANDBOX } from './sandboxSchema.ts';

@@ -1,9 +1,8 @@
 // Sandbox routes for the test clock and webhook deliveries (rules X). They respond when their effect is visible in reads.
 
 import type { Static } from 'typebox';
-import type { DeclaredSettings } from '../../../application/core/accounts.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
-import type { SandboxSwitch } from '../../../domain/kernel/accountSetting.ts';
+import type { DeclaredSettings, SandboxSwitch } from '../../../domain/kernel/accountSetting.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import {

@@ -1,11 +1,10 @@
 // Shows and changes the settings of one account (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
 import { readFile } from 'node:fs/promises';
 import { changeAccountSettings, changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
-import type { DeclaredSettings } from '../../../application/core/accounts.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
-import type { AccountSetting } from '../../../domain/kernel/accountSetting.ts';
+import type { AccountSetting, DeclaredSettings } from '../../../domain/kernel/accountSetting.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
 import { checkedLogo } from '../../logos/logoImage.ts';

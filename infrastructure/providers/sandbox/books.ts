@@ -42,7 +42,8 @@ interface BookedRow extends PaymentRow {
   readonly booked: string;
 }
 const BOOKED = `SELECT account_id, booked_at::text AS booked, (extract(epoch FROM booked_at) * 1000)::bigint AS booked_ms, ${COLUMNS}
-  FROM sandbox_bank.payments WHERE booked_at BETWEEN $1::timestamptz AND $2 AND (booked_at, account_id, provider_payment_id) > ($1::timestamptz, $3, $4)
+  FROM sandbox_bank.payments
+  WHERE booked_at BETWEEN $1::timestamptz AND $2 AND (booked_at, account_id, provider_payment_id) > ($1::timestamptz, $3, $4)
   ORDER BY booked_at, account_id, provider_payment_id LIMIT $5`;
 const BOOKED_PAGE = 1_000;
 

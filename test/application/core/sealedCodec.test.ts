@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
-import { HmacKey } from '../../../application/core/hmac.ts';
 import { DataKeysUnavailable, type FoundKey, type NewDataKey } from '../../../application/ports/dataKeys.ts';
 import { type Decoded, type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { HmacKey } from '../../../application/ports/hmac.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';

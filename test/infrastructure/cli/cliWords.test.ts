@@ -167,7 +167,9 @@ describe('the database of the programs beside the command line', () => {
   });
   it('is left alone by an older build', async () => {
     database = await migratedDatabase();
-    await query("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future_contract', 99, now())");
+    await query(
+      "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future_contract', 99, now())",
+    );
     await refused(/the database has the schema of a newer version \(9999_future_contract\): start that version\n$/);
   });
   it('is not said to have nothing parked for a read model or process that there is not', async () => {

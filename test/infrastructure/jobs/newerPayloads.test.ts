@@ -34,7 +34,7 @@ describe('jobs of a newer version', () => {
       await test.rows('SELECT state::text, retry_count, data, start_after > now() AS later FROM jobs.job'),
     ).to.deep.equal([
       {
-        state: 'created',
+        state: 'retry',
         retry_count: 0,
         data: {
           payloads: [

@@ -46,7 +46,7 @@ describe('the migrations', () => {
     '0025_open_fan_outs': '00b3aff3a32ae363',
     '0026_hourly_totals': '4ca93b09d57f193b',
     '0027_provider_lists': 'd67e7b3278698cbf',
-    '0029_restores': 'd7af8378ae52a1d2',
+    '0028_restores': 'd7af8378ae52a1d2',
   };
 
   for (const name of MIGRATIONS)

@@ -2,9 +2,7 @@
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
-import { compareWithProvider } from '../../../application/payments/reconciliation.ts';
-import type { BookedPage, PaymentProvider } from '../../../application/ports/paymentProvider.ts';
-import type { SqlPool } from '../../../application/ports/sql.ts';
+import type { BookedPage } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { addMillis } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -14,8 +12,8 @@ import { bookedBetween } from '../../../infrastructure/providers/sandbox/books.t
 import { account, RecordingJobs } from '../../support/operations.ts';
 import { at } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
-import { FakeProvider } from '../../world/fakeProvider.ts';
 import { useDatabase } from '../../world/postgres.ts';
+import { ListedTenants } from './listedTenants.ts';
 
 const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
 const LIVE: Tenant = { ...TENANT, mode: 'live' };
@@ -124,48 +122,15 @@ describe('reconciliation in Postgres', () => {
   });
 
   it('is a round of as many statements for 5,000 tenants as for one: two for each 1,000 payments', async () => {
-    let statements = 0;
-    const db: SqlPool = {
-      query: (...args) => {
-        statements++;
-        return pool.query(...args);
-      },
-      transaction: (work) => pool.transaction(work),
-    };
-    const notifications = providerNotifications(db, new RecordingJobs(), NOTIFIED_WORK);
-    const provider = Object.assign(new FakeProvider(), {
-      bookedBetween: async (...part: Parameters<NonNullable<PaymentProvider['bookedBetween']>>) => ({
-        ...{ kind: 'known', value: await bookedBetween(db, ...part) },
-      }),
-    });
-    const round = (atMs: number) =>
-      compareWithProvider(
-        {
-          clock: { now: () => atMs },
-          ...{ providers: provider, notifications, reconciliations: reconciliations(db) },
-          payments: { byTxid: async () => expect.fail('nothing is missing') },
-          ledger: { disputesRests: async () => [], sums: async () => expect.fail('no sums') },
-          alerts: { unmatchedPayments: () => undefined, disputesRest: () => undefined },
-        },
-        'test',
-      );
     const used: number[] = [];
-    for (const tenants of [1, 5_000]) {
-      await pool.query('TRUNCATE sandbox_bank.payments, operations.provider_lists, operations.provider_notifications');
-      await pool.query(
-        `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at, booked_at)
-         SELECT 'a' || n % ${tenants}, 'E' || n, lpad(n::text, 32, '0'), n, now(), timestamptz '2026-11-21 11:00:00Z' + n * interval '1 ms'
-         FROM generate_series(1, 5000) n`,
-      );
-      await pool.query(
-        `INSERT INTO operations.provider_notifications (account_id, mode, reference, kind, payment_id)
-         SELECT account_id, 'test', provider_payment_id, 'payment', 'p' FROM sandbox_bank.payments`,
-      );
-      statements = 0;
-      await round(Date.parse('2026-11-21T12:00:00.000Z'));
-      used.push(statements);
+    for (const [tenants, each] of [
+      [1, 5_000],
+      [5_000, 1],
+    ] as const) {
+      const listed = await ListedTenants.create(tenants, each);
+      used.push((await listed.round()).statements);
+      await listed.close();
     }
     expect(used).to.deep.equal([13, 13]); // six pages, the last one empty, and the progress twice
-    await pool.query('TRUNCATE sandbox_bank.payments');
   });
 });

@@ -1,5 +1,5 @@
-// Hot queries use an index already at 30,000 rows, and so at 100,000 (architecture §6). The texts are those that the product sends: they are caught on their way.
-// Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
+// Hot queries use an index already at 30,000 rows, and so at 100,000 (architecture §6). The texts are those that the product sends: they
+// are caught on their way. Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
 
 import { expect } from 'chai';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';

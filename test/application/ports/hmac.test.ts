@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { HmacKey } from '../../../application/core/hmac.ts';
+import { HmacKey } from '../../../application/ports/hmac.ts';
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength }).map((one) => one.toWellFormed());
 
