@@ -1,4 +1,4 @@
-// `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
+// `npm test`: four mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
 // for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
 // longest; files that failed run once more by themselves, and are named as unstable if they pass; the last line is `N passed, N failed`;
 // exit code 0 only when all passed.
@@ -33,7 +33,7 @@ const SUITES = {
   browser: { of: ['test/browser/'], jobs: 1 },
 } as const;
 /** Of all other files. */
-const JOBS = 5;
+const JOBS = 4;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
   'test/http/kernel/routes.test.ts',
