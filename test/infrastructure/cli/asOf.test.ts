@@ -63,7 +63,7 @@ describe('projections as-of', () => {
     [['2026-11-01T00:00Z', '--into', 'x_y', '--only', 'walet'], '"walet" is no read model: use payments, '],
     [['2026-11-01T00:00Z', '--into', 'x_y', '--drop'], 'projections as-of: give either a moment or --drop'],
     [['--into', 'x_y'], 'projections as-of: give either a moment or --drop'],
-    [['2026-11-01T00:00Z'], 'projections as-of: --into'],
+    [['2026-11-01T00:00Z'], "required option '--into"],
   ] as const)
     it(`rejects ${words.join(' ')}`, async () => {
       const { code, err } = await run(...words);
