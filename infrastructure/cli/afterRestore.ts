@@ -1,7 +1,6 @@
 // After PostgreSQL was restored to a state older than the log: compares what the log names with what is stored, makes the restored work
 // safe to repeat, and says what a person must do.
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { overrideSecretIdOf } from '../../application/core/derivedIds.ts';
 import { type EventLog, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EvidenceRef } from '../../application/ports/evidenceStorage.ts';
@@ -17,6 +16,8 @@ import { USER } from '../../domain/user/user.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Storage } from '../boot/storage.ts';
 import { type EvidenceOptions, evidenceOf } from '../evidence/evidence.ts';
+import { evidencePath } from '../evidence/fileStorage.ts';
+import { FIND_INSTALLED, RETRY_ALL } from '../jobs/statements.ts';
 import type { CliWorld } from './command.ts';
 
 /** Something stored beside the log that the log names. */
@@ -178,8 +179,8 @@ const missingOf = async (db: Sql, { text }: Kind, named: readonly Named[]): Prom
 
 const hasFile = async ({ folder, s3 }: EvidenceOptions): Promise<(ref: EvidenceRef) => Promise<boolean>> => {
   if (s3 === null)
-    return ({ accountId, evidenceId }) =>
-      stat(join(folder, accountId, evidenceId)).then(
+    return (ref) =>
+      stat(evidencePath(folder, ref)).then(
         () => true,
         () => false,
       );
@@ -210,13 +211,8 @@ const makeSafe = (storage: Pick<Storage, 'operations'>, emails: readonly Named[]
     await tx.query(`INSERT INTO operations.restores (lookups_until) VALUES (now() + $1 * interval '1 day')`, [
       LOOKUP_DAYS,
     ]);
-    const { rows } = await tx.query<{ jobs: string | null }>(`SELECT to_regclass('jobs.job')::text AS jobs`);
-    const jobs =
-      rows[0]?.jobs == null
-        ? { rowCount: 0 }
-        : await tx.query(
-            `UPDATE jobs.job SET state = 'retry', retry_count = greatest(retry_count, 1), start_after = now() WHERE state <= 'active'`,
-          );
+    const { rows } = await tx.query<{ installed: boolean }>(FIND_INSTALLED);
+    const jobs = rows[0]?.installed ? await tx.query(RETRY_ALL) : { rowCount: 0 };
     return { sessions: sessions.rowCount, jobs: jobs.rowCount };
   });
 

@@ -28,6 +28,10 @@ interface FileStorageNeeds {
   readonly freeSpaceMin: number;
 }
 
+const folderOf = (folder: string, { accountId }: Pick<Tenant, 'accountId'>): string => join(folder, accountId);
+/** Returns the path of a complete file. `folder`: that of all evidence. */
+export const evidencePath = (folder: string, of: EvidenceRef): string => join(folderOf(folder, of), of.evidenceId);
+
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
@@ -155,11 +159,11 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
     await mkdir(this.#folderOf(of), PRIVATE_FOLDER);
   }
 
-  #folderOf({ accountId }: Tenant): string {
-    return join(this.#needs.folder, accountId);
+  #folderOf(of: Tenant): string {
+    return folderOf(this.#needs.folder, of);
   }
   #fileOf(of: EvidenceRef): string {
-    return join(this.#folderOf(of), of.evidenceId);
+    return evidencePath(this.#needs.folder, of);
   }
 }
 

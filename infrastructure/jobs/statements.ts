@@ -140,10 +140,11 @@ const claim = (before: string): string => `WITH RECURSIVE${before}
  * tenants, $11 targets, $12 rooms; else $9). The next place goes to the tenant that holds the fewest, then to the job that has waited
  * longest; within a tenant the oldest come first.
  *
- * A claim reads no more than it may take, whatever waits. The walk over tenants ends after $4 tenants that hold no place, because each of
- * them gets one; `isPart` then tells that the next claim must continue after them. Of each tenant the oldest jobs are read. Only if
- * targets without room block them, its other targets are read in turn, after that of its latest claim. A row without payloads was claimed
- * by another worker in the meantime. Chosen jobs are found by id: the cast of their state keeps a plan from using an index of lines.
+ * A claim reads only what it may take, however many jobs wait. The walk over tenants ends after $4 tenants that hold no place, because
+ * each of them gets one; `isPart` then tells that the next claim must continue after them. Of each tenant the oldest jobs are read. Only
+ * if targets without room block them, its other targets are read in turn, after that of its latest claim. A row without payloads was
+ * claimed by another worker in the meantime. Chosen jobs are found by id: the cast of their state keeps a plan from using an index of
+ * lines.
  */
 export const CLAIM = { name: 'jobs_claim', text: claim('') };
 /** Also ends the claims $14 with the attempts $15: one round trip and one transaction for both. */
@@ -201,6 +202,9 @@ const ACTIVE = `j.state = 'active' AND j.group_id IS NOT NULL`;
 
 /** $1 queues. Only for use while no other worker is alive. */
 export const RELEASE_ALL = `UPDATE ${JOB} j SET state = 'created', start_after = now() WHERE ${ACTIVE} AND j.name = ANY ($1::text[])`;
+
+/** After a restore: open jobs start anew, as retries, because they may have been done before. */
+export const RETRY_ALL = `UPDATE ${JOB} SET state = 'retry', retry_count = greatest(retry_count, 1), start_after = now() WHERE state <= 'active'`;
 
 /** $1 ids, $2 attempts, $3 queues: marks these claims as alive and returns the time. A locked row is skipped: its job is about to end. */
 export const TOUCH = `WITH touched AS (UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN (
