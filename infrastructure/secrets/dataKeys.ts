@@ -65,7 +65,10 @@ export class DerivedKey implements DataKey {
   /** `id`: what a text that the key sealed begins with. */
   #derived(): { readonly key: KeyObject; readonly id: Buffer } {
     const bytes = this.#secret.bytes(this.#salt + this.#owner, 'latin1');
-    return { key: createSecretKey(bytes), id: hash('sha256', bytes, 'buffer').subarray(0, KEY_ID_BYTES) };
+    return {
+      key: createSecretKey(bytes),
+      id: Buffer.from(hash('sha256', bytes, 'binary').slice(0, KEY_ID_BYTES), 'latin1'),
+    };
   }
 }
 
