@@ -3,7 +3,7 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { ACCOUNT_WORDS, AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
+import type { PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Words, wordsOf } from '../../domain/presentation/eventWords.ts';
@@ -177,4 +177,13 @@ export const tellPayment =
       chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
       waiting: deliveries.flatMap((_, n) => (attempts[n]?.length === 0 ? [webhookOf(n)] : [])),
     };
+  };
+
+/** Returns what happened to a tenant's payment, in the order in which Quita recorded it; empty if the tenant has no such payment. */
+export const paymentHistory =
+  (needs: StoryNeeds) =>
+  async ({ accountId, mode }: Tenant, id: PaymentId): Promise<readonly EventChapter[]> => {
+    const story = await tellPayment(needs)(id);
+    if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode) return [];
+    return story.chapters.filter((chapter) => chapter.kind === 'event');
   };
