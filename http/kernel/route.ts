@@ -346,6 +346,9 @@ const LIMITS: { readonly [Who in Principal]?: LimitClass } = {
   auditor: 'auditors',
 };
 
+/** What a page answers a browser without a session. */
+const SIGN_IN_FIRST = { 303: { kind: 'empty', description: 'Leads to the page to sign in.' } } as const;
+
 /** Returns the function that declares routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
 export const routeCalling =
   <Called extends AppServices>() =>
@@ -362,7 +365,8 @@ export const routeCalling =
   ): Route => {
     const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
-    const { responses } = declared;
+    const isPage = principal === 'member' && method === 'GET';
+    const responses: ResponseRules = isPage ? { ...SIGN_IN_FIRST, ...declared.responses } : declared.responses;
     const limit = declared.limit ?? LIMITS[principal] ?? 'pages';
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
@@ -371,6 +375,7 @@ export const routeCalling =
       refusesUnknownQuery: false,
       reads: [],
       ...named,
+      responses,
       limit,
       principal,
       refusalOf: refusalOf as Route['refusalOf'],

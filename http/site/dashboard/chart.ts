@@ -9,8 +9,8 @@ interface Bar {
   readonly title: string;
 }
 
-const [WIDTH, HEIGHT] = [640, 180];
-const LABELS = 22;
+const [WIDTH, HEIGHT] = [960, 200];
+const LABELS = 26;
 
 /** Returns the chart. `description` says for screen readers what it shows; the table beside it has the numbers. */
 export const barChart = (bars: readonly Bar[], description: string): Markup => {
@@ -29,6 +29,6 @@ ${bars.map(({ label, value, title }, n) => {
   const width = Math.round(x.bandwidth());
   const at = Math.round(y(value));
   return html`<g><title>${title}</title><rect x="${left}" y="${at}" width="${width}" height="${HEIGHT - LABELS - at}" rx="3"/>
-<text x="${left + width / 2}" y="${HEIGHT - 6}">${label}</text></g>`;
+<text x="${left + width / 2}" y="${HEIGHT - 8}">${label}</text></g>`;
 })}</svg>`;
 };

@@ -30,7 +30,7 @@ const todayTiles = (days: readonly string[], rows: readonly DayRow[], { texts, l
   const { overview } = texts;
   return html`${tile(overview.paidToday, amount(sumBy(today, 'paidAmount')), overview.weekBefore(amount(sumBy(before, 'paidAmount'))))}
 ${tile(overview.createdToday, String(sumBy(today, 'created')), overview.weekBefore(String(sumBy(before, 'created'))))}
-${tile(overview.conversion, `${rate} %`, `${rate} % ${overview.conversionNote}`)}`;
+${tile(overview.conversion, `${rate} %`, overview.conversionNote)}`;
 };
 
 const volume = (days: readonly string[], rows: readonly DayRow[], { texts, language }: Reader): Markup => {

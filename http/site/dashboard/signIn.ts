@@ -51,8 +51,7 @@ ${notice(problem ?? said, problem !== undefined)}
 <input type="hidden" name="next" value="${next}">
 <label>${texts.email}<input name="email" type="email" value="${email}" autocomplete="username" required></label>
 <label>${texts.password}<input name="password" type="password" autocomplete="current-password" required></label>
-<label>${texts.code}<input name="code" inputmode="numeric" autocomplete="one-time-code" aria-describedby="code-hint"></label>
-<p id="code-hint" class="muted small">${texts.codeHint}</p>
+<label>${texts.code}<input name="code" inputmode="numeric" autocomplete="one-time-code"><span class="muted small">${texts.codeHint}</span></label>
 <button>${texts.button}</button>
 </form>
 <details><summary>${texts.forgotten}</summary>

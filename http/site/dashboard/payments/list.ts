@@ -97,7 +97,7 @@ export const paymentsRoute = route('GET', '/dashboard/{mode}/payments', {
     }
     return page(
       200,
-      html`${paymentsTable(shown, reader)}${pager(context.query, rows.length > PAGE_SIZE ? shown.at(-1)?.charge.terms.paymentId : undefined, reader)}`,
+      html`<section class="panel">${paymentsTable(shown, reader)}${pager(context.query, rows.length > PAGE_SIZE ? shown.at(-1)?.charge.terms.paymentId : undefined, reader)}</section>`,
     );
   },
 });
