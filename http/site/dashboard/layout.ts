@@ -91,13 +91,12 @@ export const frame = ({ title, section, main, language, texts, reader, notice: t
     title,
     kind: `in ${mode}`,
     body: html`<a class="skip" href="#content">${texts.skip}</a>
-${mode === 'test' ? html`<p class="band">${texts.mode.testNote}</p>` : null}
-<header>
+<header>${mode === 'test' ? html`<p class="band">${texts.mode.testNote}</p>` : null}<div class="bar">
 <a class="brand" href="${to()}">${LOGO}<span>Quita</span></a>
 <nav class="mode" aria-label="${texts.mode.label}">${ofMode('test')}${ofMode('live')}</nav>
 <div class="me"><span class="who" title="${ACCOUNT.idPrefix}${caller.account.accountId}">${caller.account.settings.merchantName}</span>
 ${languages(language, texts.language, to(section))}
-<form method="post" action="/dashboard/sign-out">${csrf}<button class="quiet">${texts.signOut}</button></form></div>
+<form method="post" action="/dashboard/sign-out">${csrf}<button class="quiet">${texts.signOut}</button></form></div></div>
 </header>
 <nav class="sections" aria-label="${texts.navigation}">${SECTIONS.map(([path, name]) => link(to(path), texts.pages[name], path === section))}
 <a class="aside" href="/docs">${texts.documentation}</a></nav>

@@ -51,9 +51,19 @@ const startRoute = route('GET', '/dashboard', {
   handle: async () => ({ status: 303, headers: { Location: '/dashboard/test' } }),
 });
 
+const loginRoute = route('GET', '/login', {
+  operationId: 'leadToDashboard',
+  summary: 'Lead to the dashboard, for people who guess its address',
+  tag: PAGES,
+  principal: 'public',
+  responses: { 303: REDIRECT },
+  handle: async () => ({ status: 303, headers: { Location: '/dashboard' } }),
+});
+
 export const DASHBOARD_ROUTES: readonly Route[] = [
   assetRoute,
   startRoute,
+  loginRoute,
   ...SIGN_IN_ROUTES,
   overviewRoute,
   paymentsRoute,

@@ -35,7 +35,7 @@ interface Shown {
 const alone = (language: Language, title: string, main: Markup): string =>
   documentOf({
     ...{ language, title, kind: 'alone' },
-    body: html`<header><a class="brand" href="/">${LOGO}<span>Quita</span></a>${languages(language, TEXTS[language].language, SIGN_IN)}</header>
+    body: html`<header><div class="bar"><a class="brand" href="/">${LOGO}<span>Quita</span></a>${languages(language, TEXTS[language].language, SIGN_IN)}</div></header>
 <main id="content">${main}</main>`,
   });
 

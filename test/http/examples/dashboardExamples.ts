@@ -36,6 +36,7 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
     live: 200,
   },
   showDashboard: page('/dashboard'),
+  leadToDashboard: { live: 303 },
   showSignIn: { live: 200 },
   signIn: { body: { email: 'nobody@example.com', password: 'a wrong password' }, live: 401 },
   signOut: { body: {}, live: 401 },

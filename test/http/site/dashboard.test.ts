@@ -11,8 +11,8 @@ const HTML = { accept: 'text/html', 'accept-language': 'en' };
 const SIGN_IN = '/dashboard/sign-in';
 /** Texts that both languages have in common. */
 const SHARED = [
-  'none',
   'pages.webhooks',
+  'none',
   'payment.txid',
   'wallet.total',
   'webhooks.endpoints',
@@ -98,7 +98,9 @@ describe('the dashboard', () => {
     });
     it('answers a wish for a new password alike, whether or not the address exists', async () => {
       const replies = await Promise.all(
-        [user.email, 'nobody@example.com'].map((email) => browse('POST', '/dashboard/password-reset', formOf({ email }))),
+        [user.email, 'nobody@example.com'].map((email) =>
+          browse('POST', '/dashboard/password-reset', formOf({ email })),
+        ),
       );
       expect(replies.map(({ status, headers }) => [status, headers.get('location')])).to.deep.equal(
         Array(2).fill([303, `${SIGN_IN}?reset=1`]),
@@ -156,11 +158,16 @@ describe('the dashboard', () => {
   });
 
   describe('pages', () => {
-    const HOSTILE = `"><script>alert(1)</script>\u202e${'w'.repeat(180)}`;
+    const HOSTILE = `"><script>alert(1)</script>\u202e${'w'.repeat(160)}`;
     const show = async (path: string) => browse('GET', path, { headers: cookieOf(await session()) });
 
     it('show hostile texts as texts, under a policy that runs nothing inline, in no frame', async () => {
-      const body = { amount: 500, payment_method: 'pix', customer: { name: HOSTILE }, metadata: { [HOSTILE]: HOSTILE } };
+      const body = {
+        amount: 500,
+        payment_method: 'pix',
+        customer: { name: HOSTILE },
+        metadata: { [HOSTILE]: HOSTILE },
+      };
       const made = await gateway.charge<{ id: string }>(body);
       expect(made.status, made.text).to.equal(201);
       const { id } = made.body;
@@ -236,10 +243,15 @@ describe('the dashboard', () => {
 
     it('create one charge, however often the same form is sent', async () => {
       const fields = { amount: '1.234,56', description: 'Livro', name: 'Ana', key: '0123456789abcdef' };
-      const places = [await send('/dashboard/test/payments/new', fields), await send('/dashboard/test/payments/new', fields)];
+      const places = [
+        await send('/dashboard/test/payments/new', fields),
+        await send('/dashboard/test/payments/new', fields),
+      ];
       expect(places.map(({ status }) => status)).to.deep.equal([303, 303]);
       const [first, second] = places.map(placeOf);
-      expect(first).to.equal(second).and.match(/\?done=created$/);
+      expect(first)
+        .to.equal(second)
+        .and.match(/\?done=created$/);
       const charge = await gateway.get<{ amount: number; metadata: object }>(`/v1/charges/ch_${idIn(first as string)}`);
       expect([charge.body.amount, charge.body.metadata]).to.deep.equal([123_456, { description: 'Livro' }]);
     });
@@ -263,13 +275,19 @@ describe('the dashboard', () => {
       const { data } = (await gateway.get<{ data: { amount: number }[] }>(`/v1/payments/${raw}/refunds`)).body;
       expect(data.map((refund) => refund.amount)).to.deep.equal([Math.floor(amount / 2)]);
       const late = await send(`${at}/cancel`, {});
-      expect([late.status, late.text.includes('This payment is settled. Refund it instead.')]).to.deep.equal([422, true]);
+      expect([late.status, late.text.includes('This payment is settled. Refund it instead.')]).to.deep.equal([
+        422,
+        true,
+      ]);
       expect((await send(`${at}/pay`, { as: 'exact' })).status).to.be.oneOf([303, 422]);
     });
     it('that are no form, are too large or hold U+0000 get an error page', async () => {
       const bearer = await session();
       const post = (options: CallOptions) =>
-        browse('POST', '/dashboard/test/payments/new', { ...options, headers: { ...cookieOf(bearer), ...options.headers } });
+        browse('POST', '/dashboard/test/payments/new', {
+          ...options,
+          headers: { ...cookieOf(bearer), ...options.headers },
+        });
       expect((await post({ raw: '{}', headers: { 'content-type': 'application/json' } })).status).to.equal(415);
       expect((await post(formOf({ amount: '1'.repeat(70_000) }))).status).to.equal(413);
       expect((await post(ownForm(bearer, { amount: '1', name: 'a\0b' }))).status).to.equal(400);

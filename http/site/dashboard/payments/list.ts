@@ -4,7 +4,7 @@ import { isCivilDay } from '../../../../domain/kernel/civilDay.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
-import { documentKeyOf } from '../../../../domain/pix/taxId.ts';
+import { documentKeyOf, taxIdOf } from '../../../../domain/pix/taxId.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../../domain/presentation/status.ts';
 import { matching, notAfter, notBefore } from '../../../kernel/query.ts';
 import { route } from '../../../kernel/route.ts';
@@ -31,7 +31,7 @@ const dayOf = (sent: string | undefined, { parse }: { readonly parse: (day: stri
 
 /** Returns the filter, or the problem of an input. */
 const filterOf = ({ q = '', status = '', from, to }: Asked, { texts }: Reader): PaymentFilter | string => {
-  const documentKey = q === '' ? null : documentKeyOf(q);
+  const documentKey = taxIdOf(q) === null ? null : documentKeyOf(q);
   if (q !== '' && documentKey === null) return texts.payments.unknownSearch;
   const [first, last] = [dayOf(from, notBefore('')), dayOf(to, notAfter(''))];
   if (first === undefined || last === undefined) return texts.payments.badDay;

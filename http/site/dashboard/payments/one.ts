@@ -43,7 +43,7 @@ ${fact(words.paidAt, transaction.paidAt === null ? null : instant(transaction.pa
 ${fact(words.payer, transaction.customerName)}
 ${fact(words.document, transaction.customerDocument)}
 ${fact(words.email, transaction.customerEmail)}
-${Object.entries(charge.metadata).map(([key, value]) => fact(key, typeof value === 'string' ? value : JSON.stringify(value)) as Markup)}</dl></section>`;
+${Object.entries(charge.metadata).map(([key, value]) => fact(key === 'description' ? texts.payments.description : key, typeof value === 'string' ? value : JSON.stringify(value)) as Markup)}</dl></section>`;
 };
 
 const money = (payment: ExistingPayment, { texts, language }: Reader): Markup => {
@@ -118,8 +118,8 @@ const refunds = (all: readonly RefundView[], { texts, language }: Reader): Marku
   all.length === 0
     ? null
     : html`<section class="panel"><h2>${texts.payment.refunds}</h2><div class="scroll"><table><tbody>${all.map(
-        ({ id, amount, currency, status, createdAt }) =>
-          html`<tr><th scope="row">${formatAmount(amount, currency, language)}</th><td>${status}</td><td>${instant(createdAt, language)}</td><td><code>${id}</code></td></tr>`,
+        ({ amount, currency, status, createdAt }) =>
+          html`<tr><th scope="row">${formatAmount(amount, currency, language)}</th><td>${texts.refundStatuses[status]}<br><span class="muted small">${instant(createdAt, language)}</span></td></tr>`,
       )}</tbody></table></div></section>`;
 
 /** Who caused an event, without an id that tells a reader nothing. */
@@ -133,7 +133,7 @@ const story = (chapters: readonly EventChapter[], reader: Reader): Markup => {
   const { texts, language } = reader;
   return html`<section class="panel"><h2>${texts.payment.story}</h2><ol class="story">${chapters.map(
     ({ at, words, actor, webhook }) =>
-      html`<li><p>${words.en}${webhook === undefined ? null : html` <span class="muted">${webhook.eventType}</span>`}</p>
+      html`<li><p>${words[language]}${webhook === undefined ? null : html` <span class="muted">${webhook.eventType}</span>`}</p>
 <p class="muted small">${instant(at, language)} · ${texts.payment.by} ${causer(actor, reader)}</p></li>`,
   )}</ol></section>`;
 };

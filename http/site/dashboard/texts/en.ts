@@ -189,6 +189,7 @@ export const EN: Texts = {
     refunded: 'Refunded',
     disputed: 'Disputed',
   },
+  refundStatuses: { PENDING: 'Requested', IN_PROGRESS: 'In progress', REFUNDED: 'Completed', FAILED: 'Failed' },
   methods: {
     PIX: 'Pix',
     CREDIT_CARD: 'Credit card',

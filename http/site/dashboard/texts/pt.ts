@@ -196,6 +196,7 @@ export const PT: Texts = {
     refunded: 'Estornado',
     disputed: 'Contestado',
   },
+  refundStatuses: { PENDING: 'Pedido', IN_PROGRESS: 'Em andamento', REFUNDED: 'Concluído', FAILED: 'Falhou' },
   methods: METHOD_NAME,
   deliveryStatuses: {
     PENDING: 'Pendente',

@@ -1,4 +1,5 @@
 // All texts of the dashboard, one file per language. A missing text does not compile.
+import type { RefundView } from '../../../../application/ports/readModels/views.ts';
 import type { PaymentMethod } from '../../../../domain/charge/methods.ts';
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
@@ -179,6 +180,7 @@ export interface Texts {
     readonly noAnswer: string;
   };
   readonly statuses: { readonly [S in PublicStatus]: string };
+  readonly refundStatuses: { readonly [S in RefundView['status']]: string };
   readonly methods: { readonly [M in PaymentMethod]: string };
   readonly deliveryStatuses: { readonly [S in DeliveryStatus]: string };
   readonly actor: { readonly key: string; readonly user: string; readonly quita: string; readonly bank: string };
