@@ -130,11 +130,9 @@ export class Appender {
 
   async #try(append: CheckedAppend, remainingMs: number, generation: number): Promise<AppendAnswer> {
     const { connector, timings } = this.#options;
-    const stream = await withTimeout(
-      this.#streams.get(),
-      remainingMs,
-      notSentWithin(remainingMs, 'no connection was ready'),
-    );
+    const stream =
+      this.#streams.ready ??
+      (await withTimeout(this.#streams.get(), remainingMs, notSentWithin(remainingMs, 'no connection was ready')));
     if (generation !== this.#generation)
       throw new StoreFailure('notSent', 'the log was restored to an older state in the meantime');
     try {
@@ -178,9 +176,9 @@ const givenUp = (outcomeUnknown: boolean, cause: StoreFailure): Error =>
 
 interface Waiting {
   readonly sentAtMs: number;
+  readonly withinMs: number;
   readonly resolve: (answer: AppendAnswer) => void;
   readonly reject: (failure: StoreFailure) => void;
-  readonly timer: NodeJS.Timeout;
 }
 
 /** The end of the stream leaves the outcome of earlier appends unknown: any of them may be written. */
@@ -192,6 +190,8 @@ export class BatchStream implements SharedConnection {
   readonly #stream: ClientDuplexStream<BatchRequest, BatchResponse>;
   readonly #onStray: (answer: Error) => void;
   readonly #waiting = new Map<string, Waiting>();
+  /** One timer for all appends. It fires when the earliest deadline of those that waited when it was set is over. */
+  #timer: { readonly handle: NodeJS.Timeout; readonly atMs: number } | null = null;
   #end: StoreFailure | null = null;
   #retired = false;
 
@@ -210,11 +210,11 @@ export class BatchStream implements SharedConnection {
   append(append: CheckedAppend, withinMs: number): Promise<AppendAnswer> {
     if (this.#end !== null) return Promise.reject(new StoreFailure('notSent', this.#end.message, { cause: this.#end }));
     const id = randomUUID();
+    const sentAtMs = performance.now();
     const answer = new Promise<AppendAnswer>((resolve, reject) => {
-      const silent = (): void =>
-        this.#reject(id, new StoreFailure('outcomeUnknown', `no answer within ${Math.round(withinMs)} ms`));
-      this.#waiting.set(id, { sentAtMs: performance.now(), resolve, reject, timer: setTimeout(silent, withinMs) });
+      this.#waiting.set(id, { sentAtMs, withinMs, resolve, reject });
     });
+    this.#lookAt(sentAtMs + withinMs);
     this.#stream.write(appendRequest(append, id));
     return answer;
   }
@@ -253,12 +253,31 @@ export class BatchStream implements SharedConnection {
   #take(id: string): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    clearTimeout(waiting?.timer);
     return waiting;
+  }
+
+  #lookAt(atMs: number): void {
+    if (this.#timer !== null && this.#timer.atMs <= atMs) return;
+    clearTimeout(this.#timer?.handle);
+    this.#timer = { handle: setTimeout(() => this.#look(), atMs - performance.now()), atMs };
+  }
+
+  #look(): void {
+    this.#timer = null;
+    const nowMs = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [id, { sentAtMs, withinMs }] of [...this.#waiting]) {
+      const deadlineMs = sentAtMs + withinMs;
+      if (deadlineMs > nowMs) nextMs = Math.min(nextMs, deadlineMs);
+      else this.#reject(id, new StoreFailure('outcomeUnknown', `no answer within ${Math.round(withinMs)} ms`));
+    }
+    if (this.#end === null && nextMs < Number.POSITIVE_INFINITY) this.#lookAt(nextMs);
   }
 
   #fail(failure: StoreFailure): void {
     this.#end ??= failure;
+    clearTimeout(this.#timer?.handle);
+    this.#timer = null;
     for (const id of [...this.#waiting.keys()]) this.#reject(id, failure);
   }
 

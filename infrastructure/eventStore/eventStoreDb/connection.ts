@@ -152,6 +152,7 @@ export interface SharedConnection {
 export class ReplaceableConnection<T extends SharedConnection> {
   readonly #open: () => Promise<T>;
   #current: Promise<T> | null = null;
+  #ready: T | null = null;
   readonly #opened = new Set<T>();
   #closed = false;
 
@@ -165,10 +166,16 @@ export class ReplaceableConnection<T extends SharedConnection> {
     return this.#current;
   }
 
+  /** The connection, if it is open. */
+  get ready(): T | null {
+    return this.#ready;
+  }
+
   /** Replaces the connection. No effect if it was already replaced. */
   replace(shared: T): void {
     if (!this.#opened.delete(shared)) return;
     this.#current = null;
+    this.#ready = null;
     shared.drain();
   }
 
@@ -177,13 +184,17 @@ export class ReplaceableConnection<T extends SharedConnection> {
     for (const shared of this.#opened) shared.close();
     this.#opened.clear();
     this.#current = null;
+    this.#ready = null;
   }
 
   async #begin(): Promise<T> {
     try {
       const shared = await this.#open();
       if (this.#closed) shared.close();
-      else this.#opened.add(shared);
+      else {
+        this.#opened.add(shared);
+        this.#ready = shared;
+      }
       return shared;
     } catch (error) {
       this.#current = null;
