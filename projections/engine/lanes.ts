@@ -42,13 +42,20 @@ export interface Member {
   position: Position | null;
   /** Id of the event at `position`, as in its checkpoint. */
   eventId: string | null;
+  /** Where the table holds the newest version of its checkpoint. */
+  place: string | null;
   /** Why the consumer failed as a whole, or null. A failed consumer has its own subscription until it recovers. */
   fault: Error | null;
   /** Number of consecutively parked streams without a processed event in between. */
   parkedInARow: number;
 }
 
-export const standingOf = ({ consumer: { name }, position, swaps }: Member): Standing => ({ name, position, swaps });
+export const standingOf = ({ consumer: { name }, position, swaps, place }: Member): Standing => ({
+  name,
+  position,
+  swaps,
+  place,
+});
 
 /** Returns the events of a batch that each member processes. Events that several members process are decoded once. */
 const eventsFor = async (
@@ -82,20 +89,26 @@ interface Took {
   readonly hasTaken: boolean;
 }
 
+/** What a batch changed. */
+interface Concluded {
+  readonly parked: readonly ParkedStream[];
+  /** The new places of the checkpoints, by name. */
+  readonly places: ReadonlyMap<string, string>;
+}
+
 /** Parks failed streams and moves the checkpoints, in the transaction of the rows. */
-export const conclude = async (
+const conclude = async (
   { role, store }: LeaderHooks,
   took: readonly Took[],
   to: Reached,
   tx: Sql,
-): Promise<readonly ParkedStream[]> => {
+): Promise<Concluded> => {
   const parked: ParkedStream[] = [];
   for (const { member, poisoned } of took)
     for (const poison of poisoned) parked.push(await parkedStream(member.consumer.name, poison, store));
   await park(tx, parked);
   const from = took.map(({ member }) => standingOf(member));
-  await moveCheckpoints(tx, role, from, to);
-  return parked;
+  return { parked, places: await moveCheckpoints(tx, role, from, to) };
 };
 
 /** Updates the members and reports the progress. Call it after the commit. */
@@ -103,13 +116,14 @@ const announceTaken = (
   { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
   { position: to, eventId }: Reached,
-  parked: readonly ParkedStream[],
+  { parked, places }: Concluded,
 ): void => {
   for (const { member, poisoned, hasTaken } of took) {
     member.parkedInARow = hasTaken ? 0 : member.parkedInARow + poisoned.length;
     for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
     member.position = to;
     member.eventId = eventId;
+    member.place = places.get(member.consumer.name) ?? null;
     member.consumer.committed?.();
   }
   if (parked.length > 0) onParked?.(parked);
@@ -193,7 +207,7 @@ export class SharedLane {
       try {
         const readable = await eventsFor(this.#options.codec, members, recorded);
         const took: Took[] = [];
-        const takeAll = async (tx: Sql): Promise<readonly ParkedStream[]> => {
+        const takeAll = async (tx: Sql): Promise<Concluded> => {
           for (const [i, { events, poisoned }] of readable.entries()) {
             current = members[i] as Member;
             if (events.length > 0) await current.consumer.apply(events, tx);
@@ -204,8 +218,8 @@ export class SharedLane {
         };
         // A batch without relevant events only moves checkpoints, which takes one statement.
         const isEmpty = readable.every(({ events, poisoned }) => events.length === 0 && poisoned.length === 0);
-        const parked = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
-        announceTaken(this.#options, took, to, parked);
+        const concluded = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
+        announceTaken(this.#options, took, to, concluded);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);
       }
@@ -347,9 +361,9 @@ const take = async (
           cause: failing[0]?.error,
         });
       const took = [{ member, poisoned, hasTaken }];
-      return { took, parked: await conclude(options, took, to, tx) };
+      return { took, concluded: await conclude(options, took, to, tx) };
     });
-    announceTaken(options, done.took, to, done.parked);
+    announceTaken(options, done.took, to, done.concluded);
   } catch (error) {
     // If a rebuilt copy was swapped in meanwhile, the consumer did not fail.
     if (error instanceof ConsumerFailed) await assertStillThere(session, standingOf(member));
