@@ -2,14 +2,14 @@
 // follower would read the same page after every append.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { Pace } from '../../../application/ports/pace.ts';
 import type { LogMemory } from './logMemory.ts';
 import { placeOf, type Reader } from './reader.ts';
 
 /** A page. A follower that is further behind reads by itself. */
 const PAGE_EVENTS = 500;
-/** After at least this many events, more are expected: the next read waits until this long after the last, so that it finds more of them. */
-const BUSY_EVENTS = 24;
-const GATHER_MS = 15;
+/** While other processes append without end, a read waits, so that it finds more. */
+const RHYTHM = { everyMs: 15, burst: 4 };
 
 export class SharedReads {
   readonly #reader: Pick<Reader, 'logPage'>;
@@ -17,7 +17,7 @@ export class SharedReads {
   /** Followers of all categories. Without one, the others read less from the log. */
   #followers = 0;
   #running: { readonly after: number; readonly done: Promise<void> } | null = null;
-  #last = { atMs: Number.NEGATIVE_INFINITY, events: 0 };
+  readonly #pace = new Pace(RHYTHM);
 
   constructor(reader: Pick<Reader, 'logPage'>, memory: Pick<LogMemory, 'recent' | 'head' | 'connections' | 'saw'>) {
     this.#reader = reader;
@@ -51,12 +51,10 @@ export class SharedReads {
   }
 
   async #read(after: number): Promise<void> {
-    const { atMs, events: before } = this.#last;
-    const waitMs = before < BUSY_EVENTS ? 0 : GATHER_MS - (performance.now() - atMs);
+    const waitMs = this.#pace.waitMs(performance.now());
     if (waitMs > 0) await pause(waitMs);
     const { connections } = this.#memory;
     const { events } = await this.#reader.logPage(after, null, PAGE_EVENTS);
-    this.#last = { atMs: performance.now(), events: events.length };
     const last = events.at(-1);
     // A connection that was opened meanwhile may have found another log. Deleted deliveries leave gaps, which the memory can't have.
     const isWhole = last !== undefined && placeOf(last.position) === after + events.length;
