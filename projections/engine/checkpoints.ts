@@ -137,8 +137,8 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
 };
 
 /**
- * $1 names, $2 positions, $3 swaps, $4 new position, $5 beginning of the notice, $6 id of its event, $7 places. While a transaction holds an
- * old snapshot, no version of a row can be removed, and the index by name leads through all of them. A place leads to the newest at once.
+ * $1 names, $2 positions, $3 swaps, $4 new position, $5 beginning of the notice, $6 id of its event, $7 places. While a transaction holds
+ * an old snapshot, no version of a row can be removed, and the index by name leads through all of them. A place leads to the newest.
  */
 export const moveText = (by: 'name' | 'place'): string => `WITH moved AS (
     UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()

@@ -132,7 +132,7 @@ export class LogMemory {
   }
 }
 
-// --- The last events that this process wrote or read. Live subscriptions take them from here, not from the database, and share the objects ---
+// --- The newest events that this process wrote or read. Live subscriptions take them from here and share the objects ---
 
 interface RecentEventsBounds {
   readonly eventsMax: number;
@@ -163,7 +163,7 @@ export class RecentEvents {
     this.#bounds = bounds;
   }
 
-  /** The place of the last event; 0 if there is none. */
+  /** The place of the last event; 0 before the first. */
   get last(): number {
     return this.#last;
   }

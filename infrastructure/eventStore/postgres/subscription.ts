@@ -1,5 +1,5 @@
-// Follows the log: near the head from memory, otherwise page by page from the database. It is pull-based: only one page is read ahead, while
-// the consumer processes the page before it.
+// Follows the log: near the head from memory, otherwise page by page from the database. It is pull-based: only one page is read ahead,
+// while the consumer processes the page before it.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SubscriptionSignal, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { backoffMs, raceAbort } from '../../waiting.ts';
