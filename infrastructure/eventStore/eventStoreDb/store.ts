@@ -65,7 +65,9 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     if (refusal !== null) throw refusal;
     const onLost = (): void => options.onLost?.();
     const log: LogSources = { connector: new Connector(settings), memory, reader, deletion, timings, onError, onLost };
-    return startStore({ storeId, state, reader, appender, deletion, log });
+    // A copy reads each log once, so it needs no tail; it would receive all that it writes.
+    const tail = options.inAnyState ? null : new Tail();
+    return startStore({ storeId, state, reader, appender, deletion, log, tail });
   } catch (error) {
     await appender.close();
     reader.close();
@@ -80,6 +82,8 @@ interface Parts {
   readonly appender: Appender;
   readonly deletion: Deletion;
   readonly log: LogSources;
+  /** null: every subscription reads from the server, and the appends of other processes are not watched. */
+  readonly tail: Tail | null;
 }
 
 /** Callbacks for the log's state and availability. */
@@ -147,7 +151,7 @@ type Reads = Omit<EventStore, 'storeId' | 'append' | 'refusal' | 'close'>;
 const readsOf = (
   reader: Reader,
   log: LogSources,
-  tail: Tail,
+  tail: Tail | null,
   refuseWhenClosed: () => void,
   ended: AbortSignal,
 ): Reads => {
@@ -201,6 +205,7 @@ const startStore = ({
   appender,
   deletion,
   log,
+  tail,
 }: Parts): EventStore & DeletesDeliveries => {
   const { memory } = log;
   const ended = new AbortController();
@@ -220,8 +225,7 @@ const startStore = ({
       broken = error;
     },
   };
-  const tail = new Tail();
-  const watching = watchLog(log, tail, reader, learning, ended.signal);
+  const watching = tail === null ? null : watchLog(log, tail, reader, learning, ended.signal);
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
     if (broken !== null) throw new EventStoreUnavailable(broken.message, { cause: broken });
