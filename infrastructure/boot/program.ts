@@ -162,7 +162,12 @@ const serve = (
     help: 'Requests that this process could not write to the request log since it started.',
     read: async () => opened.requestLog.dropped,
   };
-  const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests] });
+  const lostSubscriptions = {
+    name: 'event_store_subscriptions_lost',
+    help: 'Subscriptions that EventStoreDB or a connection ended since this process started, and that it opened again.',
+    read: async () => storage.lostSubscriptions(),
+  };
+  const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests, lostSubscriptions] });
   const operations: Operations = {
     unreadiness: () => unreadiness(storage, gateway),
     parkedStreams: () => gateway.parked.streams,
