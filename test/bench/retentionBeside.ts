@@ -5,6 +5,7 @@ import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
+import { systemStopwatch } from '../../infrastructure/system/system.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../projections/webhooks/projection.ts';
@@ -73,6 +74,7 @@ const beside = async (): Promise<Round> => {
   const retention = new DeliveryRetention({
     expired,
     clock: { now: Date.now },
+    stopwatch: systemStopwatch,
     retentionDays: 90,
     mayWork: () => true,
   });
