@@ -1,7 +1,7 @@
 // Deletes deliveries WEBHOOK_RETENTION_DAYS after their last event. Real time counts, so advancing a test clock deletes nothing.
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
-import { paced } from '../core/paced.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
+import { paced } from '../ports/paced.ts';
 import type { Clock, Stopwatch } from '../ports/system.ts';
 
 /** Deliveries per transaction. Appends to a log in the same database wait for it, some milliseconds. */

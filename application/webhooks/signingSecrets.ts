@@ -96,7 +96,10 @@ export const rotateSecret = async (
     const secret = await keepSecret(needs, id, version);
     const reply = await record(version);
     if (isRejection(reply)) return reply;
-    if (reply === 'rotated') return secret;
+    if (reply !== 'rotated') continue;
+    // The version before is kept, because the log may be restored to it.
+    await needs.secrets.forgetBefore(id, version - 1);
+    return secret;
   }
   throw new CommandContention(`signing secret of ${id}: ${ATTEMPTS_MAX} concurrent rotations came first`);
 };

@@ -1,5 +1,5 @@
 // Deletes old data beside requests, which use the same database.
-import type { Stopwatch } from '../ports/system.ts';
+import type { Stopwatch } from './system.ts';
 
 /**
  * Repeats `step` while it returns true, for at most `forMs`. Rests after each step as long as the step took, so that the work uses at most

@@ -1,0 +1,6 @@
+// Operational rows that are no longer needed.
+
+export interface OldRows {
+  /** Deletes some rows of each table that are older than the table keeps them. Returns whether there may be more. */
+  deleteSome(): Promise<boolean>;
+}
