@@ -44,7 +44,7 @@ export const rotateOverrideSecret =
       nextVersion: async () => (await accounts.refresh(account)).overrideSecretVersion[mode] + 1,
       record: async (version) => {
         const decide = decideRotation(mode, version, await accounts.now(account, mode));
-        const done = await commands.execute(ACCOUNT, ACCOUNT.stream(account), decide, metadata);
+        const done = await commands.execute(ACCOUNT, ACCOUNT.stream(account), decide, metadata, { isLimited: true });
         return isRejection(done) ? done : done.reply;
       },
     });

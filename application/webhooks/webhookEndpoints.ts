@@ -138,6 +138,7 @@ export const changeWebhookEndpoint =
       WEBHOOK_ENDPOINT.stream(endpointId),
       changeEndpoint(tenant, change, await accounts.now(tenant.accountId, tenant.mode)),
       metadataForRequest(caller, tenant, endpointId),
+      { isLimited: true },
     );
     return isRejection(done) ? done : ownedBy(done.state, tenant);
   };
@@ -157,7 +158,7 @@ export const rotateWebhookSecret =
       },
       record: async (version) => {
         const decide = rotateEndpointSecret(tenant, version, await accounts.now(tenant.accountId, tenant.mode));
-        const done = await commands.execute(WEBHOOK_ENDPOINT, stream, decide, metadata);
+        const done = await commands.execute(WEBHOOK_ENDPOINT, stream, decide, metadata, { isLimited: true });
         return isRejection(done) ? done : done.reply;
       },
     });
