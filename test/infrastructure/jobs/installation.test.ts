@@ -90,6 +90,13 @@ describe('the job tables', () => {
         .catch((error: Error) => expect.fail(`${name}: ${error.message}`));
   });
 
+  it('are vacuumed like other queues of the program', async () => {
+    await test.open();
+    const unset = `SELECT relname FROM pg_class WHERE relnamespace = 'jobs'::regnamespace AND relkind = 'r'
+      AND NOT coalesce(reloptions, '{}') @> '{autovacuum_vacuum_scale_factor=0.05}'`;
+    expect(await test.rows(unset)).to.deep.equal([]);
+  });
+
   it('lose the index of earlier versions, also if one ran again in the meantime', async () => {
     await (await test.open()).stop(0);
     await test.rows('CREATE INDEX quita_lines ON jobs.job (name, group_id)');
