@@ -8,7 +8,7 @@ const FUNCTION = `
     DECLARE
       unset regclass;
     BEGIN
-      PERFORM pg_advisory_xact_lock(hashtextextended('storage settings', 0));
+      PERFORM pg_advisory_xact_lock(hashtextextended('storage of ' || of_schema, 0));
       FOR unset IN SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = of_schema AND c.relkind = 'r' AND NOT EXISTS (
           SELECT FROM unnest(c.reloptions) o (option) WHERE o.option LIKE 'autovacuum_vacuum_scale_factor=%')
