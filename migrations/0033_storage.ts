@@ -2,8 +2,9 @@
 import type { Knex } from 'knex';
 
 const FUNCTION = `
-    -- Sets how the tables of a schema are vacuumed: after 5 % of the rows changed or came, because queues, leases, timers and counters change
-    -- all the time. Statistics age more slowly: each analysis reads 30,000 rows, which was a sixth of the work for webhooks. Tables that have settings of their own keep them.
+    -- Sets how the tables of a schema are vacuumed: after 5 % of the rows changed or came, because queues, leases, timers and counters
+    -- change all the time. Statistics age more slowly: each analysis reads 30,000 rows, which was a sixth of the work for webhooks.
+    -- Tables that have settings of their own keep them.
     CREATE FUNCTION operations.set_storage(of_schema text) RETURNS void LANGUAGE plpgsql VOLATILE AS $function$
     DECLARE
       unset regclass;

@@ -54,7 +54,7 @@ const readable = (decoded: Decoded): LoggedEvent => {
 
 const TOO_MANY_CHANGES = reject(
   'change_limit_reached',
-  'This was changed too often and takes no more changes. Ask the operator of the gateway, or create a new one.',
+  'The maximum number of changes is reached. Create a new one, or ask the operator of the gateway.',
 );
 
 /** Number of appends lost to other processes before a command gives up. */
@@ -66,7 +66,7 @@ const CONFLICT_PAUSE_MS = 5;
 interface Terms {
   /** The stream is assumed to be empty and is not read first. */
   readonly creates?: boolean;
-  /** Rejects with `change_limit_reached` if the stream has the aggregate's `changesMax` events and the decision would add some. */
+  /** Rejects with `change_limit_reached` if the stream is at the aggregate's `changesMax` and the decision would add events (rule E10). */
   readonly isLimited?: boolean;
 }
 
@@ -174,8 +174,8 @@ export class CommandHandler {
   }
 
   /**
-   * Runs one decision on one stream and returns its outcome or rejection. Throws CommandContention, StreamUnreadable, EventStoreUnavailable or AppendOutcomeUnknown. All events are written or none,
-   * and a retry is safe.
+   * Runs one decision on one stream and returns its outcome or rejection. Throws CommandContention, StreamUnreadable, EventStoreUnavailable
+   * or AppendOutcomeUnknown. All events are written or none, and a retry is safe.
    */
   execute<State, Event extends Fact<string, unknown>, Reply>(
     aggregate: Aggregate<State, Event>,

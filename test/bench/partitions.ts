@@ -33,8 +33,8 @@ const PARTITIONED = `
     SELECT * FROM partitioned.events e WHERE hashtextextended(e.stream, 0) = hashtextextended(name, 0)
       AND hashtextextended(e.stream, 1) = hashtextextended(name, 1) AND e.stream = name
   $function$;
-  CREATE TABLE partitioned.streams (hash_0 bigint NOT NULL, hash_1 bigint NOT NULL, first_position bigint NOT NULL, revision bigint NOT NULL,
-    PRIMARY KEY (hash_0, hash_1)) WITH (fillfactor = 80);`;
+  CREATE TABLE partitioned.streams (hash_0 bigint NOT NULL, hash_1 bigint NOT NULL, first_position bigint NOT NULL,
+    revision bigint NOT NULL, PRIMARY KEY (hash_0, hash_1)) WITH (fillfactor = 80);`;
 
 const HEADS = /SELECT e\.revision FROM event_store\.of_stream\(m\.stream\) e ORDER BY e\.revision DESC LIMIT 1/;
 const NOTIFY = /PERFORM pg_notify\('quita_events', \(head \+ written\)::text\);/;

@@ -1,6 +1,6 @@
 // 10,000,000 events, with read models and ledger, in less than 15 minutes: all consistent, and every GET as fast as on a short log. Prints
-// how large each table is. EVENTS changes the number, TENANTS the merchants (100). VERIFY=wallet,payments verifies these read models; without
-// it, all are verified up to 1,000,000 events, and the ledger alone beyond that.
+// how large each table is. EVENTS changes the number, TENANTS the merchants (100). VERIFY=wallet,payments verifies these read models.
+// Without it, all are verified up to 1,000,000 events, and the ledger alone beyond that.
 import { expect } from 'chai';
 import { bulk } from '../bench/bulk.ts';
 
