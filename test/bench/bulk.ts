@@ -1,18 +1,21 @@
 // A gateway on a log of any length, made in bulk: is everything consistent, how long do reads take, and how large is each table?
-import type { AccountId, EndpointId } from '../../domain/kernel/ids.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { EndpointId } from '../../domain/kernel/ids.ts';
 import { API_ROUTES } from '../../http/api/routes.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
-import { rebuild } from '../../projections/engine/rebuild.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { TEST_SECRETS_KEY } from '../support/dataKeys.ts';
 import { type TestGateway, type TestTenant, testKeyring } from '../world/gateway.ts';
 import { openReady, rawIdOf } from '../world/http.ts';
 import { migratedDatabase } from '../world/postgres.ts';
-import { fillLog } from './bulkLog.ts';
+import type { BulkWork } from './bulkProcess.ts';
 import { median } from './statistics.ts';
 
 const ASKED = 5;
-const MILLION = 1_000_000;
 
 export interface Size {
   readonly name: string;
@@ -51,6 +54,22 @@ const SIZES = `SELECT n.nspname || '.' || c.relname AS name, c.reltuples::bigint
 /** Reactions would do again what the deliveries show to be done. */
 const REACTED = `UPDATE subscriptions.checkpoints p SET position = c.position, event_id = c.event_id FROM subscriptions.checkpoints c
   WHERE c.name = 'payments' AND p.name <> ALL ($1::text[])`;
+
+/** Runs processes at once, and passes on what they print. Rejects if one fails. */
+const together = async (works: readonly BulkWork[], say: (line: string) => void): Promise<void> => {
+  const run = async (work: BulkWork): Promise<void> => {
+    const file = fileURLToPath(new URL('./bulkProcess.ts', import.meta.url));
+    const child = spawn(process.execPath, [file, JSON.stringify(work)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const line of createInterface({ input: child.stdout })) say(line);
+    if (child.exitCode === null) await once(child, 'exit');
+    if (child.exitCode !== 0) throw new Error(`${work.work.kind} failed`);
+  };
+  await Promise.all(works.map(run));
+};
+
+/** The read model with most rows follows streams of its own, so a process of its own builds it. */
+const APART = 'webhookDeliveries';
+const FILLING = 2;
 
 const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [Result, number]> => {
   const beganAtMs = performance.now();
@@ -120,13 +139,25 @@ export const bulk = async ({ events: wanted, tenants: count, verified, say }: Bu
   const first = await openReady({ database });
   const tenants = await openTenants(first, count);
   await first.close();
-  const { connectionString } = database;
-  const storage = await openStorage(connectionString, null, testKeyring(), (error) => say(String(error)));
-  const of = tenants.map(({ accountId, endpointId }) => ({ accountId: accountId as AccountId, endpointId }));
-  const [events, fillSeconds] = await timed(() => fillLog(storage, of, wanted, say));
-  say(`${events} events in ${fillSeconds.toFixed(0)} s; building the read models`);
-  const onTaken = (_: unknown, taken: number) => (taken % MILLION < 4_000 ? say(`${taken} projected`) : undefined);
-  const [, projectSeconds] = await timed(() => rebuild(PROJECTIONS, storage, storage.openSession, { onTaken }));
+  const of = { connectionString: database.connectionString, secretsKey: TEST_SECRETS_KEY.toString('base64') };
+  const bulkTenants = tenants.map(({ accountId, endpointId }) => ({ accountId, endpointId }));
+  const fill = (index: number): BulkWork => {
+    const part = { index, of: FILLING };
+    return { ...of, work: { kind: 'fill', tenants: bulkTenants, events: Math.ceil(wanted / FILLING), part } };
+  };
+  const [, fillSeconds] = await timed(() =>
+    together(
+      Array.from({ length: FILLING }, (_, n) => fill(n)),
+      say,
+    ),
+  );
+  say(`filled in ${fillSeconds.toFixed(0)} s; building the read models`);
+  const others = PROJECTIONS.map(({ name }) => name).filter((name) => name !== APART);
+  const project = (names: readonly string[]): BulkWork => ({ ...of, work: { kind: 'project', names } });
+  const [, projectSeconds] = await timed(() => together([project([APART]), project(others)], say));
+  const storage = await openStorage(of.connectionString, null, testKeyring(), (error) => say(String(error)));
+  const head = 'SELECT count(*) FROM event_store.events';
+  const events = (await storage.operations.query<{ count: number }>(head)).rows[0]?.count ?? 0;
   await storage.operations.query(REACTED, [PROJECTIONS.map(({ name }) => name)]);
   say(`projected in ${projectSeconds.toFixed(0)} s; verifying`);
   const [found, verifySeconds] = await timed(() => consistent(storage, verified));

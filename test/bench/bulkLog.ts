@@ -32,9 +32,10 @@ const SAID_EVERY = 500_000;
 /** The streams of a payment and its deliveries; none for a payment that still waits, because the program would go on with it. */
 const streamsOf = (
   history: readonly LoggedEvent<PaymentEvent>[],
-  { accountId, endpointId }: BulkTenant,
+  tenants: ReadonlyMap<AccountId, BulkTenant>,
 ): readonly NewStream[] => {
   const [first] = history as readonly [LoggedEvent<PaymentEvent>];
+  const { accountId, endpointId } = tenants.get(first.account) as BulkTenant;
   const events = history.map(({ event }) => event);
   if (events.length === 2) return [];
   const metadata = {
@@ -51,15 +52,22 @@ const streamsOf = (
   return [payment, ...sent];
 };
 
+/** One of several processes that fill the log together. */
+export interface Part {
+  readonly index: number;
+  readonly of: number;
+}
+
 /** Appends at least so many events. Payments take turns between the tenants. Returns how many events were appended. */
 export const fillLog = async (
   log: EventLog,
   tenants: readonly BulkTenant[],
   atLeast: number,
+  part: Part,
   say: (line: string) => void,
 ): Promise<number> => {
   // Eight events for most payments, never fewer than four for one in a hundred.
-  const payments = Math.ceil(atLeast / 4);
+  const payments = Math.ceil((atLeast * part.of) / 4);
   const tenantOf = (n: number) => tenants[n % tenants.length] as BulkTenant;
   const batches: Iterator<readonly LoggedEvent<PaymentEvent>[], undefined> = paymentHistory(
     payments,
@@ -67,8 +75,10 @@ export const fillLog = async (
     BATCH_PAYMENTS,
     undefined,
     (n) => tenantOf(n).accountId,
+    part,
   );
-  let [events, said, n] = [0, 0, 0];
+  const byAccount = new Map(tenants.map((tenant) => [tenant.accountId, tenant]));
+  let [events, said] = [0, 0];
   let waiting: NewStream[] = [];
   const next = (): NewStream | null => {
     if (events >= atLeast) return null;
@@ -77,7 +87,7 @@ export const fillLog = async (
       if (batch === null) return null;
       const all: NewStream[] = [];
       for (const history of Map.groupBy(batch, ({ stream }) => stream).values())
-        for (const one of streamsOf(history, tenantOf(n++))) all.push(one);
+        for (const one of streamsOf(history, byAccount)) all.push(one);
       waiting = all.reverse();
     }
     const one = waiting.pop() as NewStream;

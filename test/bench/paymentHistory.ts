@@ -114,19 +114,23 @@ const eventsOf = (n: number, accountId: AccountId, createdAt: Timestamp): readon
   ];
 };
 
-/** `payments` payments up to `until`, spread over the time before it, in batches of so many. `accountOf`: the account of the n-th. */
+/**
+ * `payments` payments up to `until`, spread over the time before it, in batches of so many. `accountOf`: the account of the n-th. `part`: every
+ * `of`-th payment alone. */
 export function* paymentHistory(
   payments: number,
   until: Timestamp,
   batchPayments: number,
   spanMs = YEAR_MS,
   accountOf: (n: number) => AccountId = () => HISTORY_ACCOUNT,
+  part: { readonly index: number; readonly of: number } = { index: 0, of: 1 },
 ): Generator<readonly LoggedEvent<PaymentEvent>[], undefined> {
   const firstMs = Date.parse(until) - spanMs;
   let position = 0;
   for (let n = 0; n < payments; ) {
     const batch: LoggedEvent<PaymentEvent>[] = [];
     for (const end = Math.min(payments, n + batchPayments); n < end; n++) {
+      if (n % part.of !== part.index) continue;
       const createdAt = fromMillis(Math.floor(firstMs + (spanMs * (n + 1)) / payments));
       const subject = idOf(n);
       const accountId = accountOf(n);
