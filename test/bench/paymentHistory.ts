@@ -115,8 +115,9 @@ const eventsOf = (n: number, accountId: AccountId, createdAt: Timestamp): readon
 };
 
 /**
- * `payments` payments up to `until`, spread over the time before it, in batches of so many. `accountOf`: the account of the n-th. `part`: every
- * `of`-th payment alone. */
+ * `payments` payments up to `until`, spread over the time before it, in batches of so many. `accountOf`: the account of the n-th. `part`:
+ * every `of`-th payment alone.
+ */
 export function* paymentHistory(
   payments: number,
   until: Timestamp,
