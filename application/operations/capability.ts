@@ -101,6 +101,12 @@ export const operations = capability({
       onlyLeader: true,
       run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteSome()),
     },
+    {
+      failure: 'places of idle accounts in the hourly limits could not be deleted',
+      pattern: '40 */10 * * * *',
+      onlyLeader: true,
+      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
+    },
   ],
   operators: (needs: OperationsNeeds) => ({
     readModels: needs.readModelWork.names,

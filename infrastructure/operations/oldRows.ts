@@ -47,7 +47,10 @@ export const oldRows = (db: SqlPool): OldRows => ({
       const { rowCount } = await db.query(deletion(aged));
       isMore ||= rowCount === BATCH;
     }
+    return isMore;
+  },
+  deleteIdlePlaces: async () => {
     const { rows } = await db.query<{ deleted: number }>(FORGET_PLACES);
-    return isMore || rows[0]?.deleted === BATCH_OF_PLACES;
+    return rows[0]?.deleted === BATCH_OF_PLACES;
   },
 });

@@ -136,7 +136,7 @@ describe('old operational rows', () => {
       ])
         await db.query(insert, [account, age]);
       for (const _ of [1, 2]) {
-        await oldRows(db).deleteSome();
+        await oldRows(db).deleteIdlePlaces();
         const left = `SELECT account_id AS account FROM operations.${places} ORDER BY 1`;
         const accounts = (await db.query<{ account: string }>(left)).rows.map(({ account }) => account);
         expect(accounts).to.deep.equal(['active', 'active', 'resting']);
@@ -152,7 +152,7 @@ describe('old operational rows', () => {
     await db.query(
       `INSERT INTO operations.velocity_reservations SELECT 'p' || n, 'a' || n % 3, 'x', now() - interval '4 hours' FROM generate_series(1, 450) n`,
     );
-    const left = async () => [await oldRows(db).deleteSome(), await count('operations.velocity_reservations')];
+    const left = async () => [await oldRows(db).deleteIdlePlaces(), await count('operations.velocity_reservations')];
     expect(await left()).to.deep.equal([true, 250]);
     expect(await left()).to.deep.equal([true, 50]);
     expect(await left()).to.deep.equal([false, 0]);
@@ -162,10 +162,10 @@ describe('old operational rows', () => {
     await db.query(PLACES[0]?.insert ?? '', ['deciding', 4 * HOUR]);
     await db.transaction(async (tx) => {
       await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('velocity deciding', 0))");
-      await oldRows(db).deleteSome();
+      await oldRows(db).deleteIdlePlaces();
       expect(await count('operations.velocity_reservations')).to.equal(1);
     });
-    await oldRows(db).deleteSome();
+    await oldRows(db).deleteIdlePlaces();
     expect(await count('operations.velocity_reservations')).to.equal(0);
   });
 });
