@@ -74,6 +74,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       evidence: evidenceOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
       webhookRetentionDays: config.webhookRetentionDays,
+      requestLogDays: config.requestLogDays,
       retentionYears: config.retentionYears,
       eraseAfterRetention: config.eraseAfterRetention,
       audit: config.audit,
