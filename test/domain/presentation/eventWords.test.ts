@@ -31,7 +31,7 @@ describe('eventWords', () => {
             expect(words?.en).not.to.match(/undefined|null|NaN|\[object/);
             if (!isSealed) return; // not of payers, so it can't be erased
             const erased = structuredClone(data) as Json;
-            serde.putPersonal(type, erased, null);
+            serde.putPersonal({ type, version: serde.encode(event).version, data: erased }, null);
             expect(wordsOf({ type, data: erased })).to.deep.equal(words);
           }),
           { numRuns: 20 },
