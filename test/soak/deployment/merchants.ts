@@ -169,7 +169,7 @@ export class Till {
     const suffix = randomBytes(6).toString('hex').slice(0, 11);
     const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix });
     const path = `/v1/sandbox/charges/${id}/pay`;
-    const body = { end_to_end_id: endToEndId };
+    const body = { end_to_end_id: endToEndId, payer: { document: LOCK.expected_payer_tax_id } };
     const paid = await this.#apis.insist({ method: 'POST', path, apiKey: merchant.apiKey, body });
     if (paid.status === 202) this.late += 1;
     else if (paid.status !== 200) this.wrong.push(`${id}: ${paid.text}`);
