@@ -140,7 +140,10 @@ const readyToServe = async (
  * Resolves when the consumers have caught up, after CATCH_UP_MS at the latest. Consumers that failed or have another version are not waited
  * for.
  */
-export const whenCaughtUp = async (progress: LogProgress, subscriptions: Pick<Subscriptions, 'faults'> | null): Promise<void> => {
+export const whenCaughtUp = async (
+  progress: LogProgress,
+  subscriptions: Pick<Subscriptions, 'faults'> | null,
+): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const isRunning = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
   // With a consumer of another version, caughtUp would answer at once, and this loop would never let the others move.

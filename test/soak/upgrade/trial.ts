@@ -173,7 +173,7 @@ const check = async (
     readonly merchants: readonly Merchant[];
     readonly connectionString: string;
   },
-): Promise<TrialReport> => {
+): Promise<Omit<TrialReport, 'jobsPutBack'>> => {
   const { apis } = fleet;
   const { acknowledged } = till;
   const expected = acknowledged.flatMap(({ id }) => [`charge.created ${id}`, `charge.paid ${id}`]);
@@ -224,7 +224,6 @@ const check = async (
     charges: acknowledged.length,
     created,
     refusals,
-    jobsPutBack: fleet.jobsPutBack,
     verifiedRows: verified.rows,
   };
 };
@@ -256,7 +255,7 @@ export const upgradeTrial = async (options: TrialOptions): Promise<TrialReport> 
     options.say(`${till.acknowledged.length} charges; reconciling`);
     const report = await check(fleet, { till, inbox, merchants, connectionString });
     for (const role of ['api', 'worker', 'projector'] as const) await fleet.stop('older', role);
-    return report;
+    return { ...report, jobsPutBack: fleet.jobsPutBack };
   } finally {
     await fleet.kill9();
     await db.end();
