@@ -92,4 +92,23 @@ const funnelByDay: AnalystView = {
   ],
 };
 
-export const paymentsForAnalysts = [payments, funnelByDay];
+const salesByDay: AnalystView = {
+  name: 'sales_by_day',
+  comment:
+    'Payments that were paid on a day, even if they were refunded or disputed later. One row per account, mode, day, currency and method.',
+  rows: ['rm_payments.sales'],
+  day: 'day',
+  columns: [
+    ...OWNER,
+    column('day', 'date', 'Day of payment: civil day of São Paulo.', 't.day'),
+    column('currency', 'text', 'Currency, such as BRL.', 't.currency'),
+    column('method', 'text', 'Method with which they were paid, such as PIX.', 't.method'),
+    count('payments', 'Payments paid.'),
+    ...money('amount', 'Sum of their amounts', 't.amount', 't.currency'),
+    ...money('provider_fee', 'Sum of the fees of the provider', 't.provider_fee', 't.currency'),
+    ...money('platform_fee', 'Sum of the fees of the platform', 't.platform_fee', 't.currency'),
+    ...money('net', 'Sum of the amounts less both fees', '(t.amount - t.provider_fee - t.platform_fee)', 't.currency'),
+  ],
+};
+
+export const paymentsForAnalysts = [payments, funnelByDay, salesByDay];

@@ -12,6 +12,7 @@ import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
 import { funnel } from './funnel.ts';
 import { PAYMENT_COLUMNS, paymentState } from './row.ts';
+import { sales } from './sales.ts';
 
 /** Returns the event's own date, in account time. */
 const happenedAt = (event: PaymentEvent): Timestamp =>
@@ -40,7 +41,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 15,
+  version: 16,
   aggregate: PAYMENT,
   table: 'payments',
   columns: [
@@ -63,5 +64,5 @@ export const paymentsProjection = aggregateTable({
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
   status: { of: (state) => (exists(state) ? transactionStatus(state) : null), at: happenedAt },
-  derived: [statusCounts, dayCounts, timeToPay, funnel],
+  derived: [statusCounts, dayCounts, timeToPay, funnel, sales],
 });

@@ -89,7 +89,7 @@ describe('analysts', () => {
         ({ id }) => id as string,
       );
     const everyone = [gateway.tenant.accountId, other.accountId].sort();
-    for (const view of ['payments', 'funnel_by_day', 'fees', 'ledger_postings', 'daily_balances']) {
+    for (const view of ['payments', 'funnel_by_day', 'sales_by_day', 'fees', 'ledger_postings', 'daily_balances']) {
       expect(await accountsIn(one, view), view).to.deep.equal([gateway.tenant.accountId]);
       expect(await accountsIn(all, view), view).to.deep.equal(everyone);
     }
@@ -141,6 +141,11 @@ describe('analysts', () => {
           + kept + failed + cancelled + expired + refunded + disputed FROM funnel_by_day`,
         `SELECT account_id, created_day, currency, methods, count(*), count(paid_at), sum(amount_minor), sum(refunded_minor), count(*)
           FROM payments GROUP BY 1, 2, 3, 4`,
+      ],
+      [
+        'SELECT account_id, day, currency, method, payments, amount, provider_fee, platform_fee, net_minor FROM sales_by_day',
+        `SELECT account_id, paid_day, currency, paid_with, count(*), sum(amount), sum(provider_fee), sum(platform_fee), sum(net_minor)
+          FROM payments WHERE paid_at IS NOT NULL GROUP BY 1, 2, 3, 4`,
       ],
       [
         'SELECT account_id, day, currency, ledger_account, credits - debits, postings FROM daily_balances',
