@@ -1,14 +1,34 @@
 // What each release leaves for its successors: a dump of a small life of all capabilities in both modes, and what it answered then.
 import { readdirSync } from 'node:fs';
+import { AGGREGATES } from '../../domain/aggregates.ts';
+import type { EventSerde } from '../../domain/kernel/serde.ts';
 import { API_ROUTES } from '../../http/api/routes.ts';
 import type { TestGateway, TestTenant } from '../world/gateway.ts';
 
 export const RELEASES = new URL('../fixtures/releases/', import.meta.url);
 export const DUMP = 'quita.dump';
 export const ANSWERS = 'answers.json';
+export const EVENTS = 'events.json';
 export const DUMP_BYTES_MAX = 5_000_000;
 
-export const keptReleases = (): readonly string[] => readdirSync(RELEASES).sort();
+export const keptReleases = (): readonly string[] =>
+  readdirSync(RELEASES).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+
+interface Versions {
+  /** Newest version that the release reads. */
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/** Returns the versions of each stored event type. */
+export const eventVersions = (): Record<string, Versions> =>
+  Object.fromEntries(
+    AGGREGATES.flatMap(({ serde }) =>
+      Object.entries(serde.table as Record<string, EventSerde<unknown>>).map(
+        ([type, { version, writes = version }]) => [type, { reads: version, writes }] as const,
+      ),
+    ),
+  );
 
 export interface KeptAnswers {
   readonly keys: Pick<TestTenant, 'testKey' | 'liveKey'>;

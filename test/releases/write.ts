@@ -7,7 +7,7 @@ import { dump } from '../../infrastructure/databaseCopy/dump.ts';
 import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
 import { playStory } from '../http/openapi/scenario.ts';
 import { startedDatabase } from '../world/gateway.ts';
-import { ANSWERS, askAll, DUMP, DUMP_BYTES_MAX, type KeptAnswers, RELEASES } from './kept.ts';
+import { ANSWERS, askAll, DUMP, DUMP_BYTES_MAX, EVENTS, eventVersions, type KeptAnswers, RELEASES } from './kept.ts';
 
 const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -51,5 +51,6 @@ if (size > DUMP_BYTES_MAX) {
   throw new Error(`the dump has ${size} bytes; at most ${DUMP_BYTES_MAX} are allowed`);
 }
 await writeFile(new URL(ANSWERS, folder), `${JSON.stringify(kept, null, 1)}\n`);
+await writeFile(new URL(EVENTS, folder), `${JSON.stringify(eventVersions(), null, 1)}\n`);
 process.stdout.write(`${version}: ${report.rows} rows of ${report.tables} tables, ${size} bytes\n`);
 process.exit(0);

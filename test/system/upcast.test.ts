@@ -4,7 +4,6 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
@@ -51,7 +50,6 @@ describe('an upcast event', () => {
     for (;;) {
       const answer = await request(...asked);
       if (answer.status !== 503) return answer;
-      await pause(100);
     }
   };
   const tool = (...words: readonly string[]) => cli(dataDir, words, env, undefined, releases.newer);
@@ -202,7 +200,6 @@ describe('an upcast event', () => {
     for (;;) {
       const { customer } = JSON.parse((await served('GET', `/v1/charges/${ids.byPayer}`)).text);
       if (customer.document === null) break;
-      await pause(100);
     }
     expect(JSON.stringify(await tool('privacy', 'report', '--payment', ids.byPayer))).to.not.contain(LOCK);
     expect(await verified()).to.deep.equal({ differenceCount: 0, parked: [] });
