@@ -6,9 +6,10 @@ import { type AuditingNeeds, auditing } from './auditing.ts';
 import { AuditLog, type AuditLogNeeds } from './auditLog.ts';
 import { type AuditorNeeds, findAuditor } from './auditors.ts';
 import { type OperateAuditNeeds, operateAudit, sealingLag } from './operateAudit.ts';
+import { paymentHistory, type StoryNeeds } from './paymentStory.ts';
 import { Sealer, type SealerNeeds } from './sealer.ts';
 
-interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNeeds, OperateAuditNeeds {
+interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNeeds, OperateAuditNeeds, StoryNeeds {
   readonly auditAnchors: OperateAuditNeeds['auditAnchors'];
   readonly store: EventStore;
   readonly auditSettings: AuditLogNeeds['auditSettings'];
@@ -62,6 +63,10 @@ export const audit = capability({
       read: async ({ auditLog }) => ((await auditLog.stopped()) === null ? 0 : 1),
     },
   ],
-  useCases: ({ auditLog, ...needs }) => ({ auditLog, findAuditor: findAuditor(needs) }),
+  useCases: ({ auditLog, ...needs }) => ({
+    auditLog,
+    findAuditor: findAuditor(needs),
+    paymentHistory: paymentHistory(needs),
+  }),
   operators: (needs: OperateAuditNeeds & AuditingNeeds) => ({ ...operateAudit(needs), ...auditing(needs) }),
 });

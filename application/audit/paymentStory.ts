@@ -1,19 +1,21 @@
 // Tells the story of a payment: its events and those of its refunds and disputes, who caused them, their postings, the provider's calls and
 // the webhooks with their attempts.
 import { ACCOUNT } from '../../domain/account/account.ts';
-import { ACCOUNT_WORDS, AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts';
+import { AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
+import type { PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { type Words, wordsOf } from '../../domain/presentation/eventWords.ts';
+import type { Words } from '../../domain/presentation/eventWords/words.ts';
+import { wordsOf } from '../../domain/presentation/eventWords.ts';
+import { wordsOfPosting } from '../../domain/presentation/postingWords.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import type { DeliveriesOfPayment, NotificationsOfPayment } from '../ports/paymentTraces.ts';
+import type { DeliveriesOfPayment, NotificationsOfPayment, TracedNotification } from '../ports/paymentTraces.ts';
 import { metadataIn } from './entry.ts';
 
 export interface StoryNeeds extends EventLog {
@@ -27,7 +29,7 @@ export interface ToldPosting {
   readonly currency: string;
   /** Signed minor units; credit is positive. */
   readonly amount: number;
-  readonly what: string;
+  readonly what: Words;
 }
 
 export interface Chapter {
@@ -102,7 +104,7 @@ const toldPostings = ({ category, event }: LoggedEvent): readonly ToldPosting[] 
     account,
     currency,
     amount,
-    what: ACCOUNT_WORDS[account][amount > 0 ? 0 : 1],
+    what: wordsOfPosting(account, amount),
   }));
 
 const UNKNOWN: Pick<EventMetadata, 'actor' | 'requestId' | 'causationId'> = {
@@ -110,7 +112,7 @@ const UNKNOWN: Pick<EventMetadata, 'actor' | 'requestId' | 'causationId'> = {
   requestId: null,
   causationId: 'unknown',
 };
-const UNREADABLE: Words = { en: 'This version can’t read the event.' };
+const UNREADABLE: Words = { en: 'This version can’t read the event.', pt: 'Esta versão não consegue ler o evento.' };
 
 const chapterOf =
   (placeOfId: ReadonlyMap<string, string>) =>
@@ -131,9 +133,24 @@ const chapterOf =
     };
   };
 
-const KNOWN_OUTCOMES: { readonly [outcome: string]: string } = {
-  settled: 'the provider’s records confirm it',
-  not_confirmed: 'the provider’s records do not confirm it',
+const OUTCOMES: { readonly [outcome: string]: Words } = {
+  settled: { en: '; the provider’s records confirm it', pt: '; os registros do provedor o confirmam' },
+  not_confirmed: {
+    en: '; the provider’s records do not confirm it',
+    pt: '; os registros do provedor não o confirmam',
+  },
+};
+const UNHANDLED: Words = { en: ', not handled yet', pt: ', ainda não tratado' };
+const wordsOfOutcome = (outcome: string | null): Words =>
+  outcome === null ? UNHANDLED : (OUTCOMES[outcome] ?? { en: `; ${outcome}`, pt: `; ${outcome}` });
+
+const notificationChapter = ({ kind, reference, receivedAt: at, outcome }: TracedNotification): NotificationChapter => {
+  const { en, pt } = wordsOfOutcome(outcome);
+  const words = {
+    en: `The provider reported a ${kind} (${reference})${en}.`,
+    pt: `O provedor enviou um aviso do tipo ${kind} (${reference})${pt}.`,
+  };
+  return { kind: 'notification', at, reference, outcome, words };
 };
 
 /** Returns the story of a payment, or null if it does not exist. */
@@ -152,17 +169,7 @@ export const tellPayment =
       const { eventType, endpointId } = deliveries[n] as (typeof deliveries)[number];
       return { eventType, endpointId: endpointId && WEBHOOK_ENDPOINT.idPrefix + endpointId };
     };
-    const notifications = (await notificationsOfPayment({ accountId, mode }, id)).map(
-      ({ kind, reference, receivedAt: at, outcome }): NotificationChapter => ({
-        kind: 'notification',
-        at,
-        reference,
-        outcome,
-        words: {
-          en: `The provider reported a ${kind} (${reference})${outcome === null ? ', not handled yet' : `; ${KNOWN_OUTCOMES[outcome] ?? outcome}`}.`,
-        },
-      }),
-    );
+    const notifications = (await notificationsOfPayment({ accountId, mode }, id)).map(notificationChapter);
     const chapters = [
       ...notifications,
       ...events.map(chapterOf(placeOfId)),
@@ -177,4 +184,13 @@ export const tellPayment =
       chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
       waiting: deliveries.flatMap((_, n) => (attempts[n]?.length === 0 ? [webhookOf(n)] : [])),
     };
+  };
+
+/** Returns what happened to a tenant's payment, in the order in which Quita recorded it; empty if the tenant has no such payment. */
+export const paymentHistory =
+  (needs: StoryNeeds) =>
+  async ({ accountId, mode }: Tenant, id: PaymentId): Promise<readonly EventChapter[]> => {
+    const story = await tellPayment(needs)(id);
+    if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode) return [];
+    return story.chapters.filter((chapter) => chapter.kind === 'event');
   };

@@ -1,9 +1,10 @@
 // Checks the whole ledger. Lists one stream's postings with explanations, and compares those derived from its events with those stored.
-import { ACCOUNT_WORDS, AGGREGATES } from '../../domain/aggregates.ts';
+import { AGGREGATES } from '../../domain/aggregates.ts';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { wordsOfPosting } from '../../domain/presentation/postingWords.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
@@ -38,8 +39,6 @@ export interface LedgerLine {
   readonly what: string;
 }
 
-export const whatMoved = (account: LedgerAccount, amount: number): string => ACCOUNT_WORDS[account][amount > 0 ? 0 : 1];
-
 const BY_CATEGORY = new Map<string, AnyAggregate>(AGGREGATES.map((one) => [one.category, one]));
 
 /** Returns the postings derived from the stream's events, or null if it does not exist. Throws StreamUnreadable. */
@@ -61,7 +60,7 @@ const linesOf = async (
       const key = `${account} ${currency}`;
       const sum = (sums.get(key) ?? 0) + amount;
       sums.set(key, sum);
-      const what = `${whatMoved(account, amount)}: ${why}`;
+      const what = `${wordsOfPosting(account, amount).en}: ${why}`;
       lines.push({ revision, line, event: event.type, at: entry.at, account, currency, amount, sum, what });
     }
   }

@@ -34,6 +34,8 @@ export const GENERAL_ERRORS = {
     mode_not_allowed: 'The key’s mode doesn’t fit the route: sandbox routes accept test keys only.',
     client_certificate_required:
       'The institution called back without a client certificate that the proxy in front of Quita verified.',
+    csrf_rejected:
+      'A form of the dashboard came from another site, or from a page of a session that has ended. Reload the page.',
     role_required: 'The role of the user does not allow this operation.',
   }),
   ...codes(404, { not_found: 'The resource or the route does not exist, or belongs to another account or mode.' }),

@@ -17,6 +17,8 @@ export const ACCOUNT_ROLES = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 /** Returns whether the role may issue, rotate and revoke API keys (contract.md Authentication, 6). */
 export const mayManageKeys = (role: AccountRole): boolean => role === 'OWNER' || role === 'ADMIN';
+/** Returns whether the role may create charges and payments, refund, cancel, appeal and upload evidence (rule D5). */
+export const mayChangePayments = (role: AccountRole): boolean => role !== 'VIEWER';
 const isAccountRole = (role: string): role is AccountRole => (ACCOUNT_ROLES as readonly string[]).includes(role);
 export const ROLES = [...ACCOUNT_ROLES, 'OPERATOR'] as const;
 /** An OPERATOR belongs to the platform, not to an account. */

@@ -5,6 +5,7 @@ import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import { type HttpModule, inMatchingOrder } from '../kernel/httpModule.ts';
 import type { Route } from '../kernel/route.ts';
 import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
+import { DASHBOARD_ROUTES } from '../site/dashboard/routes.ts';
 import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
 import { access } from './access/module.ts';
 import { accounts } from './accounts/module.ts';
@@ -55,7 +56,10 @@ const routesOf = (modules: readonly HttpModule[]): Routes => {
   const routes = modules.flatMap((one) => one.routes);
   const api = inMatchingOrder(routes.toSorted((a, b) => chapters.indexOf(a.tag) - chapters.indexOf(b.tag)));
   const undocumented = modules.flatMap(({ undocumentedRoutes }) => undocumentedRoutes);
-  return { api, all: [...api, ...undocumented, ...CHECKOUT_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES] };
+  return {
+    api,
+    all: [...api, ...undocumented, ...CHECKOUT_ROUTES, ...DASHBOARD_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES],
+  };
 };
 
 /** Returns the routes for these settings, which an extension may have added to. */

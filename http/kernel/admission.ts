@@ -7,7 +7,14 @@ import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/accoun
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
 import type { Refusal } from './answers.ts';
-import { auditTokenFailureOf, authenticate, authenticateSession, failureOf, tokenFailureOf } from './authentication.ts';
+import {
+  auditTokenFailureOf,
+  authenticate,
+  authenticateMember,
+  authenticateSession,
+  failureOf,
+  tokenFailureOf,
+} from './authentication.ts';
 import {
   type AuditorCaller,
   type Caller,
@@ -181,7 +188,10 @@ const admitSession = async (
   passage: Passage,
   options: Admission,
 ): Promise<Callers['anySession'] | Refusal> => {
-  const caller = await authenticateSession(req, options.services);
+  const isOfBrowser = route.principal === 'member';
+  const caller = await (isOfBrowser ? authenticateMember : authenticateSession)(req, options.services);
+  // A browser without a session is led to the page where it signs in: no guess, and no failure.
+  if (isOfBrowser && isRejection(caller)) return (await beyondAddressLimit('pages', req, res, options)) ?? caller;
   if (isRejection(caller)) {
     reportFailure(tokenFailureOf(req), req, options);
     return (await beyondAddressLimit('keys', req, res, options)) ?? caller;
@@ -195,7 +205,7 @@ const admitSession = async (
   if (route.principal === 'operator' && !isOperator) return OPERATORS_ONLY;
   if (route.principal === 'operator' && isOperator && operatorsNeedSecondFactor && !caller.hasSecondFactor)
     return ENROL_FIRST;
-  return route.principal === 'session' && isOperator ? MEMBERS_ONLY : caller;
+  return (route.principal === 'session' || isOfBrowser) && isOperator ? MEMBERS_ONLY : caller;
 };
 
 // --- Requests per minute (rule E8): of each API key and each user, and of all keys of an account and mode. Requests without a valid key

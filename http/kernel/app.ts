@@ -28,11 +28,14 @@ import {
 } from './admission.ts';
 import type { Refusal } from './answers.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
-import type { Caller, KnownCaller } from './callers.ts';
+import { type Caller, type KnownCaller, SIGN_IN } from './callers.ts';
+import { cookieIn } from './cookies.ts';
+import { type Form, forgeryOf } from './forms.ts';
 import type { Route, RouteContext, RouteResult } from './route.ts';
 import {
   ERROR_PAGE,
   type ErrorPage,
+  isForBrowser,
   PUBLIC_URL,
   preferencesOf,
   requestId,
@@ -108,16 +111,17 @@ const refusing = (options: AppOptions) => {
 
 const serve = (route: Route, options: AppOptions) => {
   const readBody = bodyReader(route.body);
+  const isOfPages = route.limit === 'pages' || route.principal === 'member';
   return async (req: Request, res: Response): Promise<void> => {
     const started = performance.now();
-    if (route.limit === 'pages') protect(req, res, () => undefined);
+    if (isOfPages) protect(req, res, () => undefined);
     const place = takesPlace(route) ? options.overload.enter() : UNCOUNTED;
     const record = options.beginRequest();
     const passage: Passage = { place: place ?? UNCOUNTED, caller: null };
     try {
       await nextTurn();
       const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options);
-      if (isRejection(result)) sendError(req, res, result);
+      if (isRejection(result)) refuseOrSignIn(route, req, res, result);
       // Not awaited: a stream doesn't count as a request in progress.
       else sendResult(req, res, result).catch((error: unknown) => fault(error, req, res, options));
     } catch (error) {
@@ -139,6 +143,14 @@ const serve = (route: Route, options: AppOptions) => {
   };
 };
 
+/** Leads browsers without a session to the page where they sign in, and from there back to the page that they asked for. */
+const refuseOrSignIn = (route: Route, req: Request, res: Response, refusal: Refusal): void => {
+  const isSignedOut = route.principal === 'member' && refusal.code === 'unauthorized';
+  if (isSignedOut && isForBrowser(req) && route.method === 'GET')
+    res.setHeader('Cache-Control', 'no-store').redirect(303, `${SIGN_IN}?next=${encodeURIComponent(req.originalUrl)}`);
+  else sendError(req, res, refusal);
+};
+
 const resultOf = async (
   route: Route,
   readBody: BodyReader,
@@ -157,6 +169,10 @@ const resultOf = async (
   if (isRejection(query)) return query;
   const body = await readBody(req, res, place, { mode: modeOf(caller), services });
   if (isRejection(body)) return body;
+  if (route.body.kind === 'form') {
+    const forgery = forgeryOf(req, body.body as Form, caller);
+    if (forgery !== null) return forgery;
+  }
   // The body's shape is validated before the idempotency key (K2a).
   const idempotencyKey = Object.hasOwn(route.headers, 'Idempotency-Key') ? idempotencyKeyOf(req) : '';
   if (isRejection(idempotencyKey)) return idempotencyKey;
@@ -175,6 +191,7 @@ const resultOf = async (
       return addressOf(req);
     },
     prefers: preferencesOf(req),
+    cookie: (name) => cookieIn(req, name),
     pause: (ms) => place.waiting(setTimeout(ms, undefined, { ref: false })),
     apart: (turn) => place.waiting(turn),
     services,

@@ -1,20 +1,15 @@
 // Authenticates callers by API key or dashboard token (contract.md Authentication). A cleartext key is compared by its SHA-256 and never
 // stored.
 
-import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { shownFingerprint } from '../../application/accounts/manageKeys.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
 import type { Refusal } from './answers.ts';
-import type { Caller, OperatorCaller, SessionCaller } from './callers.ts';
+import type { Caller, MemberCaller, OperatorCaller, SessionCaller } from './callers.ts';
+import { cookieIn, sessionCookieName } from './cookies.ts';
+import { csrfTokenOf } from './forms.ts';
 import type { GatewayServices } from './serverContext.ts';
-
-/** Returns whether two secrets are equal. The time taken reveals only whether their lengths match. */
-export const isSameSecret = (a: string, b: string): boolean => {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
-};
 
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
 
@@ -90,20 +85,37 @@ const noSession = (req: Request): Refusal => {
   };
 };
 
-/** Returns the caller of a dashboard token, or a refusal. Ended sessions fail at once; the role is the user's current one. */
-export const authenticateSession = async (
-  req: Request,
+/** Returns the caller of a dashboard token, or null. Ended sessions fail at once; the role is the user's current one. */
+const callerOf = async (
+  token: string | null,
   services: GatewayServices,
-): Promise<SessionCaller | OperatorCaller | Refusal> => {
-  const token = tokenIn(req);
+): Promise<SessionCaller | OperatorCaller | null> => {
   const found = token === null ? null : await services.findSession(token);
-  if (found === null) return noSession(req);
+  if (found === null) return null;
   const { sessionId, user, account } = found;
   const { userId, email, name, role } = user;
   const caller = { sessionId, userId, email, name, actor: `user:${USER.idPrefix}${userId}` };
   if (role === 'OPERATOR' || account === null)
     return { ...caller, role: 'OPERATOR', hasSecondFactor: user.secondFactorId !== null };
   return { ...caller, role, account, tenant: { accountId: account.accountId, mode: 'live' } };
+};
+
+export const authenticateSession = async (
+  req: Request,
+  services: GatewayServices,
+): Promise<SessionCaller | OperatorCaller | Refusal> => (await callerOf(tokenIn(req), services)) ?? noSession(req);
+
+const NO_COOKIE = reject('unauthorized', 'Sign in first: the session has ended, or the browser sent no cookie of it.');
+
+/** As `authenticateSession`, by the dashboard's cookie. */
+export const authenticateMember = async (
+  req: Request,
+  services: GatewayServices,
+): Promise<MemberCaller | OperatorCaller | Refusal> => {
+  const token = cookieIn(req, sessionCookieName(services.baseUrl));
+  const caller = await callerOf(token, services);
+  if (caller === null || token === null) return NO_COOKIE;
+  return caller.role === 'OPERATOR' ? caller : { ...caller, csrf: csrfTokenOf(token) };
 };
 
 const AUDIT_BEARER = /^Bearer (audit_[\w-]{43})$/i;

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Place } from './admission.ts';
+import { readForm } from './forms.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
 import { nextTurn } from './turns.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
@@ -17,6 +18,7 @@ export type BodyReader = (
 
 export const bodyReader = (rule: BodyRule): BodyReader => {
   if (rule.kind === 'none') return async () => ({ body: undefined });
+  if (rule.kind === 'form') return (req, res, place) => place.waiting(readForm(req, res));
   if (rule.kind === 'stream') return async (req, _res, place) => openStream(rule, req, place);
   const validate = bodyValidator(rule);
   return async (req, res, place, context) => {

@@ -32,6 +32,12 @@ export interface OperatorCaller extends LoggedInCaller {
   readonly hasSecondFactor: boolean;
 }
 
+/** A member of an account in its browser, by the cookie of the dashboard. */
+export interface MemberCaller extends SessionCaller {
+  /** The token that every form of the session's pages sends (http/kernel/forms.ts). */
+  readonly csrf: string;
+}
+
 /** An institution that calls back, by its connection. */
 export interface ProviderCaller {
   readonly connectionId: ConnectionId;
@@ -51,6 +57,8 @@ export interface Callers {
   anySession: SessionCaller | OperatorCaller;
   session: SessionCaller;
   operator: OperatorCaller;
+  /** A page of the dashboard. Browsers without a session are led to SIGN_IN. */
+  member: MemberCaller;
   /** A reader of the metrics (http/kernel/health.ts). */
   monitor: null;
   provider: ProviderCaller;
@@ -62,6 +70,9 @@ export type KnownCaller = Caller | Callers['anySession'];
 
 export const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
 
-/** Returns whether the principal requires a dashboard token. */
-export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' =>
-  principal === 'anySession' || principal === 'session' || principal === 'operator';
+/** Returns whether the principal requires a session: a dashboard token, or for `member` the cookie that holds one. */
+export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' | 'member' =>
+  principal === 'anySession' || principal === 'session' || principal === 'operator' || principal === 'member';
+
+/** Where browsers sign in. */
+export const SIGN_IN = '/dashboard/sign-in';

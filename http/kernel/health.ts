@@ -1,9 +1,9 @@
 // Health and metrics (rules S1, S3).
 import type { Request } from 'express';
 import { isLoopbackHost } from './address.ts';
-import { isSameSecret } from './authentication.ts';
 import * as s from './jsonSchema.ts';
 import { json, type Route, route, type Tag } from './route.ts';
+import { isSameSecret } from './sameSecret.ts';
 import type { Operations } from './serverContext.ts';
 
 export const OPERATIONS: Tag = { name: 'Operations', description: 'Health and metrics for operators of this server.' };

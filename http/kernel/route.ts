@@ -7,6 +7,7 @@ import type { Mode } from '../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { EventSink, Refusal, SentChunks } from './answers.ts';
 import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from './callers.ts';
+import type { Form } from './forms.ts';
 import { closed, type JsonSchema } from './jsonSchema.ts';
 import type { AppServices, GatewayServices } from './serverContext.ts';
 
@@ -132,12 +133,24 @@ export interface ArrivingBody extends AsyncIterable<Buffer> {
   readonly contentType: string | null;
   readonly size: number | null;
 }
+/** The fields of a form of the dashboard, at most 64 kB. The handler reads them, because it shows the form again with what is wrong. */
+export interface FormBody {
+  readonly kind: 'form';
+}
+export const FORM: FormBody = { kind: 'form' };
 export interface NoBody {
   readonly kind: 'none';
 }
 // `never`, because each rule's `refine` accepts only the body of its own schema.
-export type BodyRule = JsonBody<never> | StreamBody | NoBody;
-type BodyOf<Rule> = Rule extends JsonBody<infer Body> ? Body : Rule extends StreamBody ? ArrivingBody : undefined;
+export type BodyRule = JsonBody<never> | StreamBody | FormBody | NoBody;
+type BodyOf<Rule> =
+  Rule extends JsonBody<infer Body>
+    ? Body
+    : Rule extends StreamBody
+      ? ArrivingBody
+      : Rule extends FormBody
+        ? Form
+        : undefined;
 
 /** A response of a route other than an error body. */
 export type ResponseRule<Schema extends TSchema = TSchema> =
@@ -199,6 +212,8 @@ export interface RouteContext<
   /** The client's address that limits count by. */
   readonly address: string;
   readonly prefers: Preferences;
+  /** Returns a cookie's value, or null. */
+  readonly cookie: (name: string) => string | null;
   /** `pause` waits for a time, `apart` for a promise. Meanwhile the request doesn't count as in progress. */
   readonly pause: (ms: number) => Promise<void>;
   readonly apart: <T>(turn: Promise<T>) => Promise<T>;
@@ -299,7 +314,9 @@ const impliedErrors = ({
   ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
   ...bodyErrors(body),
   ...(isKeyed(principal) || isOfSession(principal) || principal === 'auditor' ? (['unauthorized'] as const) : []),
-  ...(principal === 'session' || principal === 'operator' ? (['role_required'] as const) : []),
+  ...(principal === 'session' || principal === 'operator' || principal === 'member'
+    ? (['role_required'] as const)
+    : []),
   ...(principal === 'operator' ? (['second_factor_enrolment_required'] as const) : []),
   ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
   ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
@@ -309,6 +326,7 @@ const impliedErrors = ({
 
 const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
   if (body.kind === 'none') return [];
+  if (body.kind === 'form') return ['csrf_rejected', 'payload_too_large', 'unsupported_media_type', 'invalid_request'];
   if (body.kind === 'stream')
     return body.contentTypes === null
       ? ['payload_too_large', 'invalid_request']
@@ -323,9 +341,13 @@ const LIMITS: { readonly [Who in Principal]?: LimitClass } = {
   testKey: 'key',
   anySession: 'user',
   session: 'user',
+  member: 'user',
   operator: 'user',
   auditor: 'auditors',
 };
+
+/** What a page answers a browser without a session. */
+const SIGN_IN_FIRST = { 303: { kind: 'empty', description: 'Leads to the page to sign in.' } } as const;
 
 /** Returns the function that declares routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
 export const routeCalling =
@@ -343,7 +365,8 @@ export const routeCalling =
   ): Route => {
     const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
-    const { responses } = declared;
+    const isPage = principal === 'member' && method === 'GET';
+    const responses: ResponseRules = isPage ? { ...SIGN_IN_FIRST, ...declared.responses } : declared.responses;
     const limit = declared.limit ?? LIMITS[principal] ?? 'pages';
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
@@ -352,6 +375,7 @@ export const routeCalling =
       refusesUnknownQuery: false,
       reads: [],
       ...named,
+      responses,
       limit,
       principal,
       refusalOf: refusalOf as Route['refusalOf'],

@@ -164,8 +164,11 @@ export type ErrorPage = (error: ShownError) => {
 /** Paths for programs, which always get JSON. */
 const OF_PROGRAMS = /^\/(?:v1|ops|providers|audit|\.well-known)(?:\/|$)/;
 
-const isForBrowser = (req: Request): boolean =>
-  (req.method === 'GET' || req.method === 'HEAD') &&
+/** Pages that send forms. */
+const SENDS_FORMS = /^\/dashboard(?:\/|$)/;
+
+export const isForBrowser = (req: Request): boolean =>
+  (req.method === 'GET' || req.method === 'HEAD' || SENDS_FORMS.test(req.path)) &&
   !OF_PROGRAMS.test(req.path) &&
   preferencesOf(req).type(['json', 'html']) === 'html';
 

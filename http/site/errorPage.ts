@@ -1,4 +1,4 @@
-// The error page for browsers, instead of an error body: unknown addresses, expired links, /login.
+// The error page for browsers, instead of an error body: unknown addresses, expired links, ended sessions.
 import type { Language } from '../../domain/presentation/amount.ts';
 import type { ErrorPage, ShownError } from '../kernel/send.ts';
 import { docsContentSecurityPolicy, layout } from './docs/layout.ts';
@@ -19,7 +19,9 @@ interface Texts {
   readonly busy: Text;
   readonly fault: Text;
   readonly other: Text;
-  readonly login: Text;
+  readonly signedOut: Text;
+  readonly stale: Text;
+  readonly forbidden: Text;
 }
 
 const TEXTS: { readonly [L in Language]: Texts } = {
@@ -39,13 +41,17 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     busy: { title: 'Muitas requisições', text: html`<p>Aguarde um minuto e tente de novo.</p>` },
     fault: { title: 'O serviço não está disponível', text: html`<p>Tente de novo em alguns instantes.</p>` },
     other: { title: 'A requisição não foi aceita', text: html`<p>Confira o endereço.</p>` },
-    login: {
-      title: 'O painel ainda não está disponível',
-      text: html`<p>Esta versão da Quita não tem painel. Hoje, os usuários de uma conta usam a API:</p>
-<ul><li><a href="/docs#logIn">Entrar</a> e receber um token, válido por uma hora</li>
-<li><a href="/docs#listApiKeys">Gerenciar as chaves de API</a></li>
-<li><a href="/docs#getAccount">Ver a conta e suas configurações</a></li>
-<li><a href="/docs#requestPasswordReset">Pedir um link para uma nova senha</a></li></ul>`,
+    signedOut: {
+      title: 'A sessão terminou',
+      text: html`<p>Nada foi alterado. <a href="/dashboard">Entre de novo no painel.</a></p>`,
+    },
+    stale: {
+      title: 'Esta página é de outra sessão',
+      text: html`<p>Você entrou de novo, talvez como outra pessoa, depois de abrir a página. Nada foi alterado. <a href="/dashboard">Volte ao painel.</a></p>`,
+    },
+    forbidden: {
+      title: 'Sem permissão',
+      text: html`<p>O seu papel na conta não permite isso. <a href="/dashboard">Volte ao painel.</a></p>`,
     },
   },
   en: {
@@ -64,19 +70,25 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     busy: { title: 'Too many requests', text: html`<p>Wait a minute, then try again.</p>` },
     fault: { title: 'The service is unavailable', text: html`<p>Try again in a moment.</p>` },
     other: { title: 'The request was rejected', text: html`<p>Check the address.</p>` },
-    login: {
-      title: 'The dashboard is not available yet',
-      text: html`<p>This version of Quita has no dashboard. Today, the users of an account use the API:</p>
-<ul><li><a href="/docs#logIn">Log in</a> and receive a token that is valid for one hour</li>
-<li><a href="/docs#listApiKeys">Manage API keys</a></li>
-<li><a href="/docs#getAccount">View the account and its settings</a></li>
-<li><a href="/docs#requestPasswordReset">Request a link for a new password</a></li></ul>`,
+    signedOut: {
+      title: 'The session has ended',
+      text: html`<p>Nothing was changed. <a href="/dashboard">Sign in to the dashboard again.</a></p>`,
+    },
+    stale: {
+      title: 'This page belongs to another session',
+      text: html`<p>After you opened the page, you signed in again, perhaps as somebody else. Nothing was changed. <a href="/dashboard">Return to the dashboard.</a></p>`,
+    },
+    forbidden: {
+      title: 'Not allowed',
+      text: html`<p>Your role in the account does not allow this. <a href="/dashboard">Return to the dashboard.</a></p>`,
     },
   },
 };
 
-const textOf = ({ path, code, status }: ShownError, texts: Texts): Text => {
-  if (path === '/login' && code === 'not_found') return texts.login;
+const textOf = ({ code, status }: ShownError, texts: Texts): Text => {
+  if (code === 'csrf_rejected') return texts.stale;
+  if (code === 'unauthorized') return texts.signedOut;
+  if (code === 'role_required') return texts.forbidden;
   if (code === 'invalid_signature' || status === 410) return texts.expired;
   if (status === 404) return texts.missing;
   if (status === 429) return texts.busy;

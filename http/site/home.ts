@@ -34,6 +34,7 @@ interface Texts {
   readonly site: string;
   readonly language: string;
   readonly docs: string;
+  readonly dashboard: string;
   readonly reference: string;
   readonly headline: string;
   readonly lead: string;
@@ -56,6 +57,7 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     site: 'Site',
     language: 'Idioma',
     docs: 'Documentação',
+    dashboard: 'Painel',
     reference: 'Referência da API',
     headline: 'Pix em que cada centavo se explica.',
     lead: 'A Quita cria a cobrança, recebe o Pix, movimenta a carteira e avisa a sua loja. Tudo o que acontece com o dinheiro fica registrado, evento por evento, e pode ser conferido a qualquer momento.',
@@ -95,6 +97,7 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     site: 'Site',
     language: 'Language',
     docs: 'Documentation',
+    dashboard: 'Dashboard',
     reference: 'API reference',
     headline: 'Pix with every cent explained.',
     lead: 'Quita creates the charge, receives the Pix, updates the wallet and notifies your shop. Every movement of money is recorded, event by event, and can be checked at any time.',
@@ -161,7 +164,10 @@ export const homePage = ({ language, keep }: ChosenLanguage, { version, publicUr
     skip: texts.skip,
     home: `/${keep}`,
     top: html`<nav class="bar" aria-label="${texts.site}">${links(
-      [{ href: '/docs', text: texts.docs }],
+      [
+        { href: '/docs', text: texts.docs },
+        { href: '/dashboard', text: texts.dashboard },
+      ],
       '/',
     )}</nav>${languageSwitch('/', language, texts.language)}`,
     main: html`<main id="content">

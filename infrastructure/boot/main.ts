@@ -1,4 +1,5 @@
 // Runs a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 if the environment is wrong, 1 on an unexpected error.
+import { isLoopbackHost } from '../../http/kernel/address.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { outcomeOf } from '../cli/explain.ts';
 import { type Config, ConfigError, loadConfig } from '../config/config.ts';
@@ -35,13 +36,19 @@ const configOf = (name: RoleName): Config => {
   return config;
 };
 
+/** Returns where the dashboard is, and how to sign in; with the password only where nobody but this machine can. */
+const dashboard = (publicUrl: string, { email, password }: DemoAccount): string =>
+  isLoopbackHost(new URL(publicUrl).hostname)
+    ? `The dashboard is at ${publicUrl}/dashboard (${email}, password ${password})\n`
+    : `The dashboard is at ${publicUrl}/dashboard\n`;
+
 /** Returns the text that a start prints (rule S2). */
 const welcome = ({ publicUrl }: Config, demo: DemoAccount | null, demoPath: string): string => {
   if (demo === null)
     return `Quita is ready at ${publicUrl}\nCreate an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
   return `Quita is ready at ${publicUrl}
 The documentation is at ${publicUrl}/docs
-The demo account's keys are in ${demoPath}
+${dashboard(publicUrl, demo)}The demo account's keys are in ${demoPath}
 Create a Pix charge:
 
   curl -s ${publicUrl}/v1/charges -H 'apikey: ${demo.testApiKey}' -H "Idempotency-Key: first-$(date +%s)" \\

@@ -12,6 +12,7 @@ const WHO: { readonly [P in Principal]: string } = {
   testKey: 'a test key',
   anySession: 'any user',
   session: 'a member of an account',
+  member: 'a member of an account, by cookie',
   operator: 'an operator',
   monitor: 'the monitoring',
   provider: 'a provider',
@@ -29,12 +30,12 @@ const GENERAL: readonly ErrorCode[] = [
   'unsupported_media_type',
 ];
 
-const bodyOf = ({ body }: Route): string =>
-  body.kind === 'none'
-    ? '–'
-    : body.kind === 'json'
-      ? 'JSON'
-      : `${body.contentTypes?.join(', ') ?? 'what the URL is for'}, at most ${body.bytesMax} bytes`;
+const bodyOf = ({ body }: Route): string => {
+  if (body.kind === 'none') return '–';
+  if (body.kind === 'json') return 'JSON';
+  if (body.kind === 'form') return 'a form';
+  return `${body.contentTypes?.join(', ') ?? 'what the URL is for'}, at most ${body.bytesMax} bytes`;
+};
 const answersOf = ({ responses }: Route): string =>
   listed(
     Object.entries(responses).map(

@@ -56,6 +56,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** Sent unchanged instead of `body`. */
   readonly raw?: string | Buffer;
+  /** Whether `raw` is a form. */
+  readonly form?: true;
   readonly idempotencyKey?: string;
   /** Base URL; the main listener by default. */
   readonly at?: string;
@@ -323,6 +325,7 @@ export class TestGateway {
       headers: {
         ...(key !== null && { apikey: key }),
         ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        ...(options.form && { 'content-type': 'application/x-www-form-urlencoded' }),
         ...(options.idempotencyKey !== undefined && { 'idempotency-key': options.idempotencyKey }),
         ...options.headers,
       },

@@ -48,7 +48,10 @@ const empty = (currency: string): CurrencyBalance => ({
 });
 
 /** Returns the balances of the caller. A new account has one BRL wallet. Throws StreamParked when the wallet is out of date. */
-const balancesOf = async ({ caller, services }: KeyContext): Promise<readonly CurrencyBalance[]> => {
+export const balancesOf = async ({
+  caller,
+  services,
+}: Pick<KeyContext, 'caller' | 'services'>): Promise<readonly CurrencyBalance[]> => {
   if (services.parked.hasAnyOf('wallet', caller.tenant))
     throw new StreamParked('the wallet does not follow one of its payments');
   const balances = await services.views.wallet.balances(caller.tenant);

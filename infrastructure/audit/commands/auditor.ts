@@ -1,10 +1,10 @@
 // CLI commands for auditors: exports, proofs, verification, and the story of a payment.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EventChapter, NotificationChapter, PaymentStory } from '../../../application/audit/paymentStory.ts';
 import { parseStreamName } from '../../../domain/aggregates.ts';
 import { civilDayBounds } from '../../../domain/kernel/civilDay.ts';
 import { isTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { LANGUAGES, type Language } from '../../../domain/presentation/amount.ts';
 import {
   accepted,
   accountIdOf,
@@ -14,8 +14,8 @@ import {
   paymentIdOf,
   UsageError,
 } from '../../cli/command.ts';
-import { amountText, printable } from '../../cli/output.ts';
 import { exportFolder } from '../exportFolder.ts';
+import { storyText } from './storyText.ts';
 import { verifyExport } from './verifier.ts';
 
 /** Returns the beginning of a day of São Paulo, or the time itself. Throws UsageError if the text is neither. */
@@ -120,39 +120,17 @@ const verify: CliCommand = {
   },
 };
 
-const causeOf = ({ actor, requestId, cause }: EventChapter): string =>
-  `by ${actor}${requestId === null ? `, because of ${cause}` : `, request ${requestId}`}`;
-
-const chapterText = (chapter: EventChapter | NotificationChapter): string => {
-  const head = (words: string) => `${chapter.at}  ${printable(words)}`;
-  if (chapter.kind === 'notification') return head(chapter.words.en);
-  const { words, webhook, type, stream, revision, postings } = chapter;
-  const to = webhook && `Webhook ${webhook.eventType} to ${webhook.endpointId ?? 'the payment’s own URL'}: `;
-  return [
-    head(`${to ?? ''}${words.en}`),
-    `    ${type} ${stream}@${revision}, ${printable(causeOf(chapter))}`,
-    ...postings.map(
-      ({ account, currency, amount, what }) =>
-        `    ledger: ${account} ${amount > 0 ? '+' : ''}${amountText(amount, currency)} ${currency} (${what})`,
-    ),
-  ].join('\n');
-};
-
-const storyText = ({ paymentId, accountId, mode, chapters, waiting }: PaymentStory): string =>
-  [
-    `Payment ${paymentId} of account ${accountId}, ${mode} mode`,
-    ...chapters.map(chapterText),
-    ...waiting.map(({ eventType, endpointId }) => `Waiting: ${eventType} to ${endpointId ?? 'the payment’s own URL'}`),
-  ].join('\n');
-
 const explain: CliCommand = {
   name: 'audit explain',
   summary: 'Tell a payment’s story: events, who caused them, postings, reports of the provider, webhooks',
   args: [{ name: 'payment' }],
-  run: async ({ platform }, { args: [text = ''] }) => {
+  options: {
+    language: { description: 'language of the text (default: en; --json has all)', choices: LANGUAGES },
+  },
+  run: async ({ platform }, { args: [text = ''], options: { language = 'en' } }) => {
     const story = await platform.tellPayment(paymentIdOf(text));
     if (story === null) throw new UsageError('There is no such payment.');
-    return { json: story, text: storyText(story) };
+    return { json: story, text: storyText(story, language as Language) };
   },
 };
 

@@ -1,9 +1,10 @@
-// Whatever moves money has words (`ledger show`).
+// Whatever moves money has words (`ledger show`, `audit explain`).
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { whatMoved } from '../../../application/operations/ledger.ts';
 import { AGGREGATES, type EventOf, LEDGER_ACCOUNTS, postingsOf } from '../../../domain/aggregates.ts';
+import { LANGUAGES } from '../../../domain/presentation/amount.ts';
+import { wordsOfPosting } from '../../../domain/presentation/postingWords.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
 describe('words of the ledger', () => {
@@ -17,8 +18,9 @@ describe('words of the ledger', () => {
         expect(typeof postings.whyOf?.(event) === 'string').to.equal(postings.entryOf(event) !== null);
       });
   }
-  it('of a credit are others than of a debit, and of each account others', () => {
-    const all = LEDGER_ACCOUNTS.flatMap((account) => [whatMoved(account, 1), whatMoved(account, -1)]);
-    expect(new Set(all).size).to.equal(2 * LEDGER_ACCOUNTS.length);
+  it('of a credit are others than of a debit, and of each account and language others', () => {
+    const all = LEDGER_ACCOUNTS.flatMap((account) => [wordsOfPosting(account, 1), wordsOfPosting(account, -1)]);
+    const texts = all.flatMap((words) => LANGUAGES.map((language) => words[language]));
+    expect(new Set(texts).size).to.equal(2 * LEDGER_ACCOUNTS.length * LANGUAGES.length);
   });
 });

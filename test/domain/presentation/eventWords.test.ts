@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { AGGREGATES } from '../../../domain/aggregates.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { Serde } from '../../../domain/kernel/serde.ts';
+import { LANGUAGES } from '../../../domain/presentation/amount.ts';
 import { EVENT_TYPES, wordsOf } from '../../../domain/presentation/eventWords.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 import type { AnyEvent } from '../../support/serde.ts';
@@ -19,16 +20,28 @@ describe('eventWords', () => {
     expect(wordsOf({ type: 'toString', data: {} })).to.equal(null);
   });
 
+  it('writes amounts as each language does', () => {
+    const data = { amount: 123_456, currency: 'BRL' };
+    expect(wordsOf({ type: 'PayoutPaid', data })).to.deep.equal({
+      en: 'The bank paid out R$ 1,234.56.',
+      pt: 'O banco pagou o saque de R$ 1.234,56.',
+    });
+  });
+
   for (const { isSealed, serde: own } of AGGREGATES) {
     const serde = own as unknown as Serde<AnyEvent>;
     for (const type of serde.types)
-      it(`${type}: whole sentences, which show no personal data`, () => {
+      it(`${type}: whole sentences in every language, which show no personal data`, () => {
         fc.assert(
           fc.property(anyEventOf([type]), (event) => {
             const data = inReais(event.data);
             const words = wordsOf({ type, data });
-            expect(words?.en).to.match(/^\S.*\.$/s);
-            expect(words?.en).not.to.match(/undefined|null|NaN|\[object/);
+            expect(Object.keys(words ?? {})).to.have.members(LANGUAGES);
+            for (const language of LANGUAGES) {
+              expect(words?.[language]).to.match(/^\S.*\.$/s);
+              expect(words?.[language]).not.to.match(/undefined|null|NaN|\[object/);
+            }
+            expect(words?.pt).not.to.equal(words?.en);
             if (!isSealed) return; // not of payers, so it can't be erased
             const erased = structuredClone(data) as Json;
             serde.putPersonal({ type, version: serde.encode(event).version, data: erased }, null);

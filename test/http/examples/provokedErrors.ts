@@ -14,6 +14,7 @@ import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { enrol } from '../../support/totp.ts';
+import { cookieOf, formOf } from '../../world/browser.ts';
 import { CallbackDesk } from '../../world/callbackDesk.ts';
 import { ConnectionDesk } from '../../world/connectionDesk.ts';
 import { EvidenceDesk, FILE, put, untilUploading } from '../../world/evidenceDesk.ts';
@@ -154,6 +155,15 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
   invalid_filter: [400, (gateway) => gateway.get('/v1/webhooks/deliveries?limit=101'), 'limit'],
   invalid_cursor: [400, (gateway) => gateway.get('/v1/charges?starting_after=ch_none'), 'starting_after'],
   invalid_payer_tax_id: [400, charge({ expected_payer_tax_id: '1', customer: { name: 'A' } }), 'expected_payer_tax_id'],
+  csrf_rejected: [
+    403,
+    async (gateway) =>
+      gateway.call('POST', '/dashboard/sign-out', {
+        key: null,
+        headers: cookieOf(await gateway.logIn()),
+        ...formOf({ csrf: 'of another page' }),
+      }),
+  ],
   payer_tax_id_mismatch: [
     400,
     charge({ expected_payer_tax_id: CPF, customer: { name: 'A', document: '11222333000181' } }),

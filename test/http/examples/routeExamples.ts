@@ -7,12 +7,14 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { JsonSchema } from '../../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
-import { newKey, type TestGateway } from '../../world/gateway.ts';
+import { cookieOf, formOf, ownForm } from '../../world/browser.ts';
+import { type CallOptions, newKey, type TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
 import { AUDIT_EXAMPLES, makeAuditToken } from './auditExamples.ts';
 import { CALLBACK_EXAMPLES, makeCallbacks } from './callbackExamples.ts';
 import { openedCase, paidCharge, reviewedCase } from './caseExamples.ts';
 import { CONNECTION_EXAMPLES, makeConnection } from './connectionExamples.ts';
+import { DASHBOARD_EXAMPLES } from './dashboardExamples.ts';
 import { EVIDENCE_EXAMPLES, makeEvidence } from './evidenceExamples.ts';
 import {
   ACTS,
@@ -222,6 +224,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
     live: 401,
   },
   requestPasswordReset: { body: { email: 'ninguem@example.com' }, live: 202 },
+  ...DASHBOARD_EXAMPLES,
   getAccountAsset: {
     path: () => '/account/assets/password.css',
     absent: `/account/assets/${NO_ID}`,
@@ -307,6 +310,28 @@ export const answerSchemaOf = ({ responses }: Route, status: number): JsonSchema
   const response = responses[status];
   return response?.kind === 'json' ? response.schema : null;
 };
+
+/** What a request for a route sends: JSON, a file, or a form with the token of the session's pages. */
+export const sentTo = (
+  route: Route,
+  headers: Readonly<Record<string, string>> & { readonly authorization?: string },
+): Pick<CallOptions, 'body' | 'raw' | 'form' | 'headers'> => {
+  const { body, upload } = exampleOf(route);
+  const { authorization = '', ...others } = headers;
+  const isOfMember = route.principal === 'member';
+  const session = isOfMember && authorization.startsWith('Bearer ') ? { authorization } : null;
+  return {
+    headers: {
+      ...(upload && { 'content-type': upload.contentType }),
+      ...(isOfMember ? others : headers),
+      ...(session && cookieOf(session)),
+    },
+    ...(upload && { raw: upload.bytes }),
+    ...(body !== undefined && route.body.kind !== 'form' && { body }),
+    ...(route.body.kind === 'form' && (session ? ownForm(session, body as Fields) : formOf(body as Fields))),
+  };
+};
+type Fields = Readonly<Record<string, string>>;
 
 export const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;
 

@@ -6,7 +6,7 @@ import { isOfSession } from '../../../http/kernel/callers.ts';
 import { cpuMsHere, longestTurnOf } from '../../support/longestTurn.ts';
 import { newKey, type Reply, type TestGateway } from '../../world/gateway.ts';
 import { openReady } from '../../world/http.ts';
-import { exampleOf, type Made, makeKey, makeOnce, OWN_URL } from '../examples/routeExamples.ts';
+import { exampleOf, type Made, makeKey, makeOnce, OWN_URL, sentTo } from '../examples/routeExamples.ts';
 
 const REFUSAL_MS_MAX = 5;
 const TURN_MS_MAX = 20;
@@ -152,15 +152,13 @@ describe('the cost of a request', () => {
     const events = ['charge.failed'];
     const endpoint = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', { url: OWN_URL, events });
     const owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id, keyId: await makeKey(gateway) };
-    for (const route of ROUTES.filter(({ operationId }) => operationId !== 'logOut')) {
-      const { body, upload, path } = exampleOf(route);
+    for (const route of ROUTES.filter(({ operationId }) => operationId !== 'logOut' && operationId !== 'signOut')) {
+      const { path } = exampleOf(route);
       const session = isOfSession(route.principal) ? (route.principal === 'operator' ? operator : owner) : {};
       const ask: Ask = () =>
         gateway.call<unknown>(route.method, path?.(owned) ?? route.path, {
-          ...(body !== undefined && { body }),
-          ...(upload && { raw: upload.bytes }),
+          ...sentTo(route, session),
           idempotencyKey: newKey(),
-          headers: { ...(upload && { 'content-type': upload.contentType }), ...session },
         });
       expectShort(await longestOf(ask), route.operationId);
     }

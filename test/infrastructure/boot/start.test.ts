@@ -38,6 +38,9 @@ describe('npm start', function suite() {
     expect(program.output).to.contain(`Quita is ready at ${program.baseUrl}\n`);
     expect(program.output).to.contain(`The demo account's keys are in ${join(dataDir, 'demo.json')}\n`);
     expect(program.output).to.contain(`curl -s ${program.baseUrl}/v1/charges`);
+    expect(program.output).to.match(
+      /The dashboard is at http:\/\/127\.0\.0\.1:\d+\/dashboard \(demo@quita\.example, password \S+\)/,
+    );
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(dataDir, 'secrets.key'))).mode & 0o777).to.equal(0o600);
     expect((await fetch(`${program.baseUrl}/health/ready`)).status).to.equal(200);

@@ -97,7 +97,7 @@ describe('the commands for auditors', () => {
         account: 'provider_clearing',
         currency: 'BRL',
         amount: -10_000,
-        what: 'received by the provider',
+        what: { en: 'received by the provider', pt: 'recebido pelo provedor' },
       });
       const reserved = events.find(({ type }) => type === 'TransactionRefundReserved');
       expect(reserved?.actor).to.match(/^key:[0-9a-f]{16}$/);
@@ -111,8 +111,22 @@ describe('the commands for auditors', () => {
       const { out, code } = await run('audit', 'explain', chargeId);
       expect(code).to.equal(0);
       expect(out).to.match(/^Payment tx_\w{26} of account acct_\w{26}, test mode\n/);
-      expect(out).to.match(/\n {4}ledger: provider_clearing -100\.00 BRL \(received by the provider\)\n/);
+      expect(out).to.match(/\n {4}ledger: provider_clearing -R\$ 100\.00 \(received by the provider\)\n/);
       expect(out).to.match(/\n {4}ChargeCreated payment-\w{26}@0, by key:[0-9a-f]{16}, request req_\w+\n/);
+    });
+
+    it('prints it in Portuguese', async () => {
+      const { out, code } = await run('audit', 'explain', chargeId, '--language', 'pt');
+      expect(code).to.equal(0);
+      expect(out).to.match(/^Pagamento tx_\w{26} da conta acct_\w{26}, modo de teste\n/);
+      expect(out).to.match(
+        /Z {2}O lojista criou uma cobrança de R\$ 100,00, a pagar por Pix, pela rota \/v1\/charges\.\n/,
+      );
+      expect(out).to.match(/\n {4}ChargeCreated payment-\w{26}@0, por key:[0-9a-f]{16}, requisição req_\w+\n/);
+      expect(out).to.match(/\n {4}lançamento: provider_clearing -R\$ 100,00 \(recebido pelo provedor\)\n/);
+      expect(out).to.match(
+        /Z {2}Webhook charge\.paid para we_\w{26}: A tentativa 1 falhou: status 503 depois de \d+ ms; a próxima será em /,
+      );
     });
 
     it('rejects what is no payment', async () => {

@@ -6,6 +6,7 @@ import type { Route } from '../../../../http/kernel/route.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
 import { pdfLines } from '../../../support/pdfText.ts';
+import { cookieOf } from '../../../world/browser.ts';
 import { type CallOptions, newKey, type TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
@@ -111,6 +112,7 @@ describe('erasure of personal data (L1–L3)', () => {
       testKey: desk.merchant,
       session: { key: null, headers: owner },
       anySession: { key: null, headers: owner },
+      member: { key: null, headers: cookieOf(owner) },
       operator: { key: null, headers: operator },
       ...{ public: { key: null }, monitor: { key: null }, provider: { key: null }, auditor: { key: null } },
     };

@@ -1,0 +1,109 @@
+// The frame of every page of the dashboard: navigation, mode, language, and what was just done.
+import { ACCOUNT } from '../../../domain/account/account.ts';
+import { LANGUAGES, type Language } from '../../../domain/presentation/amount.ts';
+import { assetFolder } from '../assets.ts';
+import { html, type Markup } from '../html.ts';
+import { LOGO } from '../icons.ts';
+import { LANGUAGE_TAG } from '../language.ts';
+import type { Reader } from './page.ts';
+import type { Texts } from './texts/texts.ts';
+
+const here = (name: string): URL => new URL(name, import.meta.url);
+export const DASHBOARD_ASSETS = assetFolder('/dashboard/assets', {
+  'preferences.css': here('../preferences.css'),
+  'dashboard.css': here('dashboard.css'),
+  'dashboard.js': here('dashboard.js'),
+  'favicon.svg': here('../favicon.svg'),
+});
+const asset = DASHBOARD_ASSETS.urlOf;
+
+interface Document {
+  readonly language: Language;
+  readonly title: string;
+  /** The class of the body. */
+  readonly kind: string;
+  readonly body: Markup;
+}
+
+/** Returns a whole document. */
+export const documentOf = ({ language, title, kind, body }: Document): string =>
+  html`<!doctype html>
+<html lang="${LANGUAGE_TAG[language]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta name="format-detection" content="telephone=no">
+<title>${title} · Quita</title>
+<link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}">
+<link rel="stylesheet" href="${asset('preferences.css')}">
+<link rel="stylesheet" href="${asset('dashboard.css')}">
+<script type="module" src="${asset('dashboard.js')}"></script>
+</head>
+<body class="${kind}">
+${body}
+</body>
+</html>
+`.markup;
+
+/** Links to the same page in each language. A page that a form led to is shown again without what it sent. */
+export const languages = (current: Language, label: string, path: string): Markup =>
+  html`<nav class="languages" aria-label="${label}">${LANGUAGES.map((each) =>
+    each === current
+      ? html`<a href="${path}?lang=${each}" aria-current="true" hreflang="${LANGUAGE_TAG[each]}">${each.toUpperCase()}</a>`
+      : html`<a href="${path}?lang=${each}" hreflang="${LANGUAGE_TAG[each]}" lang="${LANGUAGE_TAG[each]}">${each.toUpperCase()}</a>`,
+  )}</nav>`;
+
+export const notice = (text: string | null, isProblem: boolean): Markup | null =>
+  text === null
+    ? null
+    : html`<p class="notice ${isProblem ? 'bad' : 'good'}" role="${isProblem ? 'alert' : 'status'}">${text}</p>`;
+
+interface Frame {
+  readonly title: string;
+  readonly section: string;
+  readonly main: Markup;
+  readonly language: Language;
+  readonly texts: Texts;
+  readonly reader: Reader;
+  readonly notice: string | null;
+  readonly isProblem: boolean;
+}
+
+const SECTIONS = [
+  ['', 'overview'],
+  ['/payments', 'payments'],
+  ['/wallet', 'wallet'],
+  ['/webhooks', 'webhooks'],
+] as const;
+
+export const frame = ({ title, section, main, language, texts, reader, notice: text, isProblem }: Frame): string => {
+  const { mode, caller, to, csrf } = reader;
+  const link = (href: string, words: string, isCurrent: boolean): Markup =>
+    isCurrent ? html`<a href="${href}" aria-current="page">${words}</a>` : html`<a href="${href}">${words}</a>`;
+  const ofMode = (other: 'test' | 'live'): Markup =>
+    other === mode
+      ? html`<a class="${other}" href="/dashboard/${other}" aria-current="true">${texts.mode[other]}</a>`
+      : html`<a class="${other}" href="/dashboard/${other}">${texts.mode[other]}</a>`;
+  return documentOf({
+    language,
+    title,
+    kind: `in ${mode}`,
+    body: html`<a class="skip" href="#content">${texts.skip}</a>
+<header>${mode === 'test' ? html`<p class="band">${texts.mode.testNote}</p>` : null}<div class="bar">
+<a class="brand" href="${to()}">${LOGO}<span>Quita</span></a>
+<nav class="mode" aria-label="${texts.mode.label}">${ofMode('test')}${ofMode('live')}</nav>
+<div class="me"><span class="who" title="${ACCOUNT.idPrefix}${caller.account.accountId}">${caller.account.settings.merchantName}</span>
+${languages(language, texts.language, to(section))}
+<form method="post" action="/dashboard/sign-out">${csrf}<button class="quiet">${texts.signOut}</button></form></div></div>
+</header>
+<nav class="sections" aria-label="${texts.navigation}">${SECTIONS.map(([path, name]) => link(to(path), texts.pages[name], path === section))}
+<a class="aside" href="/docs">${texts.documentation}</a></nav>
+<main id="content">
+<h1>${title}</h1>
+${notice(text, isProblem)}
+${main}
+</main>`,
+  });
+};

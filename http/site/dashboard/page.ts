@@ -1,0 +1,158 @@
+// What all pages of the dashboard share: who reads them, in which language and mode, and the frame around their content.
+import type { Actor } from '../../../application/core/useCase.ts';
+import type { Mode, Tenant } from '../../../domain/kernel/ids.ts';
+import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import type { Language } from '../../../domain/presentation/amount.ts';
+import { type AccountRole, mayChangePayments, mayManageKeys } from '../../../domain/user/user.ts';
+import type { Caller, MemberCaller } from '../../kernel/callers.ts';
+import { setCookie } from '../../kernel/cookies.ts';
+import { CSRF_FIELD } from '../../kernel/forms.ts';
+import { matching } from '../../kernel/query.ts';
+import { pathParam, type RouteContext, type Tag } from '../../kernel/route.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
+import { html, type Markup } from '../html.ts';
+import { chooseLanguage, languageHeaders, languageQuery } from '../language.ts';
+import { frame } from './layout.ts';
+import { EN } from './texts/en.ts';
+import { PT } from './texts/pt.ts';
+import { DONE_ACTIONS, type DoneAction, type Texts } from './texts/texts.ts';
+
+export const TEXTS: { readonly [L in Language]: Texts } = { pt: PT, en: EN };
+
+export const PAGES: Tag = { name: 'Dashboard pages', description: 'The pages for people. They need a browser.' };
+
+/** Own files only, nothing inline; forms go to this server; no framing. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const LANGUAGE_COOKIE = 'quita_language';
+const YEAR_SECONDS = 31_536_000;
+
+export const modeParam = {
+  mode: pathParam('`test` or `live`.', (text): Mode | Rejection =>
+    text === 'test' || text === 'live' ? text : reject('not_found', 'There is no such page.'),
+  ),
+};
+
+/** The language's switch, and what the action before reported. */
+export const pageQuery = {
+  ...languageQuery,
+  done: matching('What has just been done.', 'an action', (text) => DONE_ACTIONS.find((one) => one === text)),
+} as const;
+
+/** Of every page of a member. */
+export const ofMember = { tag: PAGES, principal: 'member' } as const;
+export const PAGE = { kind: 'page', description: 'The page.' } as const;
+export const REDIRECT = { kind: 'empty', description: 'Leads to the page that shows the result.' } as const;
+
+type Asking = Pick<RouteContext, 'prefers' | 'cookie' | 'services'> & {
+  readonly query: { readonly lang?: string | undefined };
+};
+
+/** Returns the language that the reader chose in the address or before, or that the browser prefers. */
+export const languageOf = ({ query, cookie, prefers }: Asking): Language =>
+  chooseLanguage(query.lang ?? cookie(LANGUAGE_COOKIE) ?? undefined, prefers).language;
+
+/** Returns the headers of a page. They remember a language chosen in the address. */
+export const pageHeaders = (context: Asking, language: Language): Readonly<Record<string, string>> => ({
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  // With `no-referrer`, browsers would send forms without their origin.
+  'Referrer-Policy': 'same-origin',
+  ...languageHeaders(language),
+  ...(context.query.lang === language && {
+    'Set-Cookie': setCookie(LANGUAGE_COOKIE, language, {
+      maxAgeSeconds: YEAR_SECONDS,
+      publicUrl: context.services.baseUrl,
+    }),
+  }),
+});
+
+type MemberAsking = Asking & {
+  readonly caller: MemberCaller;
+  readonly params: { readonly mode: Mode };
+  readonly query: { readonly lang?: string | undefined; readonly done?: DoneAction | undefined };
+  readonly requestId: string;
+};
+
+/** A member who asks for a page of one mode. */
+export interface Reader {
+  readonly language: Language;
+  readonly texts: Texts;
+  readonly mode: Mode;
+  readonly tenant: Tenant;
+  readonly caller: MemberCaller;
+  /** As the API knows callers: in the page's mode. */
+  readonly asCaller: Caller;
+  readonly actor: Actor;
+  readonly services: AppServices;
+  /** Returns the address of a page in the same mode. */
+  readonly to: (path?: string) => string;
+  /** The hidden field of every form. */
+  readonly csrf: Markup;
+  readonly mayChange: boolean;
+}
+
+export const readerOf = (context: MemberAsking): Reader => {
+  const { caller, params, services, requestId } = context;
+  const language = languageOf(context);
+  const { mode } = params;
+  const tenant = { accountId: caller.tenant.accountId, mode };
+  return {
+    ...{ language, texts: TEXTS[language], mode, tenant, caller, services },
+    asCaller: { account: caller.account, tenant, actor: caller.actor },
+    actor: { actor: caller.actor, requestId },
+    to: (path = '') => `/dashboard/${mode}${path}`,
+    csrf: html`<input type="hidden" name="${CSRF_FIELD}" value="${caller.csrf}">`,
+    mayChange: mayChangePayments(caller.role),
+  };
+};
+
+interface Content {
+  readonly title: string;
+  /** Path of the page's entry in the navigation, below the mode. */
+  readonly section: string;
+  readonly main: Markup;
+  /** A problem with what was sent, shown above the page. */
+  readonly problem?: string;
+}
+
+/** Returns the result of a page in its frame. */
+export const shownPage = <Status extends 200 | 422>(
+  status: Status,
+  context: MemberAsking,
+  reader: Reader,
+  { title, section, main, problem }: Content,
+) => {
+  const { language, texts } = reader;
+  const done = context.query.done === undefined ? null : texts.done[context.query.done];
+  const page = frame({
+    ...{ title, section, main, language, texts, reader },
+    notice: problem ?? done,
+    isProblem: problem !== undefined,
+  });
+  return { status, headers: pageHeaders(context, language), page };
+};
+
+/** Returns a redirect to a page, which reports what was done. */
+export const redirect = (to: string, done?: DoneAction) => ({
+  status: 303 as const,
+  headers: { Location: done === undefined ? to : `${to}${to.includes('?') ? '&' : '?'}done=${done}` },
+});
+
+const MEMBERS = reject('role_required', 'The role of the user allows reading only.');
+/** Rejects roles that only read (rule D5). */
+export const unlessReader = ({ role }: { readonly role: AccountRole }): Rejection | null =>
+  mayChangePayments(role) ? null : MEMBERS;
+
+const MANAGERS = reject('role_required', 'Only an OWNER or ADMIN of the account may do this.');
+/** Rejects roles that don't manage endpoints, keys and users (rule D5). */
+export const unlessManager = ({ role }: { readonly role: AccountRole }): Rejection | null =>
+  mayManageKeys(role) ? null : MANAGERS;

@@ -1,0 +1,170 @@
+// /dashboard/{mode}/payments/{id}: one payment, its money and history, and what can be done with it now.
+import { randomUUID } from 'node:crypto';
+import type { EventChapter } from '../../../../application/audit/paymentStory.ts';
+import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
+import type { RefundView } from '../../../../application/ports/readModels/views.ts';
+import { PREFIX } from '../../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
+import { notCancellable } from '../../../../domain/payment/cancel.ts';
+import type { ExistingPayment } from '../../../../domain/payment/payment.ts';
+import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import { chargeView } from '../../../../domain/presentation/charge.ts';
+import { publicStatus } from '../../../../domain/presentation/status.ts';
+import { transactionView } from '../../../../domain/presentation/transaction.ts';
+import { refundableRest } from '../../../../domain/transaction/refunds.ts';
+import { paymentParam } from '../../../api/payments/payment.ts';
+import { route } from '../../../kernel/route.ts';
+import { assertShown } from '../../../kernel/upToDate.ts';
+import { html, type Markup } from '../../html.ts';
+import { instant } from '../format.ts';
+import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
+import { statusBadge } from './table.ts';
+
+export const onePayment = { ...modeParam, ...paymentParam };
+
+const fact = (label: string, value: Markup | string | null): Markup | null =>
+  value === null ? null : html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
+const copied = (text: string, { texts }: Reader): Markup =>
+  html`<code class="copy">${text}</code> <button class="quiet copier" type="button" data-copy="${text}" data-copied="${texts.copied}" hidden>${texts.copy}</button>`;
+
+const facts = (payment: ExistingPayment, reader: Reader): Markup => {
+  const { texts, language } = reader;
+  const { payment: words } = texts;
+  const [charge, transaction] = [chargeView(payment), transactionView(payment)];
+  const { end_to_end_id: endToEndId = null } = charge.settlement;
+  return html`<section class="panel"><h2>${words.facts}</h2><dl>
+${fact(words.id, copied(charge.id, reader))}
+${fact(words.transaction, html`<code>${PAYMENT.idPrefix}${transaction.id}</code>`)}
+${fact(words.endToEndId, endToEndId === null ? null : html`<code>${endToEndId}</code>`)}
+${fact(words.txid, charge.pix === undefined ? null : html`<code>${charge.pix.txid}</code>`)}
+${fact(texts.payments.createdAt, instant(transaction.createdAt, language))}
+${fact(words.expiresAt, charge.pix === undefined ? null : instant(charge.pix.expires_at, language))}
+${fact(words.paidAt, transaction.paidAt === null ? null : instant(transaction.paidAt, language))}
+${fact(words.payer, transaction.customerName)}
+${fact(words.document, transaction.customerDocument)}
+${fact(words.email, transaction.customerEmail)}
+${Object.entries(charge.metadata).map(([key, value]) => fact(key === 'description' ? texts.payments.description : key, typeof value === 'string' ? value : JSON.stringify(value)) as Markup)}</dl></section>`;
+};
+
+const money = (payment: ExistingPayment, { texts, language }: Reader): Markup => {
+  const { payment: words } = texts;
+  const { amount, currency, providerFee, platformFee, netAmount, amountRefunded } = transactionView(payment);
+  const line = (label: string, value: number | null): Markup | null =>
+    fact(label, value === null ? null : formatAmount(value, currency, language));
+  return html`<section class="panel"><h2>${words.money}</h2><dl class="amounts">
+${line(texts.payments.amount, amount)}${line(words.providerFee, providerFee === null ? null : -providerFee)}
+${line(words.platformFee, platformFee === null ? null : -platformFee)}${line(words.net, netAmount)}
+${amountRefunded === 0 ? null : line(words.refunded, -amountRefunded)}</dl></section>`;
+};
+
+/** What the customer needs to pay. */
+const link = (payment: ExistingPayment, reader: Reader): Markup | null => {
+  const { payment: words } = reader.texts;
+  const { checkout_url: url, pix, status } = chargeView(payment);
+  if (status !== 'pending') return null;
+  const path = `/pay/${payment.charge.terms.paymentId}`;
+  return html`<section class="panel link"><div><h2>${words.link}</h2><p class="muted">${words.linkLead}</p><p>${copied(url, reader)}</p>
+${pix === undefined ? null : html`<p class="muted">${words.pixCode}</p><p>${copied(pix.br_code, reader)}</p>`}
+<p><a class="button second" href="${path}" target="_blank" rel="noopener">${words.openCheckout}</a></p></div>
+${pix === undefined ? null : html`<img src="${path}/qr.png" alt="${words.qrCode}" width="180" height="180">`}</section>`;
+};
+
+const form = (path: string, { csrf, to }: Reader, content: Markup): Markup =>
+  html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
+
+const actions = (payment: ExistingPayment, reader: Reader): Markup => {
+  const { texts, mayChange, language, mode } = reader;
+  const { payment: words } = texts;
+  const { paymentId, currency } = payment.charge.terms;
+  const path = `/payments/${paymentId}`;
+  if (!mayChange)
+    return html`<section class="panel"><h2>${words.actions}</h2><p class="muted">${words.mayNot}</p></section>`;
+  const rest = payment.transaction.status === 'settled' ? refundableRest(payment.transaction) : 0;
+  const isOpen = notCancellable(payment) === null;
+  return html`<section class="panel actions"><h2>${words.actions}</h2>
+${
+  rest === 0
+    ? html`<p class="muted">${words.cannotRefund}</p>`
+    : form(
+        `${path}/refund`,
+        reader,
+        html`<input type="hidden" name="key" value="${randomUUID()}"><p class="muted">${words.refundLead(formatAmount(rest, currency, language))}</p>
+<label>${words.refundAmount}<input name="amount" inputmode="decimal" value="${formatAmount(rest, currency, language).replace(/^\S+ /, '')}" required></label><button>${words.refund}</button>`,
+      )
+}
+${
+  isOpen
+    ? form(
+        `${path}/cancel`,
+        reader,
+        html`<p class="muted">${words.cancelLead}</p><button class="danger">${words.cancel}</button>`,
+      )
+    : html`<p class="muted">${words.cannotCancel}</p>`
+}
+${form(`${path}/resend`, reader, html`<p class="muted">${words.resendLead}</p><button class="second">${words.resend}</button>`)}
+${payment.transaction.status === 'settled' ? html`<p><a href="/pay/${paymentId}/receipt.pdf">${words.receipt}</a></p>` : null}
+${
+  mode === 'test' && isOpen && payment.charge.instruments.pix !== null
+    ? html`<h3>${words.sandbox}</h3><p class="muted">${words.sandboxLead}</p>${form(
+        `${path}/pay`,
+        reader,
+        html`<p class="row"><button name="as" value="exact">${words.pay}</button><button class="second" name="as" value="wrong">${words.payWrong}</button><button class="second" name="as" value="other">${words.payOther}</button></p>`,
+      )}`
+    : null
+}</section>`;
+};
+
+const refunds = (all: readonly RefundView[], { texts, language }: Reader): Markup | null =>
+  all.length === 0
+    ? null
+    : html`<section class="panel"><h2>${texts.payment.refunds}</h2><div class="scroll" tabindex="0" role="region" aria-label="${texts.payment.refunds}"><table><tbody>${all.map(
+        ({ amount, currency, status, createdAt }) =>
+          html`<tr><th scope="row">${formatAmount(amount, currency, language)}</th><td>${texts.refundStatuses[status]}<br><span class="muted small">${instant(createdAt, language)}</span></td></tr>`,
+      )}</tbody></table></div></section>`;
+
+/** Who caused an event, without an id that tells a reader nothing. */
+const causer = (actor: string, { texts }: Reader): string => {
+  const [kind = ''] = actor.split(':');
+  if (kind === 'key' || kind === 'user') return texts.actor[kind];
+  return kind === 'provider' ? texts.actor.bank : texts.actor.quita;
+};
+
+const story = (chapters: readonly EventChapter[], reader: Reader): Markup => {
+  const { texts, language } = reader;
+  return html`<section class="panel"><h2>${texts.payment.story}</h2><ol class="story">${chapters.map(
+    ({ at, words, actor, webhook }) =>
+      html`<li><p>${words[language]}${webhook === undefined ? null : html` <span class="muted">${webhook.eventType}</span>`}</p>
+<p class="muted small">${instant(at, language)} · ${texts.payment.by} ${causer(actor, reader)}</p></li>`,
+  )}</ol></section>`;
+};
+
+export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
+  ...ofMember,
+  operationId: 'showPayment',
+  summary: 'Show one payment, and what can be done with it',
+  params: onePayment,
+  query: pageQuery,
+  reads: ['payments', 'refunds', 'webhookDeliveries'],
+  responses: { 200: PAGE },
+  handle: async (context) => {
+    const reader = readerOf(context);
+    const { tenant, asCaller, services, language } = reader;
+    const { id } = context.params;
+    assertShown({ services, caller: asCaller }, id);
+    const payment = await services.views.payments.find(tenant, id);
+    if (payment === null) return NO_PAYMENT;
+    const [history, all] = await Promise.all([
+      services.paymentHistory(tenant, id),
+      services.views.refunds.list(tenant, id),
+    ]);
+    const { amount, currency } = payment.charge.terms;
+    const status = publicStatus(payment);
+    return shownPage(200, context, reader, {
+      title: formatAmount(amount, currency, language),
+      section: '/payments',
+      main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
+<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${story(history, reader)}</div>
+<div>${money(payment, reader)}${actions(payment, reader)}${refunds(all ?? [], reader)}</div></div>`,
+    });
+  },
+});

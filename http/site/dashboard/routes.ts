@@ -1,0 +1,77 @@
+// The pages of the dashboard under /dashboard.
+import { reject } from '../../../domain/kernel/rejection.ts';
+import { pathParam, type Route, route } from '../../kernel/route.ts';
+import { NOT_MODIFIED } from '../../kernel/send.ts';
+import { DASHBOARD_ASSETS } from './layout.ts';
+import { overviewRoute } from './overview.ts';
+import { ofMember, PAGES, REDIRECT } from './page.ts';
+import { PAYMENT_ACTIONS } from './payments/actions.ts';
+import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
+import { paymentsRoute } from './payments/list.ts';
+import { paymentRoute } from './payments/one.ts';
+import { SIGN_IN_ROUTES } from './signIn.ts';
+import { walletRoute } from './wallet.ts';
+import { DELIVERY_PAGES } from './webhooks/delivery.ts';
+import { webhooksRoute } from './webhooks/list.ts';
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const assetRoute = route('GET', '/dashboard/assets/{name}', {
+  operationId: 'getDashboardAsset',
+  summary: 'Get a file of the dashboard',
+  tag: PAGES,
+  principal: 'public',
+  params: {
+    name: pathParam(
+      'The name of the file.',
+      (text) => DASHBOARD_ASSETS.find(text) ?? reject('not_found', 'There is no such file.'),
+    ),
+  },
+  responses: {
+    200: {
+      kind: 'bytes',
+      description: 'The file. Its URL in the pages changes with its content.',
+      contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
+    },
+    304: NOT_MODIFIED,
+  },
+  handle: async ({ params: { name: asset } }) => ({
+    status: 200,
+    headers: { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` },
+    contentType: asset.contentType,
+    bytes: asset.body,
+  }),
+});
+
+const startRoute = route('GET', '/dashboard', {
+  ...ofMember,
+  operationId: 'showDashboard',
+  summary: 'Lead to the overview, in test mode',
+  responses: { 303: REDIRECT },
+  handle: async () => ({ status: 303, headers: { Location: '/dashboard/test' } }),
+});
+
+const loginRoute = route('GET', '/login', {
+  operationId: 'leadToDashboard',
+  summary: 'Lead to the dashboard, for people who guess its address',
+  tag: PAGES,
+  principal: 'public',
+  responses: { 303: REDIRECT },
+  handle: async () => ({ status: 303, headers: { Location: '/dashboard' } }),
+});
+
+export const DASHBOARD_ROUTES: readonly Route[] = [
+  assetRoute,
+  startRoute,
+  loginRoute,
+  ...SIGN_IN_ROUTES,
+  overviewRoute,
+  paymentsRoute,
+  newPaymentRoute,
+  createPaymentPageRoute,
+  paymentRoute,
+  ...PAYMENT_ACTIONS,
+  walletRoute,
+  webhooksRoute,
+  ...DELIVERY_PAGES,
+];

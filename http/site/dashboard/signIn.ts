@@ -1,0 +1,159 @@
+// Signing in and out, and asking for a new password. Without scripts, and without a word on whether an address exists.
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import type { Language } from '../../../domain/presentation/amount.ts';
+import { networkOf } from '../../kernel/address.ts';
+import { SIGN_IN } from '../../kernel/callers.ts';
+import { sessionCookieName, setCookie } from '../../kernel/cookies.ts';
+import { matching } from '../../kernel/query.ts';
+import { FORM, route } from '../../kernel/route.ts';
+import { html, type Markup } from '../html.ts';
+import { LOGO } from '../icons.ts';
+import { languageQuery } from '../language.ts';
+import { documentOf, languages, notice } from './layout.ts';
+import { languageOf, ofMember, PAGE, PAGES, pageHeaders, REDIRECT, redirect, TEXTS } from './page.ts';
+
+/** Only pages of the dashboard: the address could lead anywhere otherwise. */
+const OWN_PAGE = /^\/dashboard(?:[/?][\w\-./?=&%]*)?$/;
+const START = '/dashboard';
+const nextOf = (text: string | undefined): string => (text !== undefined && OWN_PAGE.test(text) ? text : START);
+
+const query = {
+  ...languageQuery,
+  next: matching('The page to show afterwards.', 'a page of the dashboard', nextOf),
+  out: matching('Whether the user has just signed out.', '1', (text) => text),
+  reset: matching('Whether a link for a new password was asked for.', '1', (text) => text),
+} as const;
+
+interface Shown {
+  readonly language: Language;
+  readonly next: string;
+  readonly email?: string;
+  readonly problem?: string;
+  readonly said?: string | null;
+}
+
+const alone = (language: Language, title: string, main: Markup): string =>
+  documentOf({
+    ...{ language, title, kind: 'alone' },
+    body: html`<header><div class="bar"><a class="brand" href="/">${LOGO}<span>Quita</span></a>${languages(language, TEXTS[language].language, SIGN_IN)}</div></header>
+<main id="content">${main}</main>`,
+  });
+
+const signInPage = ({ language, next, email = '', problem, said = null }: Shown): string => {
+  const { signIn: texts } = TEXTS[language];
+  return alone(
+    language,
+    texts.title,
+    html`<div class="card"><h1>${texts.title}</h1>
+${notice(problem ?? said, problem !== undefined)}
+<p class="muted">${texts.lead}</p>
+<form method="post" action="${SIGN_IN}" class="stack">
+<input type="hidden" name="next" value="${next}">
+<label>${texts.email}<input name="email" type="email" value="${email}" autocomplete="username" required></label>
+<label>${texts.password}<input name="password" type="password" autocomplete="current-password" required></label>
+<label>${texts.code}<input name="code" inputmode="numeric" autocomplete="one-time-code"><span class="muted small">${texts.codeHint}</span></label>
+<button>${texts.button}</button>
+</form>
+<details><summary>${texts.forgotten}</summary>
+<form method="post" action="/dashboard/password-reset" class="stack"><p class="muted">${texts.resetLead}</p>
+<label>${texts.email}<input name="email" type="email" value="${email}" autocomplete="username" required></label>
+<button class="second">${texts.resetButton}</button></form></details></div>`,
+  );
+};
+
+const ofVisitor = { tag: PAGES, principal: 'public' } as const;
+
+const showSignIn = route('GET', SIGN_IN, {
+  ...ofVisitor,
+  operationId: 'showSignIn',
+  summary: 'Show the page to sign in',
+  query,
+  responses: { 200: PAGE },
+  handle: async (context) => {
+    const language = languageOf(context);
+    const { signIn: texts } = TEXTS[language];
+    const { next, out, reset } = context.query;
+    const said = out ? texts.signedOut : reset ? texts.resetSent : null;
+    return {
+      status: 200,
+      headers: pageHeaders(context, language),
+      page: signInPage({ language, next: next ?? START, said }),
+    };
+  },
+});
+
+/** Returns what the page says about a failed login. */
+const problemOf = (code: string, { signIn: texts }: (typeof TEXTS)[Language]): string =>
+  code === 'second_factor_required' ? texts.needsCode : code === 'role_required' ? texts.elsewhere : texts.wrong;
+
+const signIn = route('POST', SIGN_IN, {
+  ...ofVisitor,
+  operationId: 'signIn',
+  summary: 'Sign in to the dashboard',
+  limit: 'login',
+  query: languageQuery,
+  body: FORM,
+  responses: { 303: REDIRECT, 401: { kind: 'page', description: 'The page again, with what is wrong.' } },
+  handle: async (context) => {
+    const { body, services, address, requestId } = context;
+    const { baseUrl: publicUrl } = services;
+    const next = nextOf(body.text('next'));
+    const [email, password, code] = [body.text('email'), body.all('password')[0] ?? '', body.text('code')];
+    const done = await services.logIn(
+      { email, password, ...(code !== '' && { code }) },
+      services.operatorsLogIn,
+      context,
+    );
+    if (isRejection(done)) {
+      services.reportSecurityEvent({ security: 'login_failed', network: networkOf(address), requestId });
+      const language = languageOf(context);
+      const problem = problemOf(done.code, TEXTS[language]);
+      return {
+        status: 401,
+        headers: pageHeaders(context, language),
+        page: signInPage({ language, next, email, problem }),
+      };
+    }
+    // Whoever used this browser before is signed out.
+    const before = context.cookie(sessionCookieName(publicUrl));
+    const replaced = before === null ? null : await services.findSession(before);
+    if (replaced !== null) await services.logOut(replaced.sessionId);
+    const cookie = setCookie(sessionCookieName(publicUrl), done.token, {
+      maxAgeSeconds: done.expiresInSeconds,
+      publicUrl,
+    });
+    return { status: 303, headers: { ...redirect(next).headers, 'Set-Cookie': cookie } };
+  },
+});
+
+const signOut = route('POST', '/dashboard/sign-out', {
+  ...ofMember,
+  operationId: 'signOut',
+  summary: 'Sign out of the dashboard',
+  limit: 'logOut',
+  body: FORM,
+  responses: { 303: REDIRECT },
+  handle: async ({ caller, services }) => {
+    await services.logOut(caller.sessionId);
+    const cookie = setCookie(sessionCookieName(services.baseUrl), '', {
+      maxAgeSeconds: 0,
+      publicUrl: services.baseUrl,
+    });
+    return { status: 303, headers: { Location: `${SIGN_IN}?out=1`, 'Set-Cookie': cookie } };
+  },
+});
+
+const askForPassword = route('POST', '/dashboard/password-reset', {
+  ...ofVisitor,
+  operationId: 'askForPassword',
+  summary: 'Ask for a link to set a new password',
+  limit: 'login',
+  body: FORM,
+  responses: { 303: REDIRECT },
+  handle: async ({ body, services }) => {
+    await services.requestPasswordLink('reset', body.text('email'));
+    return { status: 303, headers: { Location: `${SIGN_IN}?reset=1` } };
+  },
+});
+
+export const SIGN_IN_ROUTES = [showSignIn, signIn, signOut, askForPassword];

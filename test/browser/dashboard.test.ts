@@ -1,0 +1,97 @@
+// The dashboard in Chromium: what a newcomer does in two minutes without reading, and every page in both languages and all looks.
+import { expect } from 'chai';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { EN } from '../../http/site/dashboard/texts/en.ts';
+import { PT } from '../../http/site/dashboard/texts/pt.ts';
+import { findings, LOOKS, openBrowser, openPage, overflow } from '../support/browser.ts';
+import { TestGateway, type TestUser } from '../world/gateway.ts';
+
+const LONG = 'Associação dos Comerciantes de Santo Antônio do Descoberto e Região Metropolitana '.repeat(2).trim();
+
+describe('the dashboard in a browser', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let user: TestUser;
+  before(async () => {
+    gateway = await TestGateway.open();
+    browser = await openBrowser();
+    user = await gateway.addUser('OWNER');
+  });
+  after(async () => {
+    await browser.close();
+    await gateway.close();
+  });
+
+  const signIn = async (page: Page, at = '/dashboard'): Promise<void> => {
+    await page.goto(gateway.baseUrl + at);
+    const form = page.locator('form').first();
+    await form.locator('[name=email]').fill(user.email);
+    await form.locator('[name=password]').fill(user.password);
+    await form.locator('button').click();
+    await page.locator('nav.sections').waitFor();
+  };
+  const opened = async (options: Parameters<Browser['newContext']>[0]): Promise<BrowserContext> =>
+    browser.newContext(options);
+
+  for (const scripts of [true, false])
+    it(`lets a newcomer create, pay and refund a charge, ${scripts ? 'with' : 'without'} scripts`, async () => {
+      const context = await opened({ locale: 'en-US', javaScriptEnabled: scripts });
+      const { page, complaints } = await openPage(context);
+      await signIn(page);
+      await page.getByRole('link', { name: EN.payments.create }).click();
+      await page.getByLabel(EN.create.amount).fill('149.90');
+      await page.getByRole('button', { name: EN.create.button }).click();
+      await page.getByText(EN.done.created).waitFor();
+      expect(await page.locator('.link img').getAttribute('src')).to.match(/\/qr\.png$/);
+      await page.getByRole('button', { name: EN.payment.pay, exact: true }).click();
+      await page.locator('.status.paid').waitFor();
+      await page.getByLabel(EN.payment.refundAmount).fill('74.95');
+      await page.getByRole('button', { name: EN.payment.refund, exact: true }).click();
+      await page.getByText(EN.done.refunded).waitFor();
+      await page.getByRole('button', { name: EN.signOut }).click();
+      await page.getByText(EN.signIn.signedOut).waitFor();
+      expect(complaints).to.deep.equal([]);
+      await context.close();
+    });
+
+  it('shows that a payment was paid, without reloading', async () => {
+    const context = await opened({ locale: 'pt-BR' });
+    const { page, complaints } = await openPage(context);
+    await signIn(page);
+    const { id } = (await gateway.charge<{ id: string }>()).body;
+    await page.goto(`${gateway.baseUrl}/dashboard/test/payments/${id}`);
+    await page.getByText(PT.statuses.pending).first().waitFor();
+    await gateway.post(`/v1/sandbox/charges/${id}/pay`);
+    await page.locator('.status.paid').waitFor();
+    expect(complaints).to.deep.equal([]);
+    await context.close();
+  });
+
+  for (const [look, options] of LOOKS)
+    it(`has pages that axe finds nothing on: ${look}`, async () => {
+      const language = look.startsWith('light') ? 'pt' : 'en';
+      const context = await opened({ ...options, locale: language === 'pt' ? 'pt-BR' : 'en-US' });
+      const { page, complaints } = await openPage(context);
+      const pages: string[] = ['/dashboard/sign-in'];
+      const { id } = (await gateway.charge<{ id: string }>({ customer: { name: LONG }, description: 'x'.repeat(190) }))
+        .body;
+      await gateway.post(`/v1/sandbox/charges/${id}/pay`);
+      const open = (await gateway.charge<{ id: string }>({ metadata: { ['k'.repeat(40)]: LONG } })).body.id;
+      const own = ['', '/payments', '/payments/new', `/payments/${id}`, `/payments/${open}`, '/wallet', '/webhooks'];
+      pages.push(
+        ...own.map((path) => `/dashboard/test${path}`),
+        '/dashboard/live',
+        '/dashboard/live/payments?status=paid',
+      );
+      await page.goto(gateway.baseUrl + (pages[0] as string));
+      expect(await findings(page)).to.deep.equal([]);
+      await signIn(page);
+      for (const path of pages.slice(1)) {
+        await page.goto(gateway.baseUrl + path);
+        expect(await findings(page), path).to.deep.equal([]);
+        expect(await overflow(page), path).to.equal(0);
+      }
+      expect(complaints).to.deep.equal([]);
+      await context.close();
+    });
+});

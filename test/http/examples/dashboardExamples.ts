@@ -1,0 +1,64 @@
+// Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
+import type { TestGateway } from '../../world/gateway.ts';
+import { rawIdOf } from '../../world/http.ts';
+import { type Example, NO_ID, type Owned } from './exampleParts.ts';
+
+const CHANGERS = ['OWNER', 'ADMIN', 'MEMBER'] as const;
+const MANAGERS = ['OWNER', 'ADMIN'] as const;
+const TEST = '/dashboard/test';
+const page = (path: string): Example => ({ path: () => path, live: 401 });
+
+const ofPayment = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ chargeId }) => `${TEST}/payments/${rawIdOf(chargeId)}${rest}`,
+  absent: `${TEST}/payments/${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+const paid = async (gateway: TestGateway): Promise<Partial<Owned>> => {
+  const { id } = (await gateway.charge<{ id: string }>()).body;
+  await gateway.post(`/v1/sandbox/charges/${id}/pay`);
+  return { chargeId: id };
+};
+const open = async (gateway: TestGateway): Promise<Partial<Owned>> => ({
+  chargeId: (await gateway.charge<{ id: string }>()).body.id,
+});
+const ofDelivery = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ deliveryId }) => `${TEST}/webhooks/deliveries/${deliveryId.slice('wd_'.length)}${rest}`,
+  absent: `${TEST}/webhooks/deliveries/${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+
+export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
+  getDashboardAsset: {
+    path: () => '/dashboard/assets/dashboard.css',
+    absent: `/dashboard/assets/${NO_ID}`,
+    live: 200,
+  },
+  showDashboard: page('/dashboard'),
+  leadToDashboard: { live: 303 },
+  showSignIn: { live: 200 },
+  signIn: { body: { email: 'nobody@example.com', password: 'a wrong password' }, live: 401 },
+  signOut: { body: {}, live: 401 },
+  askForPassword: { body: { email: 'nobody@example.com' }, live: 303 },
+  showOverview: page(TEST),
+  showPayments: page(`${TEST}/payments`),
+  showNewPayment: {
+    ...page(`${TEST}/payments/new`),
+    roles: CHANGERS,
+  },
+  createFromPage: {
+    ...page(`${TEST}/payments/new`),
+    body: { amount: '12,34', description: 'A book' },
+    roles: CHANGERS,
+  },
+  showPayment: ofPayment(''),
+  cancelFromPage: ofPayment('/cancel', { body: {}, roles: CHANGERS, fresh: open }),
+  refundFromPage: ofPayment('/refund', { body: { amount: '1,00' }, roles: CHANGERS, fresh: paid }),
+  resendFromPage: ofPayment('/resend', { body: {}, roles: CHANGERS, fresh: open }),
+  payFromPage: ofPayment('/pay', { body: {}, roles: CHANGERS, fresh: open }),
+  showWallet: page(`${TEST}/wallet`),
+  showWebhooks: page(`${TEST}/webhooks`),
+  showDelivery: ofDelivery(''),
+  retryFromPage: ofDelivery('/retry', { body: {}, roles: MANAGERS }),
+};
