@@ -10,7 +10,7 @@ import { type Reply, startedDatabase, type TestGateway } from '../../world/gatew
 import { expectError, openReady } from '../../world/http.ts';
 import type { TestDatabase } from '../../world/postgres.ts';
 import type { Owned } from '../examples/exampleParts.ts';
-import { exampleOf, type Made, makeKey, makeOnce, OWN_URL } from '../examples/routeExamples.ts';
+import { exampleOf, type Made, makeKey, makeOnce, OWN_URL, sentTo } from '../examples/routeExamples.ts';
 
 const READING = ROUTES.filter(({ method }) => method === 'GET');
 
@@ -36,7 +36,10 @@ describe('a GET route while a read model has another version', () => {
     const operator = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
     const answer = async (route: Route) => {
       const headers = isOfSession(route.principal) ? (route.principal === 'operator' ? operator : owner) : {};
-      return [route, await gateway.call('GET', exampleOf(route).path?.(owned) ?? route.path, { headers })] as const;
+      return [
+        route,
+        await gateway.call('GET', exampleOf(route).path?.(owned) ?? route.path, sentTo(route, headers)),
+      ] as const;
     };
     answers = async () => new Map(await Promise.all(READING.map(answer)));
     usual = await answers();
