@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { upgradeTrial } from '../soak/upgrade/trial.ts';
 
 describe('an upgrade beside the running release, and its rollback', () => {
-  it('loses nothing and refuses only requests that read the changed read model', async () => {
+  it('loses nothing and refuses only requests that read the changed read model', async function trial() {
+    this.timeout(400_000); // a minute on two quiet cores
     const report = await upgradeTrial({
       phaseMs: 2_000,
       merchants: 1,
