@@ -66,6 +66,11 @@ class Fleet {
     this.#releases = releases;
     this.#dataDir = dataDir;
     this.#env = env;
+    // They have process groups of their own and would stay.
+    process.once('exit', () => {
+      for (const program of this.#running.values())
+        if (program.process.exitCode === null && program.process.signalCode === null) program.signalGroup('SIGKILL');
+    });
   }
 
   async start(release: Release, role: Role): Promise<void> {
