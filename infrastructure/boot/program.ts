@@ -138,12 +138,18 @@ const readyToServe = async (
 };
 
 /**
- * Resolves when the consumers have caught up, after CATCH_UP_MS at the latest. Failed consumers are not waited for.
+ * Resolves when the consumers have caught up, after CATCH_UP_MS at the latest. Consumers that failed or have another version are not waited
+ * for.
  */
-const whenCaughtUp = async (progress: LogProgress, subscriptions: Subscriptions | null): Promise<void> => {
+export const whenCaughtUp = async (
+  progress: LogProgress,
+  subscriptions: Pick<Subscriptions, 'faults'> | null,
+): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const isRunning = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
-  while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)
+  // With a consumer of another version, caughtUp would answer at once, and this loop would never let the others move.
+  const awaited = () => progress.names.filter((name) => !progress.isOtherVersion(name));
+  while (!(await progress.caughtUp(LOOK_MS, awaited())) && performance.now() < deadline)
     if (!progress.behind().some(isRunning)) break;
 };
 

@@ -1,4 +1,5 @@
 // Checks that pg-boss's tables have the version that this program's statements need, and adds this program's indexes.
+import { PgBoss } from 'pg-boss';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { LOCK_CLASS } from '../postgres/leases.ts';
 import { JOBS_SCHEMA, JOBS_SCHEMA_VERSION, OtherJobsSchema } from './schema.ts';
@@ -40,4 +41,18 @@ export const hasTables = async (db: Sql): Promise<boolean> => {
   const { version } = await find(db);
   if (version !== null && version !== JOBS_SCHEMA_VERSION) throw new OtherJobsSchema(version);
   return version !== null;
+};
+
+/** Creates the tables in a database without them, for jobs of a dump. Throws OtherJobsSchema. */
+export const installTables = async (db: SqlPool): Promise<void> => {
+  await refuseNewerTables(db);
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => db.query(text, values) },
+    schema: JOBS_SCHEMA,
+    schedule: false,
+    supervise: false,
+  });
+  await boss.start();
+  await boss.stop({ graceful: false });
+  await completeTables(db);
 };
