@@ -164,7 +164,7 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   // On solid-state disks, random reads cost about as much as sequential ones.
   random_page_cost: '1.1',
 
-  // Queue tables, leases and timers change constantly: look often whether to vacuum them (migration 0033 says when). Indexes keep the
+  // Queue tables, leases and timers change constantly: look often whether to vacuum them (migration 0031 says when). Indexes keep the
   // space filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
   autovacuum_naptime: '3s',
 

@@ -1,4 +1,4 @@
-// How tables are vacuumed is their own setting, on every server (migration 0033).
+// How tables are vacuumed is their own setting, on every server (migration 0031).
 import { expect } from 'chai';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
