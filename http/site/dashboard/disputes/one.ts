@@ -79,7 +79,8 @@ const evidence = async (found: MedCase, { texts, language, services, tenant }: R
       : html`<div class="scroll"><table><thead><tr><th scope="col">${words.file}</th><th scope="col">${words.size}</th></tr></thead>
 <tbody>${files.map(
           ({ fileName, fileSize, at, url }) =>
-            html`<tr><th scope="row" class="wide"><a href="${url}" target="_blank" rel="noopener">${fileName}</a><br><span class="muted small">${instant(at, language)}</span></th><td>${BYTES[language].format(Math.ceil(fileSize / 1_000))} kB</td></tr>`,
+            html`<tr><th scope="row" class="wide"><a href="${url}" target="_blank" rel="noopener">${fileName}</a><br>
+<span class="muted small">${instant(at, language)}</span></th><td>${BYTES[language].format(Math.ceil(fileSize / 1_000))} kB</td></tr>`,
         )}</tbody></table></div><p class="muted small">${words.linksExpire}</p>`
   }${isUnderWay ? html`<p class="muted">${words.uploadLead}</p><p><a href="/docs/operations/grantMedCaseEvidence">${words.uploadGuide}</a></p>` : null}</section>`;
 };
@@ -111,14 +112,17 @@ const actions = (found: MedCase, typed: string, reader: Reader): Markup => {
       : html`${actionForm(
           `${path}/appeal`,
           reader,
-          html`<p class="muted">${words.appealLead}</p><label>${words.appealReason}<textarea name="reason" rows="5" minlength="${APPEAL_REASON_MIN}" maxlength="${APPEAL_REASON_MAX}" required>${typed}</textarea><span class="muted small">${words.appealHint}</span></label><button>${words.appeal}</button>`,
+          html`<p class="muted">${words.appealLead}</p>
+<label>${words.appealReason}<textarea name="reason" rows="5" minlength="${APPEAL_REASON_MIN}" maxlength="${APPEAL_REASON_MAX}" required>${typed}</textarea>
+<span class="muted small">${words.appealHint}</span></label><button>${words.appeal}</button>`,
         )}${acceptance(found, path, reader)}`
   }${
     mode === 'test' && isUnderWay && found.review === null
       ? html`<h3>${payment.sandbox}</h3><p class="muted">${words.decideLead}</p>${actionForm(
           `${path}/decide`,
           reader,
-          html`<p class="row"><button class="second" name="as" value="agreed">${words.decideLost}</button><button class="second" name="as" value="disagreed">${words.decideWon}</button><button class="second" name="as" value="withdrawn">${words.decideWithdrawn}</button></p>`,
+          html`<p class="row"><button class="second" name="as" value="agreed">${words.decideLost}</button>
+<button class="second" name="as" value="disagreed">${words.decideWon}</button><button class="second" name="as" value="withdrawn">${words.decideWithdrawn}</button></p>`,
         )}`
       : null
   }</section>`;

@@ -119,7 +119,8 @@ const preview = async (context: Asking, reader: Reader, fields: Fields, body: Pa
 <dl>${fact(words.destination, body.destination.pix_key)}${fact(texts.create.description, body.description ?? null)}</dl>
 <dl class="amounts">${line(words.before, available)}${line(texts.payments.amount, -body.amount)}${line(words.fee, -quote.fee)}${line(words.rest, rest)}</dl>
 ${quote.awaitsApproval ? html`<p class="notice">${words.willWait}</p>` : null}
-<form method="post" action="${to('/payouts/new')}">${csrf}${hidden(fields)}<p class="row"><button name="step" value="confirm">${words.confirm}</button><button class="second" name="step" value="change">${words.change}</button></p></form></section>`,
+<form method="post" action="${to('/payouts/new')}">${csrf}${hidden(fields)}
+<p class="row"><button name="step" value="confirm">${words.confirm}</button><button class="second" name="step" value="change">${words.change}</button></p></form></section>`,
   });
 };
 

@@ -279,7 +279,7 @@ export const EN: Texts = {
     approve: 'Approve',
     reject: 'Reject',
     rejectReason: 'Reason for the rejection',
-    reviewLead: 'Whoever requested the payout, or issued the key that did, can neither approve nor reject it.',
+    reviewLead: 'The user who requested the payout, or issued the key that did, can neither approve nor reject it.',
     cancel: 'Cancel the payout',
     cancelLead: 'The amount and the fee return to the wallet.',
     cannotCancel: 'Only pending payouts can be cancelled.',
