@@ -163,6 +163,7 @@ describe('the dashboard, where money is at stake,', () => {
 
   describe('statements', () => {
     it('by day add up from the opening to the closing balance, which is the wallet’s', async () => {
+      await paidCharge(gateway);
       const { text } = await show('/wallet');
       const table = text.slice(text.indexOf(EN.wallet.openingBalance));
       const rows = table.slice(0, table.indexOf('</tbody>')).split('</tr>').slice(0, -1);

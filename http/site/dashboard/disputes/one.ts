@@ -90,7 +90,9 @@ const acceptance = (found: MedCase, path: string, reader: Reader): Markup => {
   const { disputes: words } = texts;
   if (!mayManage) return html`<p class="muted">${words.onlyManagers}</p>`;
   if (found.review !== null) return html`<p class="muted">${words.underReview}</p>`;
-  const amount = formatAmount(found.held, found.terms.currency, language);
+  // The amount of a mismatch is held only once an operator has settled it.
+  const atStake = found.settling === 'awaited' ? found.terms.amount : found.held;
+  const amount = formatAmount(atStake, found.terms.currency, language);
   return actionForm(
     `${path}/accept`,
     reader,

@@ -72,7 +72,11 @@ ${actionForm(`${path}/reject`, reader, html`<label>${words.rejectReason} (${text
 const payoutPage = (payout: PayoutView, reader: Reader, typed = '') => ({
   title: `${reader.texts.payouts.id}: ${formatAmount(payout.amount, payout.currency, reader.language)}`,
   section: '/payouts',
-  main: html`<p class="under">${payoutBadge(payout, reader)}</p>
+  main: html`<p class="under">${payoutBadge(payout, reader)} ${
+    payout.status === 'pending' || payout.status === 'processing'
+      ? html`<a href="${reader.to(`/payouts/${rawIdOf(payout)}`)}">${reader.texts.payouts.refresh}</a>`
+      : null
+  }</p>
 <div class="two"><div>${facts(payout, reader)}</div><div>${money(payout, reader)}${actions(payout, typed, reader)}</div></div>`,
 });
 

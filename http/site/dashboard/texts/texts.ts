@@ -157,6 +157,7 @@ export interface Texts {
     readonly statements: string;
     readonly month: string;
     readonly download: string;
+    readonly balance: string;
     readonly openingBalance: string;
     readonly closingBalance: string;
     readonly byDay: string;
@@ -269,6 +270,7 @@ export interface Texts {
     readonly rejectReason: string;
     readonly reviewLead: string;
     readonly cancel: string;
+    readonly refresh: string;
     readonly cancelLead: string;
     readonly cannotCancel: string;
     readonly notWaiting: string;
