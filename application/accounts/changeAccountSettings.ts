@@ -3,7 +3,7 @@ import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, limitsOf, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { CheckedLogo, CheckLogo, Logos } from '../ports/logos.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
@@ -56,7 +56,8 @@ export const changeAccountSettings =
     if ((await commands.load(ACCOUNT, stream)).state.status !== 'open')
       return reject('not_found', 'There is no such account.');
     const decide = changeSettings(change, accounts.realNow(), accounts.declared.settings);
-    const done = await commands.execute(ACCOUNT, stream, decide, metadataForChange(by, accountId, accountId));
+    const metadata = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, stream, decide, metadata, limitsOf(by));
     if (isRejection(done)) return done;
     // Announced even if nothing changed: an earlier, identical change may have crashed before its announcement.
     if (Object.keys(change).length > 0) await leases.announce(accountId);

@@ -16,7 +16,7 @@ import {
   workingKeys,
 } from '../../domain/keyring/keyring.ts';
 import { pollUntil } from '../core/quiescence.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, limitsOf, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
@@ -96,7 +96,7 @@ export const issueApiKey =
     const cleartext = newApiKey(mode, randomness);
     const key = { ...keyOf(cleartext, { accountId, mode, at: accounts.realNow() }), label };
     const metadata = metadataOf(by, accountId, mode, key.keyId);
-    const done = await commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), metadata);
+    const done = await commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), metadata, limitsOf(by));
     if (isRejection(done)) return done;
     await whenFound(key.fingerprint);
     return { key, cleartext };
@@ -113,7 +113,7 @@ export const rotateApiKey =
     const cleartext = newApiKey(mode, randomness);
     const fresh = keyOf(cleartext, { accountId, mode, at: accounts.realNow() });
     const metadata = metadataOf(by, accountId, mode, keyId);
-    const done = await commands.execute(KEYRING, stream, rotateKey(keyId, fresh, label), metadata);
+    const done = await commands.execute(KEYRING, stream, rotateKey(keyId, fresh, label), metadata, limitsOf(by));
     if (isRejection(done)) return ended(leases, accountId, done);
     await Promise.all([leases.announce(accountId), whenFound(fresh.fingerprint)]);
     return { key: done.reply, cleartext };

@@ -3,7 +3,7 @@
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import { type Decision, type Fact, fold } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
 import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
@@ -52,10 +52,23 @@ const readable = (decoded: Decoded): LoggedEvent => {
   throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${reason.message}`, { cause: reason });
 };
 
+const TOO_MANY_CHANGES = reject(
+  'change_limit_reached',
+  'The maximum number of changes is reached. Create a new one, or ask the operator of the gateway.',
+);
+
 /** Number of appends lost to other processes before a command gives up. */
 const CONFLICTS_MAX = 10;
 /** Longest pause after the first lost append, in milliseconds. It grows with each further one. */
 const CONFLICT_PAUSE_MS = 5;
+
+/** Options of a command. */
+interface Terms {
+  /** The stream is assumed to be empty and is not read first. */
+  readonly creates?: boolean;
+  /** Rejects with `change_limit_reached` if the stream is at the aggregate's `changesMax` and the decision would add events (rule E10). */
+  readonly isLimited?: boolean;
+}
 
 interface CommandNeeds extends EventLog {
   readonly randomness: Randomness;
@@ -153,7 +166,7 @@ export class CommandHandler {
     stream: StreamName,
     decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
-    options: { creates?: boolean } = {},
+    options: Pick<Terms, 'creates'> = {},
   ): Promise<Outcome<State, Reply>> {
     const outcome = await this.execute(aggregate, stream, decide, metadata, options);
     if (isRejection(outcome)) throw new Error(`${stream}: ${metadata.actor} was rejected: ${outcome.message}`);
@@ -161,19 +174,18 @@ export class CommandHandler {
   }
 
   /**
-   * Runs one decision on one stream and returns its outcome or rejection. With `creates`, the stream is assumed to be empty and is not
-   * read first. Throws CommandContention, StreamUnreadable, EventStoreUnavailable or AppendOutcomeUnknown. All events are written or none,
-   * and a retry is safe.
+   * Runs one decision on one stream and returns its outcome or rejection. Throws CommandContention, StreamUnreadable, EventStoreUnavailable
+   * or AppendOutcomeUnknown. All events are written or none, and a retry is safe.
    */
   execute<State, Event extends Fact<string, unknown>, Reply>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
-    { creates = false }: { creates?: boolean } = {},
+    terms: Terms = {},
   ): Promise<Outcome<State, Reply> | Rejection> {
     // Commands of this process on one stream run one at a time, so that only other processes conflict.
-    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, creates));
+    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, terms));
   }
 
   async #run<State, Event extends Fact<string, unknown>, Reply>(
@@ -181,7 +193,7 @@ export class CommandHandler {
     stream: StreamName,
     decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
-    creates: boolean,
+    { creates = false, isLimited = false }: Terms,
   ): Promise<Outcome<State, Reply> | Rejection> {
     const { decider, serde } = aggregate;
     const commandId = this.#randomness.bytes(16).toString('hex');
@@ -203,6 +215,7 @@ export class CommandHandler {
       }
       const { store, codec } = this.#log;
       const after = loaded.revision;
+      if (isLimited && after + 1 >= (aggregate.changesMax ?? Number.POSITIVE_INFINITY)) return TOO_MANY_CHANGES;
       const isCreation = isGuess && after === EMPTY_STREAM;
       const events = await codec.encode({
         ...{ serde, stream, after, events: decided.events, commandId, metadata, isCreation },

@@ -85,7 +85,7 @@ export class JsonEventCodec implements EventCodec {
     const drafts = events.map((event) => {
       const form = serde.encode(event);
       const stored = serde.storedData(form, around);
-      return { form, ...(isSealed ? serde.takePersonal(form.type, stored) : { rest: stored, personal: null }) };
+      return { form, ...(isSealed ? serde.takePersonal({ ...form, data: stored }) : { rest: stored, personal: null }) };
     });
     const owner = metadata.correlationId;
     const sealing = drafts.some(({ personal }) => personal !== null)
@@ -97,7 +97,7 @@ export class JsonEventCodec implements EventCodec {
       const data = JSON.stringify(sealed === null ? rest : { ...(rest as object), [SEALED]: sealed });
       const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);
       const dataKey = sealed === null ? null : (sealing?.toStore ?? null);
-      if (sealed !== ERASED_AT_ONCE) this.#encoded.set(id, { data: form.data, metadata, dataKey });
+      if (sealed !== ERASED_AT_ONCE) this.#encoded.set(id, { data: serde.newest(form), metadata, dataKey });
       const event = { id, type, data, metadata: metadataText(metadata, subject, version) };
       return dataKey === null ? event : { ...event, dataKey };
     });
@@ -188,12 +188,13 @@ const parse = (recorded: RecordedEvent, subject: string, aggregate: Listed): Par
 
 /** Returns the event of a sealed one, with the erased values if its key was destroyed or is lost. */
 const opened = (parsed: Parsed, key: FoundKey): Decoded => {
-  const { recorded, subject, aggregate, data, sealed } = parsed;
+  const { recorded, subject, aggregate, version, data, sealed } = parsed;
   const { stream, type } = recorded;
   try {
     if (!Object.hasOwn(aggregate.serde.table, type)) throw new MalformedEvent(`${type}: expected a known event type`);
     const text = key === 'destroyed' ? null : key.open(sealContext(stream, type), sealed as string);
-    aggregate.serde.putPersonal(type, data, text === null ? null : (JSON.parse(text) as PersonalValues));
+    const personal = text === null ? null : (JSON.parse(text) as PersonalValues);
+    aggregate.serde.putPersonal({ type, version, data }, personal);
     return loggedEvent(recorded, subject, contentOf(parsed));
   } catch (error) {
     return new UnreadableEvent(recorded, unreadable(type, error));

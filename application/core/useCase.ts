@@ -59,6 +59,9 @@ export const metadataForRequest = (
   causationId: requestId,
 });
 
+/** The command line is not limited, so that an operator can always change an account. */
+export const limitsOf = ({ requestId }: Changer) => ({ isLimited: requestId !== null });
+
 /** Returns the metadata of a change to an account, or to the platform itself (null). `root`: the id of the changed entity. */
 export const metadataForChange = (
   { actor, requestId }: Changer,

@@ -6,9 +6,12 @@ import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { FailedJobs } from '../ports/failedJobs.ts';
+import type { OldRows } from '../ports/oldRows.ts';
+import { paced } from '../ports/paced.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { WalletViews } from '../ports/readModels/views.ts';
 import type { ReadModelWork } from '../ports/readModelWork.ts';
+import type { Stopwatch } from '../ports/system.ts';
 import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
 
@@ -20,6 +23,14 @@ interface OperationsNeeds extends UseCaseNeeds {
   readonly ledger: LedgerReads;
   readonly views: { readonly wallet: WalletViews };
 }
+
+interface OldRowsNeeds {
+  readonly oldRows: OldRows;
+  readonly stopwatch: Stopwatch;
+}
+
+/** How long a run that deletes old rows may take. */
+const DELETING_MS = 10_000;
 
 /** Returns the head of the log, and the position of each read model and process. */
 const listConsumers =
@@ -82,7 +93,21 @@ const listFailedJobs =
 
 export const operations = capability({
   name: 'operations',
-  parts: (needs: OperationsNeeds) => needs,
+  parts: (needs: OperationsNeeds & OldRowsNeeds) => needs,
+  upkeep: [
+    {
+      failure: 'old operational rows could not be deleted',
+      pattern: '*/20 * * * * *',
+      onlyLeader: true,
+      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteSome()),
+    },
+    {
+      failure: 'places of idle accounts in the hourly limits could not be deleted',
+      pattern: '40 */10 * * * *',
+      onlyLeader: true,
+      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
+    },
+  ],
   operators: (needs: OperationsNeeds) => ({
     readModels: needs.readModelWork.names,
     rebuild: needs.readModelWork.rebuild,

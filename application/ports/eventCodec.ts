@@ -8,7 +8,7 @@ import type { EventMetadata, LoggedEvent } from './loggedEvent.ts';
 
 /** The events of one append, and their context. */
 export interface EventsToEncode<Event extends Fact<string, unknown> = Fact<string, unknown>> {
-  readonly serde: Pick<Serde<Event>, 'encode' | 'storedData' | 'takePersonal'>;
+  readonly serde: Pick<Serde<Event>, 'encode' | 'newest' | 'storedData' | 'takePersonal'>;
   readonly stream: StreamName;
   /** Revision of the stream's last event before the append; -1 if the stream is empty. */
   readonly after: ExpectedRevision;

@@ -53,7 +53,7 @@ export interface RequestLogStore {
 }
 
 export interface RequestLogUpkeep {
-  /** Creates the partitions of the coming days and drops those older than 30 days. */
+  /** Creates the partitions of the coming days and drops those older than the log is kept. */
   keepDays(): Promise<void>;
 }
 

@@ -10,8 +10,8 @@ export type PayResult =
   | 'booked'
   /** A payment with this id was booked before. */
   | 'duplicate'
-  /** The instrument was cancelled. */
-  | 'cancelled';
+  /** The instrument was cancelled, or has 100 payments. */
+  | 'closed';
 
 export interface SandboxBankPort {
   /** Books a payment and notifies the gateway, in one durable step. `force`: also for a cancelled instrument (X1 `late`). */

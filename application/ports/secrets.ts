@@ -10,4 +10,6 @@ export interface WebhookSecrets {
   keep(endpointId: EndpointId, version: number, secret: string, tx?: Sql): Promise<string>;
   /** Returns the secret, or null if that version has none. */
   find(endpointId: EndpointId, version: number): Promise<string | null>;
+  /** Deletes the secrets of versions before this one. */
+  forgetBefore(endpointId: EndpointId, version: number): Promise<void>;
 }

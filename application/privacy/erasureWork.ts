@@ -158,7 +158,7 @@ class ErasureWork {
     let [personal, erased] = [-1, -1];
     for await (const { event, revision } of commands.loadSteps(aggregate, stream)) {
       if (event.type === erasure) erased = revision;
-      else if (aggregate.serde.table[event.type as Event['type']].personal.length > 0) personal = revision;
+      else if (aggregate.serde.hasPersonal(event.type)) personal = revision;
     }
     if (personal <= erased) return;
     const at = await accounts.now(tenant.accountId, tenant.mode);

@@ -65,7 +65,7 @@ export const actInSandbox =
       // A card payment is processing before it is approved.
       if (method === 'CREDIT_CARD') await report('processing');
       const paid = await bank.pay(tenant, id, txid, incomingPaymentOf(payment, method, at), false);
-      if (paid === 'cancelled') return ENDED;
+      if (paid === 'closed') return ENDED;
     } else if (act.kind === 'refuse') await report('refused', act.reason);
     else if (act.kind === 'processing') await report('processing');
     else await bank.openCase(tenant, id, txid, disputeOf(payment, act.kind, at), casesSoFar(payment));

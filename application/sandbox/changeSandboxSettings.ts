@@ -12,6 +12,6 @@ export const changeSandboxSettings =
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
     const decide = change(changes, await accounts.now(accountId, mode), accounts.declared.switches);
-    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata, { isLimited: true });
     return isRejection(done) ? done : done.reply;
   };

@@ -59,7 +59,7 @@ export const payInSandbox =
       paidAt: request.late ? lateTime(now, pix.expiresAt) : now,
     };
     const result = await bank.pay(tenant, id, pix.txid, incoming, request.late === true);
-    if (result === 'cancelled') return { kind: 'refused' };
+    if (result === 'closed') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
     return {
       kind: 'sent',

@@ -158,6 +158,7 @@ export const advanceClock =
       ACCOUNT.stream(accountId),
       advanceTestClock(seconds, accounts.realNow()),
       metadata,
+      { isLimited: true },
     );
     return isRejection(done) ? done : null;
   };

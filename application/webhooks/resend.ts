@@ -53,7 +53,9 @@ export const retryDelivery =
     const decide = (state: WebhookDeliveryState) =>
       of.hasBegun && state.status === 'absent' ? NO_DELIVERY : request(state);
     const metadata = metadataForRequest(requester, tenant, correlationOf(of.delivery));
-    const done = await commands.execute(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id), decide, metadata);
+    const done = await commands.execute(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id), decide, metadata, {
+      isLimited: true,
+    });
     if (isRejection(done)) return done;
     if (done.state.status === 'absent') return scheduledState(of.delivery, of.target);
     scheduled.begun(id);

@@ -1,24 +1,26 @@
 // Deletes deliveries WEBHOOK_RETENTION_DAYS after their last event. Real time counts, so advancing a test clock deletes nothing.
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
-import type { Clock } from '../ports/system.ts';
+import { paced } from '../ports/paced.ts';
+import type { Clock, Stopwatch } from '../ports/system.ts';
 
-/** Deliveries per transaction. Appends to a log in the same database wait for it, a few milliseconds. */
-const BATCH = 64;
-/** Transactions per run. At one run per second, at most 22,000,000 deliveries are deleted per day. */
-const BATCHES = 4;
+/** Deliveries per transaction. Appends to a log in the same database wait for it, some milliseconds. */
+const BATCH = 256;
+/** How long a run may take. One starts every second. */
+const RUN_MS = 900;
 /** Pause after a run that found nothing more to delete. */
 const QUIET_MS = MINUTE_MS;
 
 interface Needs {
   readonly expired: ExpiredDeliveries;
   readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
   readonly retentionDays: number;
   /** Whether the clock can be trusted. A clock that is far ahead would delete deliveries too early. */
   readonly mayWork: () => boolean;
 }
 
-/** Deletes deliveries at a steady pace, so that other work isn't delayed. */
+/** Deletes deliveries for at most half of the time, so that other work isn't delayed. */
 export class DeliveryRetention {
   readonly #needs: Needs;
   #quietUntilMs = 0;
@@ -27,18 +29,17 @@ export class DeliveryRetention {
     this.#needs = needs;
   }
 
-  /** Deletes up to 256 deliveries. */
+  /** Deletes deliveries for up to 0.9 s. */
   async run(): Promise<void> {
-    const { expired, clock, retentionDays, mayWork } = this.#needs;
+    const { expired, clock, stopwatch, retentionDays, mayWork } = this.#needs;
     const now = clock.now();
     if (now < this.#quietUntilMs || !mayWork()) return;
     const recordedBefore = new Date(now - retentionDays * DAY_MS).toISOString().slice(0, 10);
-    for (let batches = 0; batches < BATCHES; batches++) {
+    await paced(stopwatch, RUN_MS, async () => {
       const deleted = await expired.deleteSome(recordedBefore, BATCH);
-      if (deleted === BATCH) continue;
-      if (deleted !== null) this.#quietUntilMs = now + QUIET_MS;
-      return;
-    }
+      if (deleted !== null && deleted < BATCH) this.#quietUntilMs = now + QUIET_MS;
+      return deleted === BATCH;
+    });
   }
 
   /** Returns how many deliveries were deleted since the database was created. */

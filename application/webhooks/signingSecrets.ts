@@ -44,7 +44,7 @@ export const rotateOverrideSecret =
       nextVersion: async () => (await accounts.refresh(account)).overrideSecretVersion[mode] + 1,
       record: async (version) => {
         const decide = decideRotation(mode, version, await accounts.now(account, mode));
-        const done = await commands.execute(ACCOUNT, ACCOUNT.stream(account), decide, metadata);
+        const done = await commands.execute(ACCOUNT, ACCOUNT.stream(account), decide, metadata, { isLimited: true });
         return isRejection(done) ? done : done.reply;
       },
     });
@@ -96,7 +96,10 @@ export const rotateSecret = async (
     const secret = await keepSecret(needs, id, version);
     const reply = await record(version);
     if (isRejection(reply)) return reply;
-    if (reply === 'rotated') return secret;
+    if (reply !== 'rotated') continue;
+    // The version before is kept, because the log may be restored to it.
+    await needs.secrets.forgetBefore(id, version - 1);
+    return secret;
   }
   throw new CommandContention(`signing secret of ${id}: ${ATTEMPTS_MAX} concurrent rotations came first`);
 };

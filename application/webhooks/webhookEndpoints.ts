@@ -138,6 +138,7 @@ export const changeWebhookEndpoint =
       WEBHOOK_ENDPOINT.stream(endpointId),
       changeEndpoint(tenant, change, await accounts.now(tenant.accountId, tenant.mode)),
       metadataForRequest(caller, tenant, endpointId),
+      { isLimited: true },
     );
     return isRejection(done) ? done : ownedBy(done.state, tenant);
   };
@@ -157,15 +158,18 @@ export const rotateWebhookSecret =
       },
       record: async (version) => {
         const decide = rotateEndpointSecret(tenant, version, await accounts.now(tenant.accountId, tenant.mode));
-        const done = await commands.execute(WEBHOOK_ENDPOINT, stream, decide, metadata);
+        const done = await commands.execute(WEBHOOK_ENDPOINT, stream, decide, metadata, { isLimited: true });
         return isRejection(done) ? done : done.reply;
       },
     });
   };
 
-/** Deletes an endpoint of the tenant and returns null. The process webhookDelivery cancels its pending deliveries. */
+/** Versions are 32-bit integers. */
+const EVERY_VERSION = 2 ** 31 - 1;
+
+/** Deletes an endpoint of the tenant with its secrets, and returns null. The process webhookDelivery cancels its pending deliveries. */
 export const deleteWebhookEndpoint =
-  ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
+  ({ commands, accounts, secrets }: Pick<Needs, 'commands' | 'accounts' | 'secrets'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<Rejection | null> => {
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const done = await commands.execute(
@@ -174,5 +178,7 @@ export const deleteWebhookEndpoint =
       deleteEndpoint(tenant, at),
       metadataForRequest(caller, tenant, endpointId),
     );
-    return isRejection(done) ? done : null;
+    if (isRejection(done)) return done;
+    await secrets.forgetBefore(endpointId, EVERY_VERSION);
+    return null;
   };

@@ -14,6 +14,11 @@ export interface Aggregate<State, Event extends Fact<string, unknown>> {
   readonly category: string;
   readonly serde: Serde<Event>;
   readonly decider: Decider<State, Event>;
+  /**
+   * Number of events after which a stream rejects those requests of merchants that could be repeated for ever. Every cold read of the
+   * stream takes time in proportion to its events. Absent: its decisions bound it themselves.
+   */
+  readonly changesMax?: number;
 }
 
 /** Any aggregate, for the ledger and webhooks. */

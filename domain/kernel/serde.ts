@@ -126,7 +126,7 @@ export interface Surroundings {
 type Plain = null | boolean | number | string;
 /** `after` is the text that precedes the known value. Default: none. */
 export type Unsaid = { readonly is: keyof Surroundings; readonly after?: string } | { readonly usually: Plain };
-/** By path with dots between keys. Applies to all versions of an event. */
+/** By path with dots between keys. */
 export type UnsaidFields = Readonly<Record<string, Unsaid>>;
 
 /** The same as a tree of fields. */
@@ -197,7 +197,7 @@ interface PersonalField {
 /** Throws if a path leads to no field, or to a value that can't be erased. */
 const personalFields = (
   type: string,
-  { shape, personal }: Pick<EventSerde<unknown>, 'shape' | 'personal'>,
+  { shape, personal }: Pick<StoredVersion<never>, 'shape' | 'personal'>,
 ): readonly PersonalField[] =>
   personal.map((path) => {
     const keys = path.split('.');
@@ -238,20 +238,36 @@ const putAt = (data: Json, keys: readonly string[], name: string, value: Json): 
 
 // --- Event types ---
 
-/** The stored format of one event type. */
-export interface EventSerde<Data> {
-  /** Version that is written. `upcasts` lift older versions when they are read. */
-  readonly version: number;
+/** The stored format of one version of an event type. */
+interface StoredVersion<Data> {
   readonly shape: Shape<Data>;
-  /** `upcasts[v]` turns stored data of version v into version v + 1. */
-  readonly upcasts?: Readonly<Record<number, (data: Json) => Json>>;
   /**
    * Paths of personal fields, with dots between keys. If the aggregate holds payers' data, they are sealed, and can be erased (ADR 0017).
-   * Money and times are never personal. Upcasts find an erased value in place of an erased field.
+   * Money and times are never personal.
    */
   readonly personal: readonly string[];
   /** Fields that stored data omits. Default: none. */
   readonly unsaid?: UnsaidFields;
+}
+
+/** A version before the newest: its format as it was, and the way to the next version. */
+interface FormerVersion<Data> extends StoredVersion<Data> {
+  /** Turns the data into data of the next version. Erased personal fields have their erased values. */
+  upcast(data: Data): Json;
+  /** The inverse, for all data that this program writes. Needed while `writes` names this version or an older one. */
+  downcast?(data: Json): Json;
+}
+
+/** Returns a former version of an event type, and checks that its upcast fits its shape. */
+export const formerVersion = <Data>(version: FormerVersion<Data>): FormerVersion<unknown> => version;
+
+/** The stored format of one event type: the newest version, and those before it, whose events are upcast when they are read. */
+export interface EventSerde<Data> extends StoredVersion<Data> {
+  readonly version: number;
+  /** By version, from 1 to the one before the newest. Default: none. */
+  readonly former?: Readonly<Record<number, FormerVersion<unknown>>>;
+  /** The version to write in the release that first reads `version`, because its predecessor can't read it. Default: `version`. */
+  readonly writes?: number;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table over a union needs the widest member type
@@ -269,12 +285,16 @@ export interface Serde<E extends AnyFact> {
   readonly table: SerdeTable<E>;
   /** Returns the complete form, including fields that stored data may omit. */
   encode(event: E): StoredForm;
+  /** Returns the data of a complete form in the newest version. */
+  newest(form: StoredForm): Json;
   /** Returns the stored data of a complete form in these surroundings. */
   storedData(form: StoredForm, around: Surroundings): Json;
+  /** Whether events of the type have personal fields, in any version. */
+  hasPersonal(type: string): boolean;
   /** Returns stored data without its personal values, and these. They are null if the data contains none. */
-  takePersonal(type: string, stored: Json): { readonly rest: Json; readonly personal: PersonalValues | null };
+  takePersonal(stored: StoredForm): { readonly rest: Json; readonly personal: PersonalValues | null };
   /** Puts the personal values back into the stored data; null: puts the erased values there. Changes the data. */
-  putPersonal(type: string, stored: Json, personal: PersonalValues | null): void;
+  putPersonal(stored: StoredForm, personal: PersonalValues | null): void;
   /**
    * Decodes a stored event of this version or an older one. Default for `around`: the data is complete.
    * Throws MalformedEvent for an unknown type, a newer version, or data of another shape.
@@ -282,55 +302,111 @@ export interface Serde<E extends AnyFact> {
   decode(stored: { type: string; version: number; data: unknown }, around?: Surroundings): E;
 }
 
+/** A version's format, prepared for use. */
+class Format {
+  readonly shape: Shape<unknown>;
+  readonly rules: Rules;
+  /** Null for the newest version. */
+  readonly former: FormerVersion<unknown> | null;
+  readonly #type: string;
+  readonly #paths: readonly string[];
+  #personal: readonly PersonalField[] | null = null;
+
+  constructor(type: string, { shape, personal, unsaid = {} }: StoredVersion<unknown>, former: Format['former']) {
+    this.shape = shape;
+    this.rules = rulesOf(unsaid);
+    this.former = former;
+    this.#type = type;
+    this.#paths = personal;
+  }
+  get hasPersonal(): boolean {
+    return this.#paths.length > 0;
+  }
+  /** Throws if a field can't be erased. Only sealed aggregates ask. */
+  get personal(): readonly PersonalField[] {
+    this.#personal ??= personalFields(this.#type, { shape: this.shape as Shape<never>, personal: this.#paths });
+    return this.#personal;
+  }
+}
+
+/** Returns the formats of all versions of a type; the first one is of version 1. */
+const formatsOf = (type: string, serde: EventSerde<unknown>): readonly Format[] =>
+  Array.from({ length: serde.version }, (_, index) => {
+    if (index + 1 === serde.version) return new Format(type, serde, null);
+    const former = serde.former?.[index + 1];
+    if (former === undefined) throw new Error(`${type}: version ${index + 1} has no format`);
+    return new Format(type, former, former);
+  });
+
+const upcast = (type: string, formats: readonly Format[], version: number, data: Json): Json => {
+  let lifted = data;
+  for (let v = version; v < formats.length; v++) {
+    const { shape, former } = formats[v - 1] as Format;
+    lifted = former!.upcast(shape.decode(lifted, type));
+  }
+  return lifted;
+};
+
+const downcast = (type: string, formats: readonly Format[], version: number, data: Json): Json => {
+  let lowered = data;
+  for (let v = formats.length - 1; v >= version; v--) {
+    const down = formats[v - 1]?.former?.downcast;
+    if (down === undefined) throw new Error(`${type}: version ${v} has no downcast`);
+    lowered = down(lowered);
+  }
+  return lowered;
+};
+
 export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
   const entry = (type: string): EventSerde<E['data']> =>
     (Object.hasOwn(table, type) ? table[type as E['type']] : refuse(type, 'a known event type')) as EventSerde<
       E['data']
     >;
-  const rules = new Map(Object.keys(table).map((type) => [type, rulesOf(entry(type).unsaid ?? {})]));
-  const rulesFor = (type: string) => rules.get(type) as ReturnType<typeof rulesOf>;
-  const known = new Map<string, readonly PersonalField[]>();
-  const personalOf = (type: string): readonly PersonalField[] =>
-    known.get(type) ?? known.set(type, personalFields(type, entry(type))).get(type)!;
+  const known = new Map<string, readonly Format[]>();
+  const formats = (type: string): readonly Format[] =>
+    known.get(type) ?? known.set(type, formatsOf(type, entry(type) as EventSerde<unknown>)).get(type)!;
+  const format = ({ type, version }: Pick<StoredForm, 'type' | 'version'>): Format => {
+    const all = formats(type);
+    return all[version - 1] ?? refuse(type, `a version from 1 to ${all.length}, not ${version}`);
+  };
   return {
     types: Object.keys(table),
     table,
-    storedData: ({ type, data }, around) => leaveOut(data, rulesFor(type), around),
-    takePersonal: (type, stored) => {
+    encode: (event) => {
+      const { version: newest, writes: version = newest, shape } = entry(event.type);
+      const data = shape.encode(event.data);
+      return { type: event.type, version, data: downcast(event.type, formats(event.type), version, data) };
+    },
+    newest: ({ type, version, data }) => upcast(type, formats(type), version, data),
+    storedData: (form, around) => leaveOut(form.data, format(form).rules, around),
+    hasPersonal: (type) => formats(type).some(({ hasPersonal }) => hasPersonal),
+    takePersonal: (form) => {
       const personal: Record<string, Json> = {};
-      const taken = personalOf(type).filter(({ path, owner, name }) => {
-        const value = recordAt(stored, owner)?.[name];
+      const taken = format(form).personal.filter(({ path, owner, name }) => {
+        const value = recordAt(form.data, owner)?.[name];
         if (value === undefined || isBlank(value)) return false;
         personal[path] = value;
         return true;
       });
       return taken.length === 0
-        ? { rest: stored, personal: null }
-        : { rest: withoutFields(stored as Fields, taken), personal };
+        ? { rest: form.data, personal: null }
+        : { rest: withoutFields(form.data as Fields, taken), personal };
     },
-    putPersonal: (type, stored, personal) => {
+    putPersonal: (form, personal) => {
       if (personal === null) {
-        for (const { owner, name, erased } of personalOf(type)) putAt(stored, owner, name, erased);
+        for (const { owner, name, erased } of format(form).personal) putAt(form.data, owner, name, erased);
         return;
       }
-      // By its own paths, because an older version may have had others.
       for (const path of Object.keys(personal)) {
         const keys = path.split('.');
-        putAt(stored, keys.slice(0, -1), keys.at(-1) as string, personal[path] as Json);
+        putAt(form.data, keys.slice(0, -1), keys.at(-1) as string, personal[path] as Json);
       }
     },
-    encode: (event) => {
-      const { version, shape } = entry(event.type);
-      return { type: event.type, version, data: shape.encode(event.data) };
-    },
-    decode: ({ type, version, data }, around) => {
-      const serde = entry(type);
-      if (!(Number.isInteger(version) && version >= 1 && version <= serde.version))
-        refuse(type, `a version from 1 to ${serde.version}, not ${version}`);
-      let lifted = around === undefined ? (data as Json) : fillIn(data as Json, rulesFor(type), around);
-      for (let v = version; v < serde.version; v++)
-        lifted = (serde.upcasts?.[v] ?? refuse(type, `an upcast of version ${v}`))(lifted);
-      return { type, data: serde.shape.decode(lifted, type) } as E;
+    decode: (stored, around) => {
+      const { type, version } = stored;
+      const { rules } = format(stored);
+      const data = around === undefined ? (stored.data as Json) : fillIn(stored.data as Json, rules, around);
+      return { type, data: entry(type).shape.decode(upcast(type, formats(type), version, data), type) } as E;
     },
   };
 };

@@ -145,6 +145,7 @@ const keyringSerde: Serde<KeyringEvent> = serdeOf<KeyringEvent>({
 
 export const KEYRING = aggregate<AccountId>()({
   category: 'keyring',
+  changesMax: 5_000,
   idPrefix: null,
   decider: keyring,
   serde: keyringSerde,

@@ -402,6 +402,7 @@ const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliver
 
 export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   category: 'webhookDelivery',
+  changesMax: 500,
   idPrefix: 'wd_',
   decider: webhookDelivery,
   serde: webhookDeliverySerde,

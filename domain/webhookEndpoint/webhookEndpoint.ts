@@ -192,6 +192,7 @@ const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<WebhookEndpoin
 
 export const WEBHOOK_ENDPOINT = aggregate<EndpointId>()({
   category: 'webhookEndpoint',
+  changesMax: 2_000,
   idPrefix: 'we_',
   decider: webhookEndpoint,
   serde: webhookEndpointSerde,

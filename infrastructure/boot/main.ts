@@ -36,7 +36,7 @@ const configOf = (name: RoleName): Config => {
   return config;
 };
 
-/** Returns where the dashboard is, and how to sign in; with the password only where nobody but this machine can. */
+/** Returns where the dashboard is, and how to sign in; with the password only where the address is loopback. */
 const dashboard = (publicUrl: string, { email, password }: DemoAccount): string =>
   isLoopbackHost(new URL(publicUrl).hostname)
     ? `The dashboard is at ${publicUrl}/dashboard (${email}, password ${password})\n`

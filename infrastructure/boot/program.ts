@@ -74,6 +74,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       evidence: evidenceOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
       webhookRetentionDays: config.webhookRetentionDays,
+      requestLogDays: config.requestLogDays,
       retentionYears: config.retentionYears,
       eraseAfterRetention: config.eraseAfterRetention,
       audit: config.audit,
@@ -137,12 +138,18 @@ const readyToServe = async (
 };
 
 /**
- * Resolves when the consumers have caught up, after CATCH_UP_MS at the latest. Failed consumers are not waited for.
+ * Resolves when the consumers have caught up, after CATCH_UP_MS at the latest. Consumers that failed or have another version are not waited
+ * for.
  */
-const whenCaughtUp = async (progress: LogProgress, subscriptions: Subscriptions | null): Promise<void> => {
+export const whenCaughtUp = async (
+  progress: LogProgress,
+  subscriptions: Pick<Subscriptions, 'faults'> | null,
+): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const isRunning = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
-  while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)
+  // With a consumer of another version, caughtUp would answer at once, and this loop would never let the others move.
+  const awaited = () => progress.names.filter((name) => !progress.isOtherVersion(name));
+  while (!(await progress.caughtUp(LOOK_MS, awaited())) && performance.now() < deadline)
     if (!progress.behind().some(isRunning)) break;
 };
 
@@ -162,7 +169,12 @@ const serve = (
     help: 'Requests that this process could not write to the request log since it started.',
     read: async () => opened.requestLog.dropped,
   };
-  const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests] });
+  const lostSubscriptions = {
+    name: 'event_store_subscriptions_lost',
+    help: 'Subscriptions that EventStoreDB or a connection ended since this process started, and that it opened again.',
+    read: async () => storage.lostSubscriptions(),
+  };
+  const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests, lostSubscriptions] });
   const operations: Operations = {
     unreadiness: () => unreadiness(storage, gateway),
     parkedStreams: () => gateway.parked.streams,

@@ -30,6 +30,8 @@ export interface Storage extends EventLog {
   readonly derived: PgPool;
   readonly notices: NotificationListener;
   readonly openSession: OpenLeaderSession;
+  /** Number of subscriptions that EventStoreDB or a connection ended, and that were opened again. With the log in PostgreSQL always 0. */
+  readonly lostSubscriptions: () => number;
   close(): Promise<void>;
 }
 
@@ -49,10 +51,14 @@ export const openStorage = async (
 ): Promise<Storage> => {
   const config = connectionConfig(connectionString, 'quita', timings);
   const { watch, options: timers } = config;
+  let lost = 0;
+  const onLost = (): void => {
+    lost++;
+  };
   const store =
     eventStoreUrl === null
       ? await openPostgresEventStore({ connectionString, watch, onError })
-      : await openEventStoreDb({ connectionString: eventStoreUrl, onError });
+      : await openEventStoreDb({ connectionString: eventStoreUrl, onError, onLost });
   const reads = new PgPool({ ...config, options: `${timers} ${PARALLEL_SORTS}` }, READS_MAX, onError);
   const operations = new PgPool(config, OPERATIONS_MAX, onError);
   const derived = new PgPool({ ...config, options: `${timers} -c synchronous_commit=off` }, JOBS_MAX, onError);
@@ -70,6 +76,7 @@ export const openStorage = async (
     derived,
     notices,
     openSession: leaderSessions(config),
+    lostSubscriptions: () => lost,
     close: async () => {
       await store.close();
       await notices.close();

@@ -30,6 +30,9 @@ export interface Listener {
   readonly port: number;
 }
 
+/** Rule D3. */
+const REQUEST_LOG_DAYS_MAX = 30;
+
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -329,6 +332,8 @@ const configOf = (env: Env, needsSecretsKey: boolean) => {
     eraseAfterRetention: yesOrNo(env, 'ERASE_AFTER_RETENTION', false),
     /** How many real days a webhook delivery is kept after its last event. */
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
+    /** How many days requests stay in the request log. */
+    requestLogDays: wholeNumber(env, 'REQUEST_LOG_DAYS', 1, REQUEST_LOG_DAYS_MAX, REQUEST_LOG_DAYS_MAX),
     /** Whether webhooks in test mode may be sent to loopback and private addresses. */
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),

@@ -12,9 +12,11 @@ import { firstUnreachable, type OsUser, withAncestors } from './osUser.ts';
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
+  /** Major version of PostgreSQL. */
+  readonly major: string;
 }
 
-const inside = (nativeDir: string): Binaries => ({
+const inside = (nativeDir: string): Omit<Binaries, 'major'> => ({
   initdb: join(nativeDir, 'bin', 'initdb'),
   postgres: join(nativeDir, 'bin', 'postgres'),
 });
@@ -24,11 +26,12 @@ export const locateBinaries = async (osUser: OsUser | null): Promise<Binaries> =
   const nativeDir = await nativeDirectory();
   const packageDir = dirname(nativeDir);
   await completeSymlinks(packageDir);
-  if (osUser === null || (await barredIn(osUser, nativeDir)) === null) return inside(nativeDir);
   const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
+  const major = version.split('.', 1)[0] as string;
+  if (osUser === null || (await barredIn(osUser, nativeDir)) === null) return { ...inside(nativeDir), major };
   const copy = await copyForEverybody(nativeDir, version);
   const barred = await barredIn(osUser, copy);
-  if (barred === null) return inside(copy);
+  if (barred === null) return { ...inside(copy), major };
   throw new EmbeddedPostgresError(
     'binaries_unusable',
     `The user ${osUser.name} can't execute PostgreSQL: it has no access to ${barred}. Set TMPDIR to a folder open to all, or start as an ordinary user.`,

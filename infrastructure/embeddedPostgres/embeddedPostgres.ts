@@ -1,7 +1,7 @@
 // A private PostgreSQL for one program: `npm start` without a database server (architecture §9, rules S4 and S5).
 
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { adoptServer } from './adopt.ts';
 import { locateBinaries } from './binaries.ts';
@@ -82,7 +82,8 @@ const startOwned = async (
   const settings = await loadSettings(layout);
   const binaries = await locateBinaries(osUser);
   const context: ServerContext = { layout, binaries, osUser, log, instead };
-  if (!(await exists(layout.clusterDir))) await initialiseCluster(layout, settings, binaries, osUser, log);
+  if (await exists(layout.clusterDir)) await assertSameMajor(layout, binaries.major);
+  else await initialiseCluster(layout, settings, binaries, osUser, log);
 
   const adopted = await adoptServer(context, settings);
   try {
@@ -91,6 +92,18 @@ const startOwned = async (
   } finally {
     await adopted?.lock.release();
   }
+};
+
+/** PostgreSQL can't open the files of another major version. Each release has the binaries of one. */
+const assertSameMajor = async ({ clusterDir }: Layout, major: string): Promise<void> => {
+  const found = await readFile(join(clusterDir, 'PG_VERSION'), 'utf8').catch(() => null);
+  if (found === null || found.trim() === major) return; // without the file, PostgreSQL itself says what is wrong
+  throw new EmbeddedPostgresError(
+    'other_major',
+    `The database in ${clusterDir} was created by PostgreSQL ${found.trim()}, but this release has PostgreSQL ${major}. ` +
+      `With the release that created it, run: npm run dump -- --out quita.dump. Then move ${clusterDir} away and run with this release: ` +
+      'npm run restore -- --from quita.dump (docs/upgrading.md)',
+  );
 };
 
 const startGuarded = async (

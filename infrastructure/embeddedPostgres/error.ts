@@ -3,6 +3,7 @@
  * - `data_dir_in_use`: another live program owns it; nothing was changed
  * - `settings_unusable`: postgres.json is missing although a database exists, is malformed, or holds another password
  * - `binaries_unusable`: there is no PostgreSQL for this platform, or it can't be executed
+ * - `other_major`: another major version of PostgreSQL created the database; nothing was changed
  * - `cannot_start`: PostgreSQL failed or did not answer; the message quotes its last error
  */
 export type EmbeddedPostgresErrorCode =
@@ -10,6 +11,7 @@ export type EmbeddedPostgresErrorCode =
   | 'data_dir_in_use'
   | 'settings_unusable'
   | 'binaries_unusable'
+  | 'other_major'
   | 'cannot_start';
 
 /** `message` is one line for the operator: the problem, the place and the remedy (rule S4: exit code 2, nothing changed). */

@@ -164,13 +164,9 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   // On solid-state disks, random reads cost about as much as sequential ones.
   random_page_cost: '1.1',
 
-  // Queue tables, leases and timers change constantly: vacuum them often, after 5 % instead of 20 % has changed. Indexes keep the space
-  // filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
+  // Queue tables, leases and timers change constantly: look often whether to vacuum them (migration 0033 says when). Indexes keep the
+  // space filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
   autovacuum_naptime: '3s',
-  autovacuum_vacuum_scale_factor: '0.05',
-  // Statistics age more slowly, and each analysis reads 30,000 rows of a table. While a log was short, that was a sixth of the
-  // database's work for webhooks.
-  autovacuum_analyze_scale_factor: '0.5',
 
   // Sessions of a killed program end within a second, even in the middle of a long statement.
   client_connection_check_interval: '1s',

@@ -13,12 +13,14 @@ import type {
   JobRequest,
   Places,
 } from '../../application/ports/jobs.ts';
+import { paced } from '../../application/ports/paced.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { versionOf } from '../../application/ports/payloadVersions.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
+import { systemStopwatch } from '../system/system.ts';
 import { claimsOf, type JobFailure } from './claims.ts';
 import { DuePoll } from './duePoll.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
@@ -40,8 +42,9 @@ const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
 const KEPT_SECONDS = 30 * DAY_SECONDS;
-/** Old jobs are deleted this often, and so many at once of those that failed, and of those of each queue that waited. */
-const DELETE_MS = 60_000;
+/** Old jobs are deleted this often and for so long, and so many at once of those that failed, and of those of each queue that waited. */
+const DELETE_MS = 10_000;
+const DELETING_MS = 2_000;
 const DELETED_MAX = 1_000;
 const QUEUE_OPTIONS = {
   expireInSeconds: DAY_SECONDS,
@@ -65,7 +68,7 @@ export interface PgBossJobsOptions {
   readonly onError: (error: Error, failure: JobFailure) => void;
   /** Called when a job was left to a worker of a newer version. */
   readonly onPutBack?: (queue: string, error: NewerPayload) => void;
-  /** How often old jobs are deleted, in milliseconds. Default: every minute. */
+  /** How often old jobs are deleted, in milliseconds. Default: every ten seconds. */
   readonly deleteMs?: number;
   /** Interval of the heartbeats (LeaseKeeper), in milliseconds. Default 1,900. */
   readonly heartbeatMs?: number;
@@ -278,7 +281,10 @@ export class PgBossJobs implements JobQueue {
   }
 
   async #deleteOld(): Promise<void> {
-    await this.#options.pool.query(statements.DELETE_OLD, [this.queues, KEPT_SECONDS, DELETED_MAX]);
+    await paced(systemStopwatch, DELETING_MS, async () => {
+      const values = [this.queues, KEPT_SECONDS, DELETED_MAX];
+      return ((await this.#options.pool.query(statements.DELETE_OLD, values)).rowCount ?? 0) >= DELETED_MAX;
+    });
   }
 
   #known(queue: string): KnownQueue {

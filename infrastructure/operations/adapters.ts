@@ -6,11 +6,13 @@ import { capabilityAdapters } from '../capabilityAdapters.ts';
 import { failedJobs } from '../jobs/failedJobs.ts';
 import { consumerWork } from '../subscriptions/consumerWork.ts';
 import { readModelWork } from '../subscriptions/readModelWork.ts';
+import { oldRows } from './oldRows.ts';
 
 interface World {
   readonly storage: EventLog & {
     readonly reads: SqlPool;
     readonly operations: SqlPool;
+    readonly derived: SqlPool;
     readonly openSession: OpenLeaderSession;
   };
   /** All read models. */
@@ -26,8 +28,10 @@ const adapters = ({ storage, projections, consumers }: World) => ({
   failedJobs: failedJobs(storage.reads, storage.operations),
 });
 
+const working = (world: World) => ({ ...adapters(world), oldRows: oldRows(world.storage.derived) });
+
 export const operations = capabilityAdapters({
-  adapters,
+  adapters: working,
   operatorsAdapters: adapters,
   terminal: () => import('./terminal.ts'),
 });

@@ -29,11 +29,11 @@ export const BEFORE_RELEASE: readonly string[] = [
   '0009_access_leases',
 ];
 
-const source: Knex.MigrationSource<string> = {
-  getMigrations: async () => [...MIGRATIONS],
+const sourceOf = (names: readonly string[]): Knex.MigrationSource<string> => ({
+  getMigrations: async () => [...names],
   getMigrationName: (name) => name,
   getMigration: loadMigration,
-};
+});
 
 /**
  * Whether older versions of the program can't run on a database after this migration, because it removes or changes what they use. Its name
@@ -89,13 +89,15 @@ const migrationsDone = async (connectionString: string): Promise<readonly string
   }
 };
 
-const missingOf = (done: readonly string[]): readonly string[] => MIGRATIONS.filter((name) => !done.includes(name));
+const missingOf = (done: readonly string[], names = MIGRATIONS): readonly string[] =>
+  names.filter((name) => !done.includes(name));
 
-export const migrate = async (connectionString: string): Promise<void> => {
+/** Runs the migrations that are missing. `names`: those of an earlier release, to restore its data; all by default. */
+export const migrate = async (connectionString: string, names = MIGRATIONS): Promise<void> => {
   const done = await migrationsDone(connectionString);
   refuseForeign(done);
   // Most starts have nothing to migrate; not loading knex saves 64 ms of CPU.
-  if (missingOf(done).length === 0) return;
+  if (missingOf(done, names).length === 0) return;
   const { watch, ...config } = connectionConfig(connectionString, 'quita migrate');
   // A migration may take long, or wait for another process's migration; the session that holds the lock is idle meanwhile.
   const connection = {
@@ -120,7 +122,7 @@ export const migrate = async (connectionString: string): Promise<void> => {
     const lock = await db.client.acquireConnection();
     try {
       await db.raw(LOCK).connection(lock);
-      await run(db);
+      await run(db, names);
     } finally {
       await db.raw('SELECT pg_advisory_unlock_all()').connection(lock);
       await db.client.releaseConnection(lock);
@@ -146,7 +148,8 @@ export const assertSchema = async (connectionString: string): Promise<void> => {
     );
 };
 
-const run = async (db: Knex): Promise<void> => {
+const run = async (db: Knex, names: readonly string[]): Promise<void> => {
+  const source = sourceOf(names);
   if (await db.schema.hasTable(TABLE)) {
     const done = await db<{ name: string }>(TABLE).select('name');
     refuseForeign(done.map(({ name }) => name));

@@ -8,6 +8,8 @@ import { requestLogReads, requestUpkeep } from './requestLog.ts';
 interface World {
   readonly storage: { readonly reads: SqlPool; readonly operations: SqlPool };
   readonly clock: Clock;
+  /** How many days requests are kept. */
+  readonly requestLogDays: number;
 }
 
 const operatorsAdapters = ({ storage }: Pick<World, 'storage'>) => ({ requestLog: requestLogReads(storage.reads) });
@@ -15,7 +17,7 @@ const operatorsAdapters = ({ storage }: Pick<World, 'storage'>) => ({ requestLog
 export const requests = capabilityAdapters({
   adapters: (world: World) => ({
     ...operatorsAdapters(world),
-    requestUpkeep: requestUpkeep(world.storage.operations, world.clock),
+    requestUpkeep: requestUpkeep(world.storage.operations, world.clock, world.requestLogDays),
   }),
   operatorsAdapters,
   terminal: () => import('./terminal.ts'),

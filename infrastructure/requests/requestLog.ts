@@ -126,15 +126,14 @@ export class RequestLog {
 // --- Storage in Postgres: written in batches, read by account, dropped by day ---
 
 const DAYS_AHEAD = 3;
-const DAYS_KEPT = 30;
 
 const KEEP = 'SELECT operations.keep_request_log(($1::timestamptz AT TIME ZONE $2)::date, $3, $4)';
 /** Creates partitions, and drops old ones unless `daysKept` is null. */
 const keepFor = (db: Sql, now: string, daysKept: number | null) => db.query(KEEP, [now, 'UTC', DAYS_AHEAD, daysKept]);
 
-export const requestUpkeep = (db: Sql, clock: Clock): RequestLogUpkeep & RequestMinutes => ({
+export const requestUpkeep = (db: Sql, clock: Clock, daysKept: number): RequestLogUpkeep & RequestMinutes => ({
   ...requestMinutes(db),
-  keepDays: async () => void (await keepFor(db, fromMillis(clock.now()), DAYS_KEPT)),
+  keepDays: async () => void (await keepFor(db, fromMillis(clock.now()), daysKept)),
 });
 
 const INSERT = `INSERT INTO operations.request_log (id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint,

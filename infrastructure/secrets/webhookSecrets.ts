@@ -41,5 +41,9 @@ export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets
       );
       return (await find(endpointId, version)) ?? secret;
     },
+    forgetBefore: async (endpointId, version) => {
+      const text = 'DELETE FROM operations.webhook_secrets WHERE endpoint_id = $1 AND version < $2';
+      await db.query(text, [endpointId, version]);
+    },
   };
 };

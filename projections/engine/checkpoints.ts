@@ -110,7 +110,19 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
 };
 
 /** A consumer's position as its leader knows it. */
-export type Standing = Pick<Checkpoint, 'name' | 'position' | 'swaps'>;
+export interface Standing extends Pick<Checkpoint, 'name' | 'position' | 'swaps'> {
+  /** Where the table holds the newest version of its row, if that is known. */
+  readonly place?: string | null;
+}
+
+/** Where the table holds the newest version of each checkpoint, by name. */
+type Places = ReadonlyMap<string, string>;
+
+export const readPlaces = async (db: Sql, names: readonly string[]): Promise<Places> => {
+  const text = 'SELECT name, ctid::text AS place FROM subscriptions.checkpoints WHERE name = ANY($1::text[])';
+  const { rows } = await db.query<{ name: string; place: string }>(text, [names]);
+  return new Map(rows.map(({ name, place }) => [name, place]));
+};
 
 /** A position in the log and the id of its event, which may be null as in Checkpoint. */
 export interface Reached {
@@ -124,22 +136,36 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
   return { position, eventId: last?.position === position ? last.id : null };
 };
 
-/** Moves all checkpoints in one statement. Throws LostLeadership if any was moved. Sends one NOTIFY with names and versions on commit. */
+/**
+ * $1 names, $2 positions, $3 swaps, $4 new position, $5 beginning of the notice, $6 id of its event, $7 places. While a transaction holds
+ * an old snapshot, no version of a row can be removed, and the index by name leads through all of them. A place leads to the newest.
+ */
+export const moveText = (by: 'name' | 'place'): string => `WITH moved AS (
+    UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()
+    FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
+    WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps
+      AND ${by === 'place' ? 'c.ctid = ANY($7::text[]::tid[])' : '$7::text[] IS NULL'}
+    RETURNING c.name, c.version, c.ctid)
+  SELECT count(*)::int AS moved, array_agg(name) AS names, array_agg(ctid::text) AS places,
+    CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5 || string_agg(name || ':' || version, ',')) END
+  FROM moved`;
+
+/**
+ * Moves all checkpoints in one statement, and returns their new places, which are valid after the commit. Throws LostLeadership if any was
+ * moved. Sends one NOTIFY with names and versions on commit.
+ */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
   from: readonly Standing[],
   { position: to, eventId }: Reached,
-): Promise<void> => {
+): Promise<Places> => {
   const names = from.map(({ name }) => name);
-  const { rows } = await tx.query<{ moved: number }>({
-    name: 'move_checkpoints',
-    text: `WITH moved AS (
-        UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()
-        FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
-        WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name || ':' || c.version AS moved)
-      SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5 || string_agg(moved, ',')) END
-      FROM moved`,
+  const places = from.flatMap(({ place }) => place ?? []);
+  const by = places.length === from.length ? 'place' : 'name';
+  const { rows } = await tx.query<{ moved: number; names: string[]; places: string[] }>({
+    name: `move_checkpoints_by_${by}`,
+    text: moveText(by),
     values: [
       names,
       from.map(({ position }) => position),
@@ -147,9 +173,12 @@ export const moveCheckpoints = async (
       to,
       `${role} ${to} `,
       eventId,
+      by === 'place' ? places : null,
     ],
   });
-  if (rows[0]?.moved !== names.length) throw new LostLeadership(`${role}: another process moved a checkpoint`);
+  const [row] = rows;
+  if (row?.moved !== names.length) throw new LostLeadership(`${role}: another process moved a checkpoint`);
+  return new Map(row.names.map((name, n) => [name, row.places[n] as string]));
 };
 
 /** Throws LostLeadership if the checkpoint was moved or another copy was swapped in. Rejects if the session is lost. */

@@ -8,6 +8,7 @@ import {
   type SubscriptionSignal,
   UnknownPosition,
 } from '../../application/ports/eventStore.ts';
+import { Pace } from '../../application/ports/pace.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import {
   assertStillThere,
@@ -42,13 +43,20 @@ export interface Member {
   position: Position | null;
   /** Id of the event at `position`, as in its checkpoint. */
   eventId: string | null;
+  /** Where the table holds the newest version of its checkpoint. */
+  place: string | null;
   /** Why the consumer failed as a whole, or null. A failed consumer has its own subscription until it recovers. */
   fault: Error | null;
   /** Number of consecutively parked streams without a processed event in between. */
   parkedInARow: number;
 }
 
-export const standingOf = ({ consumer: { name }, position, swaps }: Member): Standing => ({ name, position, swaps });
+export const standingOf = ({ consumer: { name }, position, swaps, place }: Member): Standing => ({
+  name,
+  position,
+  swaps,
+  place,
+});
 
 /** Returns the events of a batch that each member processes. Events that several members process are decoded once. */
 const eventsFor = async (
@@ -82,20 +90,26 @@ interface Took {
   readonly hasTaken: boolean;
 }
 
+/** What a batch changed. */
+interface Concluded {
+  readonly parked: readonly ParkedStream[];
+  /** The new places of the checkpoints, by name. */
+  readonly places: ReadonlyMap<string, string>;
+}
+
 /** Parks failed streams and moves the checkpoints, in the transaction of the rows. */
-export const conclude = async (
+const conclude = async (
   { role, store }: LeaderHooks,
   took: readonly Took[],
   to: Reached,
   tx: Sql,
-): Promise<readonly ParkedStream[]> => {
+): Promise<Concluded> => {
   const parked: ParkedStream[] = [];
   for (const { member, poisoned } of took)
     for (const poison of poisoned) parked.push(await parkedStream(member.consumer.name, poison, store));
   await park(tx, parked);
   const from = took.map(({ member }) => standingOf(member));
-  await moveCheckpoints(tx, role, from, to);
-  return parked;
+  return { parked, places: await moveCheckpoints(tx, role, from, to) };
 };
 
 /** Updates the members and reports the progress. Call it after the commit. */
@@ -103,13 +117,14 @@ const announceTaken = (
   { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
   { position: to, eventId }: Reached,
-  parked: readonly ParkedStream[],
+  { parked, places }: Concluded,
 ): void => {
   for (const { member, poisoned, hasTaken } of took) {
     member.parkedInARow = hasTaken ? 0 : member.parkedInARow + poisoned.length;
     for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
     member.position = to;
     member.eventId = eventId;
+    member.place = places.get(member.consumer.name) ?? null;
     member.consumer.committed?.();
   }
   if (parked.length > 0) onParked?.(parked);
@@ -148,11 +163,10 @@ interface SharedLaneOptions extends LeaderHooks {
 }
 
 /**
- * After at least this many events, more are expected: the next turn waits briefly, so that more events share a transaction. A quiet log is
- * followed immediately. Under load, this is the most that a read of one's own write waits longer.
+ * A turn costs transactions and statements, whatever the number of its events. A few turns in a row follow the log immediately. Then they
+ * are spaced, so that more events share a transaction: this is the most that a read of one's own write waits longer.
  */
-const BUSY_EVENTS = 24;
-const GATHER_MS = 15;
+const RHYTHM = { everyMs: 15, burst: 4 };
 /** Retries of a transient fault that affects only one of several consumers, before the others continue without it. */
 const TRIES = 3;
 const DELAY_MS = 100;
@@ -172,12 +186,14 @@ export class SharedLane {
 
   async follow(signal: AbortSignal): Promise<void> {
     const { store, batchSize, turns } = this.#options;
+    const pace = new Pace(RHYTHM);
     // Subscribes to all categories, because checkpoints cover every event and "caught up" means the head of the log.
     for await (const batch of store.subscribe({ after: this.position, categories: null, batchSize, signal })) {
       if (batch.kind === 'caughtUp') continue;
       await turns.take(() => this.#take(batch, signal));
-      if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize)
-        await pause(GATHER_MS, signal);
+      const waitMs = pace.waitMs(performance.now());
+      const isBehind = batch.kind === 'events' && batch.events.length >= batchSize;
+      if (waitMs > 0 && !isBehind) await pause(waitMs, signal);
     }
   }
 
@@ -193,7 +209,7 @@ export class SharedLane {
       try {
         const readable = await eventsFor(this.#options.codec, members, recorded);
         const took: Took[] = [];
-        const takeAll = async (tx: Sql): Promise<readonly ParkedStream[]> => {
+        const takeAll = async (tx: Sql): Promise<Concluded> => {
           for (const [i, { events, poisoned }] of readable.entries()) {
             current = members[i] as Member;
             if (events.length > 0) await current.consumer.apply(events, tx);
@@ -204,8 +220,8 @@ export class SharedLane {
         };
         // A batch without relevant events only moves checkpoints, which takes one statement.
         const isEmpty = readable.every(({ events, poisoned }) => events.length === 0 && poisoned.length === 0);
-        const parked = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
-        announceTaken(this.#options, took, to, parked);
+        const concluded = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
+        announceTaken(this.#options, took, to, concluded);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);
       }
@@ -347,9 +363,9 @@ const take = async (
           cause: failing[0]?.error,
         });
       const took = [{ member, poisoned, hasTaken }];
-      return { took, parked: await conclude(options, took, to, tx) };
+      return { took, concluded: await conclude(options, took, to, tx) };
     });
-    announceTaken(options, done.took, to, done.parked);
+    announceTaken(options, done.took, to, done.concluded);
   } catch (error) {
     // If a rebuilt copy was swapped in meanwhile, the consumer did not fail.
     if (error instanceof ConsumerFailed) await assertStillThere(session, standingOf(member));

@@ -65,7 +65,7 @@ const takeUp = async (
     recorded.push(event);
   }
   const { events, poisoned: unreadable } = readableOf(await codec.decode(recorded), skipped);
-  return session.transaction(async (tx) => {
+  const { again, place } = await session.transaction(async (tx) => {
     const held = await tx.query(
       'SELECT FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',
       [name, stream, revision],
@@ -73,11 +73,14 @@ const takeUp = async (
     if (held.rowCount !== 1) throw new LostLeadership(`${stream} is not parked for ${name} at this revision`);
     const poison: Poison | undefined =
       (await ofLivingStreams(await applyCarefully(member.consumer, events, tx), store))[0] ?? unreadable[0];
-    const again = poison === undefined ? null : await parkedStream(name, poison, store);
-    if (again === null) await unpark(tx, name, stream);
-    else await park(tx, [again]);
+    const parked = poison === undefined ? null : await parkedStream(name, poison, store);
+    if (parked === null) await unpark(tx, name, stream);
+    else await park(tx, [parked]);
     const { position, eventId } = member;
-    if (position !== null) await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId });
-    return again;
+    const places =
+      position === null ? null : await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId });
+    return { again: parked, place: places?.get(name) ?? null };
   });
+  member.place = place;
+  return again;
 };

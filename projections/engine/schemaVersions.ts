@@ -21,6 +21,7 @@ export const createSchema = async (db: Sql, projection: Projection, schema: stri
   await dropSchema(db, schema);
   await db.query(`CREATE SCHEMA ${schema}`);
   await db.query(projection.ddl(schema));
+  await db.query('SELECT operations.set_storage($1)', [schema]);
 };
 
 export const nextName = (projection: Projection): string => `${projection.name}/next`;

@@ -6,7 +6,13 @@ import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import { repeating } from '../../application/ports/repeating.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
-import { assertSameLog, CheckpointMismatch, createFirstCheckpoint, readCheckpoints } from './checkpoints.ts';
+import {
+  assertSameLog,
+  CheckpointMismatch,
+  createFirstCheckpoint,
+  readCheckpoints,
+  readPlaces,
+} from './checkpoints.ts';
 import { followAlone, type Member, SharedLane, SideSession, Turns } from './lanes.ts';
 import { type ParkedStream, readAsked } from './parkedStreams.ts';
 import { readLeftOut } from './parking.ts';
@@ -221,12 +227,15 @@ export class Subscriptions {
         categories: new Set<string>(consumer.categories),
         position: checkpoint?.position ?? null,
         eventId: checkpoint?.eventId ?? null,
+        place: null,
         swaps: checkpoint?.swaps ?? 0,
         leftOut: await readLeftOut(session, { store, codec }, name),
         fault: null,
         parkedInARow: 0,
       });
     }
+    const places = await readPlaces(session, names);
+    for (const member of members) member.place = places.get(member.consumer.name) ?? null;
     for (const { consumer, position } of members)
       if (position !== null) this.#options.onMoved([consumer.name], position);
     return members;

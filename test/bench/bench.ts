@@ -1,6 +1,6 @@
 // `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
 //   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, scale, lists, deliveryLists,
-//                   liveCharges, chargesEventStoreDb, appendEventStoreDb, chargesOfMany, claims, reconciliation
+//                   liveCharges, chargesEventStoreDb, appendEventStoreDb, chargesOfMany, claims, reconciliation, roles, eventStoreDbCpu
 //   --accounts <n>  tenants in chargesOfMany; default 10,000. Claims and reconciliation always have 50,000
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
@@ -16,6 +16,7 @@ import { charges, chargesEventStoreDb } from './charges.ts';
 import { checkoutOf, pruneCheckouts } from './checkout.ts';
 import { delivery, delivery10, delivery1000, deliveryDead } from './delivery.ts';
 import { deliveryLists } from './deliveryLists.ts';
+import { eventStoreDbCpu, roles } from './deployments.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { liveCharges } from './liveCharges.ts';
@@ -44,6 +45,8 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
   chargesOfMany,
   claims,
   reconciliation,
+  roles,
+  eventStoreDbCpu,
 };
 const EVENTS_DEFAULT = 60_000;
 const EVENTS_QUICK = 10_000;

@@ -10,7 +10,7 @@ import { type Cpu, Side } from './side.ts';
 import { median } from './statistics.ts';
 
 type PairedRow = (other: Checkout, options: BenchOptions) => Promise<Row>;
-type Sides<T> = readonly [ours: T, theirs: T];
+export type Sides<T> = readonly [ours: T, theirs: T];
 
 /** Issue 19: not slower than the commit before. */
 const RATIO_MIN = 0.97;
@@ -50,17 +50,17 @@ const inPairs = async <S, R extends { readonly perSecond: number }>(
   return results;
 };
 
-const ratios = <R>(pairs: readonly Sides<R>[], figure: (round: R) => number): readonly number[] =>
+export const ratios = <R>(pairs: readonly Sides<R>[], figure: (round: R) => number): readonly number[] =>
   pairs.map(([ours, theirs]) => figure(ours) / figure(theirs));
 const spread = (values: readonly number[]): string =>
   `${median(values).toFixed(2)}× (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)} of ${values.length} pairs)`;
 
-const rowOf = <R extends { readonly perSecond: number }>(
-  parts: { readonly name: string; readonly what: string; readonly unit: string; readonly other: Checkout },
+export const rowOf = <R extends { readonly perSecond: number }>(
+  parts: { readonly name: string; readonly what: string; readonly unit: string; readonly against: string },
   pairs: readonly Sides<R>[],
   more: Readonly<Record<string, (round: R) => number>> = {},
 ): Row => {
-  const { name, what, unit, other } = parts;
+  const { name, what, unit, against } = parts;
   const all = ratios(pairs, ({ perSecond }) => perSecond);
   const of = (side: 0 | 1, figure: (round: R) => number): number => median(pairs.map((pair) => figure(pair[side])));
   const details = Object.entries(more).map(([label, figure]) => [
@@ -70,7 +70,7 @@ const rowOf = <R extends { readonly perSecond: number }>(
   return {
     name,
     what,
-    against: other.name,
+    against,
     unit,
     ours: of(0, ({ perSecond }) => perSecond),
     counterpart: of(1, ({ perSecond }) => perSecond),
@@ -94,10 +94,14 @@ const CPU = {
   'CPU of PostgreSQL, µs:': ({ postgres }: Cpu) => postgres,
 };
 
-const charges: PairedRow = async (other, { quick, say }) => {
+/** Rounds of charges on both sides. Rejects unless each side holds what it accepted, as `eventsOf` counts it. */
+export const chargesInPairs = async (
+  sides: Sides<Side>,
+  { quick, say }: Pick<BenchOptions, 'quick' | 'say'>,
+  eventsOf: (side: Side) => Promise<number>,
+): Promise<readonly Sides<Load & Cpu>[]> => {
   const [durationMs, warmUpMs, pairs] = quick ? [1_000, 1_000, 3] : [3_000, 15_000, 13];
   const generator = new LoadGenerator();
-  const sides = await both(other, (checkout) => Side.open(checkout));
   const accepted = new Map<Side, number>();
   let orders = 0;
   const round = (side: Side, forMs: number): Promise<Load & Cpu> => {
@@ -121,14 +125,23 @@ const charges: PairedRow = async (other, { quick, say }) => {
   );
   generator.close();
   for (const side of sides) {
-    const events = await side.count("event_store.events WHERE type = 'ChargeCreated'");
+    const events = await eventsOf(side);
     if (events !== accepted.get(side))
       throw new Error(`${side.checkout.name} accepted ${accepted.get(side)} charges, but there are ${events} events`);
     await side.close();
   }
-  const what = `POST /v1/charges, ${CONNECTIONS} connections`;
-  const more = { 'p50, ms:': ({ p50Ms }: Load) => p50Ms, 'p99, ms:': ({ p99Ms }: Load) => p99Ms };
-  return rowOf({ name: 'charges', what, unit: 'requests/s', other }, results, { ...more, ...CPU });
+  return results;
+};
+
+export const CHARGES_WHAT = `POST /v1/charges, ${CONNECTIONS} connections`;
+export const CHARGES_MORE = { 'p50, ms:': ({ p50Ms }: Load) => p50Ms, 'p99, ms:': ({ p99Ms }: Load) => p99Ms, ...CPU };
+
+const charges: PairedRow = async (other, options) => {
+  const sides = await both(other, (checkout) => Side.open(checkout));
+  const results = await chargesInPairs(sides, options, (side) =>
+    side.count("event_store.events WHERE type = 'ChargeCreated'"),
+  );
+  return rowOf({ name: 'charges', what: CHARGES_WHAT, unit: 'requests/s', against: other.name }, results, CHARGES_MORE);
 };
 
 const append: PairedRow = async (other, { quick, say }) => {
@@ -151,7 +164,7 @@ const append: PairedRow = async (other, { quick, say }) => {
     writer.disconnect();
     await side.discard();
   }
-  return rowOf({ name: 'append', what: 'append, 32 writers', unit: 'events/s', other }, results);
+  return rowOf({ name: 'append', what: 'append, 32 writers', unit: 'events/s', against: other.name }, results);
 };
 
 /** Of a Pix that is created and paid. */
@@ -182,7 +195,7 @@ const rebuild: PairedRow = async (other, { quick, events, say }) => {
   const lengths = await Promise.all(sides.map((side) => side.count('event_store.events')));
   for (const side of sides) await side.close();
   const what = `rebuild of all read models, ${lengths.join(' and ')} events of ${payments} paid charges`;
-  return rowOf({ name: 'rebuild', what, unit: 'events/s', other }, results);
+  return rowOf({ name: 'rebuild', what, unit: 'events/s', against: other.name }, results);
 };
 
 const delivery: PairedRow = async (other, { quick, say }) => {
@@ -236,7 +249,7 @@ const delivery: PairedRow = async (other, { quick, say }) => {
     await target.side.close();
   }
   const what = 'webhook deliveries, 1 endpoint, from reacting to the payment to arrived';
-  return rowOf({ name: 'delivery', what, unit: 'deliveries/s', other }, results, CPU);
+  return rowOf({ name: 'delivery', what, unit: 'deliveries/s', against: other.name }, results, CPU);
 };
 
 export const PAIRED: Readonly<Record<string, PairedRow>> = { charges, append, rebuild, delivery };

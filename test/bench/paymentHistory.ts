@@ -29,11 +29,11 @@ const idOf = (n: number): string => {
 };
 const digits = (n: number, length: number): string => String(n % 10 ** length).padStart(length, '0');
 
-const termsOf = (n: number, createdAt: Timestamp, method: 'PIX' | 'CREDIT_CARD'): ChargeTerms => {
+const termsOf = (n: number, accountId: AccountId, createdAt: Timestamp, method: 'PIX' | 'CREDIT_CARD'): ChargeTerms => {
   const person = scrambled(n, 9) % 50_000;
   return {
     paymentId: idOf(n) as PaymentId,
-    accountId: HISTORY_ACCOUNT,
+    accountId,
     mode: 'test',
     connectionId: null,
     amount: toMinor(100 + (scrambled(n, 8) % 100_000)),
@@ -82,9 +82,9 @@ const settledOf = (n: number, terms: ChargeTerms, at: Timestamp): PaymentEvent =
 };
 
 /** Of a thousand: 860 are paid (10 of them refunded), 20 cancelled, 100 expired, 20 wait; every tenth is by card. */
-const eventsOf = (n: number, createdAt: Timestamp): readonly PaymentEvent[] => {
+const eventsOf = (n: number, accountId: AccountId, createdAt: Timestamp): readonly PaymentEvent[] => {
   const luck = scrambled(n, 7) % 1_000;
-  const terms = termsOf(n, createdAt, luck % 10 === 0 ? 'CREDIT_CARD' : 'PIX');
+  const terms = termsOf(n, accountId, createdAt, luck % 10 === 0 ? 'CREDIT_CARD' : 'PIX');
   const fingerprint = { version: 1, hash: 'f'.repeat(43) };
   const open: PaymentEvent[] = [{ type: 'ChargeCreated', data: { ...terms, fingerprint } }, issuedOf(terms)];
   const at = addSeconds(createdAt, scrambled(n, 10) % LIFETIME_SECONDS);
@@ -114,21 +114,28 @@ const eventsOf = (n: number, createdAt: Timestamp): readonly PaymentEvent[] => {
   ];
 };
 
-/** `payments` payments up to `until`, spread over the time before it, in batches of so many. */
+/**
+ * `payments` payments up to `until`, spread over the time before it, in batches of so many. `accountOf`: the account of the n-th. `part`:
+ * every `of`-th payment alone.
+ */
 export function* paymentHistory(
   payments: number,
   until: Timestamp,
   batchPayments: number,
   spanMs = YEAR_MS,
-): Generator<readonly LoggedEvent<PaymentEvent>[]> {
+  accountOf: (n: number) => AccountId = () => HISTORY_ACCOUNT,
+  part: { readonly index: number; readonly of: number } = { index: 0, of: 1 },
+): Generator<readonly LoggedEvent<PaymentEvent>[], undefined> {
   const firstMs = Date.parse(until) - spanMs;
   let position = 0;
   for (let n = 0; n < payments; ) {
     const batch: LoggedEvent<PaymentEvent>[] = [];
     for (const end = Math.min(payments, n + batchPayments); n < end; n++) {
+      if (n % part.of !== part.index) continue;
       const createdAt = fromMillis(Math.floor(firstMs + (spanMs * (n + 1)) / payments));
       const subject = idOf(n);
-      for (const [revision, event] of eventsOf(n, createdAt).entries())
+      const accountId = accountOf(n);
+      for (const [revision, event] of eventsOf(n, accountId, createdAt).entries())
         batch.push({
           category: 'payment',
           stream: PAYMENT.stream(subject as PaymentId),
@@ -136,7 +143,7 @@ export function* paymentHistory(
           id: '',
           revision,
           position: String(position++).padStart(19, '0') as Position,
-          account: HISTORY_ACCOUNT,
+          account: accountId,
           mode: 'test',
           correlationId: subject,
           recordedAt: createdAt,
@@ -145,4 +152,5 @@ export function* paymentHistory(
     }
     yield batch;
   }
+  return undefined;
 }

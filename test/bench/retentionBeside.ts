@@ -5,11 +5,13 @@ import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
+import { systemStopwatch } from '../../infrastructure/system/system.ts';
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../projections/webhooks/projection.ts';
 import { migratedDatabase } from '../world/postgres.ts';
 import { cpuMsOf } from './cpu.ts';
+import { oldDeliveries } from './oldDeliveries.ts';
 import { median, quantile } from './statistics.ts';
 
 const DELIVERIES = 100_000;
@@ -18,28 +20,12 @@ const ROUND_MS = 2_000;
 const ROUNDS = 6;
 const TURN_EVERY_MS = 1_000;
 
-/** Old deliveries with 600 bytes of JSON each, of 100 accounts. */
-const FILL = [
-  `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
-   SELECT n, 0, now() - interval '100 days', gen_random_uuid(), 'webhookDelivery-' || lpad(n::text, 26, '0'), 'WebhookDeliverySucceeded',
-     '{"x":"' || repeat('x', 450) || '"}', '{"x":"' || repeat('x', 150) || '"}' FROM generate_series(1, ${DELIVERIES}) n`,
-  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, recorded_on, of_stream, of_revision, resend, form,
-     event_type, endpoint_id, status, attempts, last_status_code, scheduled_at, updated_at)
-   SELECT lpad(n::text, 26, '0'), lpad((n % 100)::text, 26, '0'), 'test', 0, now()::date - 100, lpad(n::text, 26, 'p'), 1, 0, 1,
-     'charge.paid', lpad((n % 100)::text, 26, 'e'), 'DELIVERED', 1, 200, now() - interval '100 days', now() - interval '100 days'
-   FROM generate_series(1, ${DELIVERIES}) n`,
-  `INSERT INTO rm_webhook_deliveries.delivery_counts SELECT account_id, mode, endpoint_id, event_type, status, count(*)
-   FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`,
-  'VACUUM ANALYZE event_store.events',
-  'VACUUM ANALYZE rm_webhook_deliveries.deliveries',
-];
-
 const database = await migratedDatabase();
 const { connectionString } = database;
 const derived = { ...connectionConfig(connectionString, 'bench'), options: '-c synchronous_commit=off' };
 const db = new PgPool(derived, 1, (error) => console.error(error));
 await createSchema(db, webhookDeliveriesProjection, 'rm_webhook_deliveries');
-for (const statement of FILL) await db.query(statement);
+for (const statement of oldDeliveries(DELIVERIES)) await db.query(statement);
 const store = await openPostgresEventStore({ connectionString });
 
 const data = JSON.stringify({ payload: 'x'.repeat(450) });
@@ -73,6 +59,7 @@ const beside = async (): Promise<Round> => {
   const retention = new DeliveryRetention({
     expired,
     clock: { now: Date.now },
+    stopwatch: systemStopwatch,
     retentionDays: 90,
     mayWork: () => true,
   });

@@ -29,7 +29,7 @@ import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { recordAttempt, WEBHOOK_DELIVERY, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
-type NewStream = EventsToEncode;
+export type NewStream = EventsToEncode;
 const newStream = <Event extends Fact<string, unknown>>(
   { serde }: { readonly serde: Serde<Event> },
   stream: StreamName,
@@ -112,14 +112,20 @@ export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<Paym
 };
 
 /** One event: delivered. */
-const finishedDelivery = (endpointId: EndpointId, paymentId: PaymentId): NewStream => {
+export const finishedDelivery = (
+  endpointId: EndpointId,
+  paymentId: PaymentId,
+  revision = 2,
+  eventType = 'charge.paid',
+  account = ACCOUNT,
+): NewStream => {
   const result = { ok: true, statusCode: 200, error: null, responseBody: null, durationMs: 3, retryAfterMs: null };
   const at = fromMillis(Date.now());
   const delivery = {
     stream: PAYMENT.stream(paymentId),
-    revision: 2,
+    revision,
     paymentId,
-    eventType: 'charge.paid',
+    eventType,
     endpointId,
     resend: 0,
     scheduledAt: at,
@@ -128,7 +134,7 @@ const finishedDelivery = (endpointId: EndpointId, paymentId: PaymentId): NewStre
   const done = recordAttempt({ delivery, target: endpointId }, 1, result, at, 0)(webhookDelivery.initial);
   if (isRejection(done)) throw new Error(done.message);
   const stream = WEBHOOK_DELIVERY.stream(rawId() as DeliveryId);
-  return newStream(WEBHOOK_DELIVERY, stream, done.events, circumstances(paymentId));
+  return newStream(WEBHOOK_DELIVERY, stream, done.events, { ...circumstances(paymentId), account });
 };
 
 /** Appends at once that keep every flush full. */

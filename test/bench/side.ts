@@ -10,7 +10,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
 import type { Checkout } from './checkout.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 
@@ -26,6 +26,12 @@ export interface Cpu {
   readonly postgres: number;
 }
 
+export interface Deployment {
+  /** Default: all in one. */
+  readonly roles?: readonly RoleName[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export class Side {
   readonly checkout: Checkout;
   readonly sql: pg.Client;
@@ -33,31 +39,39 @@ export class Side {
   readonly #dataDir: string;
   readonly #server: EmbeddedPostgres;
   readonly #env: Readonly<Record<string, string>>;
-  readonly #program: Program;
+  readonly #programs: readonly Program[];
   apiKey = '';
 
-  private constructor(checkout: Checkout, parts: { dataDir: string; port: number; server: EmbeddedPostgres }) {
+  private constructor(
+    checkout: Checkout,
+    parts: { dataDir: string; ports: readonly number[]; server: EmbeddedPostgres },
+    { roles = ['start'], env = {} }: Deployment,
+  ) {
     this.checkout = checkout;
-    this.port = parts.port;
+    this.port = parts.ports[0] as number;
     this.#dataDir = parts.dataDir;
     this.#server = parts.server;
     this.#env = {
       DATABASE_URL: parts.server.connectionString,
       SECRETS_KEY: randomBytes(32).toString('base64'),
       WEBHOOK_ALLOW_PRIVATE: 'true',
-      PUBLIC_URL: `http://127.0.0.1:${parts.port}`,
+      PUBLIC_URL: `http://127.0.0.1:${this.port}`,
+      ...env,
     };
     this.sql = new pg.Client({ connectionString: parts.server.connectionString });
     const dataDir = join(parts.dataDir, '../program');
-    this.#program = new Program({ dataDir, port: parts.port, env: this.#env, root: checkout.root });
+    this.#programs = roles.map(
+      (role, n) => new Program({ dataDir, port: parts.ports[n] as number, env: this.#env, root: checkout.root, role }),
+    );
   }
 
-  static async open(checkout: Checkout): Promise<Side> {
+  static async open(checkout: Checkout, deployment: Deployment = {}): Promise<Side> {
     const dataDir = await newDataDir();
-    const [server, port] = [await startEmbeddedPostgres({ dataDir }), await freePort()];
-    const side = new Side(checkout, { dataDir, port, server });
+    const server = await startEmbeddedPostgres({ dataDir });
+    const ports = await Promise.all((deployment.roles ?? ['start']).map(freePort));
+    const side = new Side(checkout, { dataDir, ports, server }, deployment);
     await side.sql.connect();
-    await side.#program.ready();
+    await Promise.all(side.#programs.map((program) => program.ready()));
     const owner = ['--name', 'Loja', '--email', 'loja@example.com'];
     const account = JSON.parse(await side.cli('account', 'create', ...owner, '--json')) as { testApiKey: string };
     side.apiKey = account.testApiKey;
@@ -71,7 +85,7 @@ export class Side {
   /** Returns what the checkout's command line prints; rejects unless it exits with 0. */
   async cli(...words: readonly string[]): Promise<string> {
     const { root } = this.checkout;
-    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.#program.dataDir, ...this.#env };
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.#programs[0]!.dataDir, ...this.#env };
     const args = [join(root, 'infrastructure/boot/cli.ts'), ...words];
     return (await run(process.execPath, args, { cwd: root, env })).stdout;
   }
@@ -128,11 +142,20 @@ export class Side {
     return async () => void (await this.sql.query('COMMIT'));
   }
 
-  /** Milliseconds of CPU that the gateway's process and its database have used. */
+  /** Milliseconds of CPU that the gateway's processes and its database have used. */
   async cpuMs(): Promise<Cpu> {
     const { rows } = await this.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const postmaster = await parentOf(rows[0]!.pid);
-    return { node: await cpuMsOf(this.#program.process.pid!), postgres: await cpuMsWithChildren(postmaster) };
+    const nodes = await Promise.all(this.#programs.map(({ process }) => cpuMsOf(process.pid!)));
+    return { node: nodes.reduce((sum, ms) => sum + ms, 0), postgres: await cpuMsWithChildren(postmaster) };
+  }
+
+  /** Returns the metric of each process that has it. */
+  async metric(name: string): Promise<readonly number[]> {
+    const texts = await Promise.all(
+      this.#programs.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/metrics`)).text()),
+    );
+    return texts.flatMap((text) => new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.slice(1).map(Number) ?? []);
   }
 
   /** Until the gateway and its database have next to nothing to do. */
@@ -153,7 +176,7 @@ export class Side {
 
   /** Stops the program; the database goes on. */
   async stopProgram(): Promise<void> {
-    await this.#program.stop();
+    await Promise.all(this.#programs.map((program) => program.stop()));
   }
 
   /** Rejects unless the read models equal a replay of the log: its command line then exits with another code than 0. */
@@ -164,7 +187,7 @@ export class Side {
 
   /** Closes it as it is. */
   async discard(): Promise<void> {
-    await this.#program.stop();
+    await this.stopProgram();
     this.sql.on('error', () => undefined);
     await this.sql.end();
     await this.#server.stop();

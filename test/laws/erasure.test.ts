@@ -18,9 +18,9 @@ const SURROUNDINGS = { subject: 's', account: 'a', mode: 'test', correlationId: 
 const afterErasure = (serde: Serde<AnyEvent>, event: AnyEvent): AnyEvent => {
   const form = serde.encode(event);
   const stored = JSON.parse(JSON.stringify(serde.storedData(form, SURROUNDINGS)));
-  const { rest, personal } = serde.takePersonal(form.type, stored);
+  const { rest, personal } = serde.takePersonal({ ...form, data: stored });
   const data = JSON.parse(JSON.stringify(rest));
-  if (personal !== null) serde.putPersonal(form.type, data, null);
+  if (personal !== null) serde.putPersonal({ ...form, data }, null);
   return serde.decode({ ...form, data }, SURROUNDINGS);
 };
 

@@ -10,7 +10,7 @@ import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
 import { cli, newDataDir, removeDataDir } from '../world/program.ts';
 import { Inbox } from './deployment/inbox.ts';
-import { Apis, type Merchant, newMerchant, Till } from './deployment/merchants.ts';
+import { Apis, type Merchant, newMerchant, sellDuring, Till } from './deployment/merchants.ts';
 import { startOwnPostgres } from './deployment/ownPostgres.ts';
 import { Deployment, TARGETS, type Target } from './deployment/processes.ts';
 import { askApis, flushDeliveries, readLog, readWallets } from './deployment/reconcile.ts';
@@ -68,24 +68,6 @@ const killInTurn = async (deployment: Deployment, forMs: number): Promise<{ kill
   return { kills, takeoversMs };
 };
 
-/** Sells at all tills while the work goes on. */
-const sellDuring = async <T>(till: Till, merchants: readonly Merchant[], work: () => Promise<T>): Promise<T> => {
-  let isOver = false;
-  const selling = merchants
-    .flatMap((merchant) => Array.from({ length: TILLS_PER_MERCHANT }, () => merchant))
-    .map(async (merchant) => {
-      while (!isOver) await till.sell(merchant);
-    });
-  const sold = Promise.all(selling);
-  sold.catch(() => undefined); // heard below
-  try {
-    return await Promise.race([work(), sold.then(() => Promise.reject(new Error('nobody sells any more')))]);
-  } finally {
-    isOver = true;
-    await sold;
-  }
-};
-
 describe(`a deployment of six processes, one killed every ${KILL_EVERY_MS / 1_000} s`, () => {
   it(`loses nothing and doubles nothing in ${MINUTES} minutes`, async function run() {
     this.timeout(0);
@@ -112,7 +94,9 @@ describe(`a deployment of six processes, one killed every ${KILL_EVERY_MS / 1_00
       for (const name of MERCHANTS) merchants.push(await newMerchant(name, apis, inbox, { dataDir, env }));
       const running = deployment;
       say('all six are ready');
-      const { kills, takeoversMs } = await sellDuring(till, merchants, () => killInTurn(running, MINUTES * 60_000));
+      const { kills, takeoversMs } = await sellDuring(till, merchants, { tillsPerMerchant: TILLS_PER_MERCHANT }, () =>
+        killInTurn(running, MINUTES * 60_000),
+      );
       const { acknowledged } = till;
       say(`${acknowledged.length} charges, ${kills} kills, ${apis.repeats} repeats; waiting until it is quiet`);
 

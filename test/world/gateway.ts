@@ -386,6 +386,7 @@ const gatewayOn = (
     publicUrl: options.publicUrl ?? baseUrl,
     webhookAllowPrivate: options.webhookAllowPrivate ?? true,
     webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
+    requestLogDays: 30,
     retentionYears: options.retentionYears ?? 5,
     eraseAfterRetention: options.eraseAfterRetention ?? false,
     webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },

@@ -128,22 +128,26 @@ export class Program {
 export const removeDataDir = (dataDir: string): Promise<void> =>
   rm(join(dataDir, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
-/** Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. `signal` kills it. */
+/**
+ * Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. `signal` kills it. `root`: of the
+ * checkout to run; this one by default.
+ */
 export const cli = (
   dataDir: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   signal?: AbortSignal,
+  root = ROOT,
 ): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const options = {
-      cwd: ROOT,
+      cwd: root,
       env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env },
       ...(signal && { signal, killSignal: 'SIGKILL' as const }),
     };
     execFile(
       process.execPath,
-      [join(ROOT, 'infrastructure/boot/cli.ts'), ...args, '--json'],
+      [join(root, 'infrastructure/boot/cli.ts'), ...args, '--json'],
       options,
       (error, stdout, stderr) => {
         if (error) reject(new Error(`${args.join(' ')}: ${stderr}${stdout}`));

@@ -74,7 +74,7 @@ export const issueApiKeyRoute = route('POST', '/v1/api-keys', {
     schema: issueBody,
   }),
   responses: { 201: json('The new key. It works immediately.', newKeySchema) },
-  errors: ['API_KEY_ROLE_REQUIRED'],
+  errors: ['API_KEY_ROLE_REQUIRED', 'change_limit_reached'],
   handle: async (context) => {
     const { caller, body, services } = context;
     const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
@@ -115,7 +115,7 @@ export const rotateApiKeyRoute = route('POST', '/v1/api-keys/{id}/rotate', {
   responses: {
     201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
-  errors: ['API_KEY_ROLE_REQUIRED'],
+  errors: ['API_KEY_ROLE_REQUIRED', 'change_limit_reached'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const done = await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context));

@@ -50,6 +50,7 @@ const issueKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys', {
   ...FOR_OPERATORS,
   body: jsonBody({ schema: issueBody }),
   responses: { 201: json('The new key. It works immediately.', newKeySchema) },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { params: of, body, services } = context;
     const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
@@ -69,6 +70,7 @@ const rotateKeyOfAccountRoute = route('POST', '/ops/v1/accounts/{id}/api-keys/{k
   responses: {
     201: json('The new key. Every server process rejects the old one.', newKeySchema),
   },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { params: of, body, services } = context;
     const done = await services.rotateApiKey(of.id, of.keyId, body.label, actorOf(context));

@@ -67,6 +67,7 @@ const changeAccountSettingsRoute = (schemas: AccountSchemas) =>
     refusalOf: unlessManager,
     body: jsonBody({ schema: schemas.body }),
     responses: { 200: schemas.settingsNow },
+    errors: ['change_limit_reached'],
     handle: async (context) => {
       const { caller, body, services } = context;
       const refusal = refusalFor(schemas, body, caller);
@@ -95,7 +96,7 @@ const uploadLogoRoute = ({ settingsNow }: AccountSchemas) =>
     refusalOf: unlessManager,
     body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
     responses: { 200: settingsNow },
-    errors: ['invalid_request'],
+    errors: ['invalid_request', 'change_limit_reached'],
     handle: async (context) => {
       const { caller, services } = context;
       const image = await wholeBody(context.body);
@@ -113,6 +114,7 @@ const removeLogoRoute = ({ settingsNow }: AccountSchemas) =>
     principal: 'session',
     refusalOf: unlessManager,
     responses: { 200: settingsNow },
+    errors: ['change_limit_reached'],
     handle: async (context) => {
       const { caller, services } = context;
       return settingsOrRefusal(await services.changeLogo(caller.tenant.accountId, null, actorOf(context)));

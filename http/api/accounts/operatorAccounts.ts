@@ -193,6 +193,7 @@ const operatorsSettingsRoute = (schemas: AccountSchemas) =>
     ...FOR_OPERATORS,
     body: jsonBody({ schema: schemas.operatorsBody }),
     responses: { 200: schemas.settingsNow },
+    errors: ['change_limit_reached'],
     handle: async (context) => {
       const { params, body, services } = context;
       return settingsOrRefusal(await services.changeAccountSettings(params.id, body, actorOf(context)));
@@ -209,7 +210,7 @@ const operatorsLogoRoute = (schemas: AccountSchemas) =>
     ...FOR_OPERATORS,
     body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
     responses: { 200: schemas.settingsNow },
-    errors: ['invalid_request'],
+    errors: ['invalid_request', 'change_limit_reached'],
     handle: async (context) => {
       const image = await wholeBody(context.body);
       return settingsOrRefusal(await context.services.changeLogo(context.params.id, image, actorOf(context)));
@@ -224,6 +225,7 @@ const operatorsLogoRemovalRoute = (schemas: AccountSchemas) =>
     description: 'Removes the logo of an account, which is no longer served.',
     ...FOR_OPERATORS,
     responses: { 200: schemas.settingsNow },
+    errors: ['change_limit_reached'],
     handle: async (context) =>
       settingsOrRefusal(await context.services.changeLogo(context.params.id, null, actorOf(context))),
   });

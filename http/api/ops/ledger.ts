@@ -56,6 +56,7 @@ const checkLedgerRoute = route('GET', '/ops/v1/ledger/check', {
   description:
     'Checks that every ledger entry and the ledger as a whole sum to zero, and that every balance matches its postings.',
   ...FOR_OPERATORS,
+  reads: ['wallet'],
   responses: { 200: json('The result of the check.', ledgerSchema) },
   handle: async ({ services: { platform } }) => {
     const { isBalanced, sums, entries, balances, disputes } = await platform.checkLedger();

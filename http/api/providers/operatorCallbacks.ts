@@ -11,7 +11,7 @@ import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS, total, upToThousand } from '../ops/operatorRoutes.ts';
-import { connectionParam } from './operatorConnections.ts';
+import { COUNTED_IN, connectionParam } from './operatorConnections.ts';
 
 const callbackParam = {
   description: 'The number of the callback.',
@@ -60,6 +60,7 @@ const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
   description: LISTED,
   ...FOR_OPERATORS,
   params: connectionParam,
+  reads: COUNTED_IN,
   query: {
     limit: upToThousand,
     outcome: oneOf('Only callbacks with this outcome, resolved ones included.', CALLBACK_OUTCOMES),

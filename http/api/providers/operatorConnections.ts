@@ -29,8 +29,8 @@ export const connectionParam = {
   },
 } as const;
 
-/** The read models of payments and payouts that are not final. */
-const COUNTED_IN = ['providers', 'payments', 'payouts'] as const;
+/** The read models from which a connection is shown, with its payments and payouts that are not final. */
+export const COUNTED_IN = ['providers', 'payments', 'payouts'] as const;
 
 type Body<Schema extends Parameters<typeof jsonBody>[0]['schema']> = Frozen<Static<Schema>>;
 

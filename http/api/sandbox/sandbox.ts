@@ -37,6 +37,7 @@ export const sandboxSettingsRoute = ({ switches }: DeclaredSettings) =>
     responses: {
       200: json('All sandbox settings after the change.', sandboxSettingsSchema(switches)),
     },
+    errors: ['change_limit_reached'],
     handle: async (context) => {
       const { accountId } = context.caller.tenant;
       const wish = wishOf(switches, context.body);
@@ -77,6 +78,7 @@ export const advanceClockRoute = route('POST', '/v1/sandbox/clock/advance', {
     200: json('The new time. Everything due has happened.', clockSchema),
     202: json('The new time. Due work is still being processed.', clockSchema),
   },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { caller, services } = context;
     const { seconds } = context.body;

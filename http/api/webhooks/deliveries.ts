@@ -119,7 +119,7 @@ export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/re
     'Starts an attempt immediately, whatever the status of the delivery. A delivery that has ended starts a new series of attempts.',
   ...ON_WEBHOOKS,
   responses: { 200: json('The delivery after the call.', deliveryWithAttemptsSchema) },
-  errors: ['endpoint_not_active'],
+  errors: ['endpoint_not_active', 'change_limit_reached'],
   handle: async (context) => {
     const { caller, params, services } = context;
     const state = await services.retryDelivery(caller.tenant, params.id, actorOf(context));

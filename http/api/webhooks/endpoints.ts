@@ -77,6 +77,7 @@ export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}',
   ...ON_WEBHOOKS,
   body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
   responses: { 200: json('The endpoint after the change.', changedEndpointSchema) },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const { url = null, events = null, status } = body;
@@ -94,6 +95,7 @@ export const rotateSecretRoute = route('POST', '/v1/webhooks/endpoints/{id}/rota
   ...ON_WEBHOOKS,
   body: jsonBody({ schema: rotateSecretBody }),
   responses: { 200: json('The new secret.', rotatedSecretSchema) },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const id = WEBHOOK_ENDPOINT.idPrefix + params.id;

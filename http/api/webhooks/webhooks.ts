@@ -40,6 +40,7 @@ export const rotateOverrideSecretRoute = route('POST', '/v1/webhooks/override-se
     'Replaces the secret that signs deliveries to the `webhookUrl` of payments. The old secret stops working immediately. Store the `secret`: later responses don’t contain it.',
   ...ON_WEBHOOKS,
   responses: { 200: json('The new secret.', overrideSecretSchema) },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const secret = await context.services.rotateOverrideSecret(context.caller.tenant, actorOf(context));
     return isRejection(secret) ? secret : { status: 200, body: { secret } };

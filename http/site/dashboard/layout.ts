@@ -5,7 +5,7 @@ import { assetFolder } from '../assets.ts';
 import { html, type Markup } from '../html.ts';
 import { LOGO } from '../icons.ts';
 import { LANGUAGE_TAG } from '../language.ts';
-import type { Reader } from './page.ts';
+import type { Reader } from './reader.ts';
 import type { Texts } from './texts/texts.ts';
 
 const here = (name: string): URL => new URL(name, import.meta.url);

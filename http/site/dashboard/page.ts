@@ -1,21 +1,22 @@
 // What all pages of the dashboard share: who reads them, in which language and mode, and the frame around their content.
-import type { Actor } from '../../../application/core/useCase.ts';
-import type { Mode, Tenant } from '../../../domain/kernel/ids.ts';
+import type { Mode } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
 import { type AccountRole, mayChangePayments, mayManageKeys } from '../../../domain/user/user.ts';
-import type { Caller, MemberCaller } from '../../kernel/callers.ts';
+import type { MemberCaller } from '../../kernel/callers.ts';
 import { setCookie } from '../../kernel/cookies.ts';
 import { CSRF_FIELD } from '../../kernel/forms.ts';
 import { matching } from '../../kernel/query.ts';
 import { pathParam, type RouteContext, type Tag } from '../../kernel/route.ts';
-import type { AppServices } from '../../kernel/serverContext.ts';
 import { html, type Markup } from '../html.ts';
 import { chooseLanguage, languageHeaders, languageQuery } from '../language.ts';
 import { frame } from './layout.ts';
+import type { Reader } from './reader.ts';
 import { EN } from './texts/en.ts';
 import { PT } from './texts/pt.ts';
 import { DONE_ACTIONS, type DoneAction, type Texts } from './texts/texts.ts';
+
+export type { Reader } from './reader.ts';
 
 export const TEXTS: { readonly [L in Language]: Texts } = { pt: PT, en: EN };
 
@@ -81,26 +82,6 @@ type MemberAsking = Asking & {
   readonly query: { readonly lang?: string | undefined; readonly done?: DoneAction | undefined };
   readonly requestId: string;
 };
-
-/** A member who asks for a page of one mode. */
-export interface Reader {
-  readonly language: Language;
-  readonly texts: Texts;
-  readonly mode: Mode;
-  readonly tenant: Tenant;
-  readonly caller: MemberCaller;
-  /** As the API knows callers: in the page's mode. */
-  readonly asCaller: Caller;
-  readonly actor: Actor;
-  readonly services: AppServices;
-  /** Returns the address of a page in the same mode. */
-  readonly to: (path?: string) => string;
-  /** The hidden field of every form. */
-  readonly csrf: Markup;
-  readonly mayChange: boolean;
-  /** Also requests payouts and accepts disputes. */
-  readonly mayManage: boolean;
-}
 
 export const readerOf = (context: MemberAsking): Reader => {
   const { caller, params, services, requestId } = context;

@@ -114,7 +114,7 @@ const signIn = route('POST', SIGN_IN, {
         page: signInPage({ language, next, email, problem }),
       };
     }
-    // Whoever used this browser before is signed out.
+    // The session that this browser had before ends.
     const before = context.cookie(sessionCookieName(publicUrl));
     const replaced = before === null ? null : await services.findSession(before);
     if (replaced !== null) await services.logOut(replaced.sessionId);

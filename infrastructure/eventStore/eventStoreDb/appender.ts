@@ -14,6 +14,7 @@ import {
 import { isDeletable } from '../../../domain/aggregates.ts';
 import { withTimeout } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
+import { LogsDiffer } from '../compareLogs.ts';
 import { type Connection, type Connector, ReplaceableConnection, type SharedConnection } from './connection.ts';
 import { notSentWithin, StoreFailure, translated } from './failures.ts';
 import {
@@ -38,8 +39,26 @@ interface AppenderOptions {
 
 /** With more bytes in flight, the process could run out of memory before the server catches up. */
 const IN_FLIGHT_BYTES_MAX = 64_000_000;
+/** Bounds of appends in flight whose order matters. */
+const ORDERED_MAX = 256;
+const ORDERED_BYTES_MAX = 8_000_000;
 /** Timeout for reading the stream, which must leave time for another try. */
 const LOOK_MS = 1_000;
+
+/** An append of an ordered copy, on its way. */
+interface Ordered {
+  readonly append: CheckedAppend;
+  readonly outcome: Promise<AppendAnswer | StoreFailure>;
+}
+
+const bytesOf = ({ dataBytes, metadataBytes }: CheckedAppend): number => dataBytes + metadataBytes;
+
+const assertWritten = (answer: AppendAnswer | AppendResult, { stream, expected }: CheckedAppend): void => {
+  if ('actual' in answer)
+    throw new Error(
+      `${stream} ends at revision ${answer.actual} in the copy instead of ${expected}: is another program writing to it?`,
+    );
+};
 
 const resultOf = (answer: AppendAnswer): AppendResult =>
   answer.kind === 'written'
@@ -80,6 +99,41 @@ export class Appender {
       this.#inFlight.delete(result);
       this.#inFlightBytes -= bytes;
     }
+  }
+
+  /**
+   * Writes appends, so that their events follow each other in the log in this order, and calls `onWritten` for each in turn. Many are in
+   * flight on one stream, whose requests the server writes in their order. If one fails, the others are awaited, looked up, and repeated
+   * one by one. Throws LogsDiffer if a later one was written without an earlier one, and whatever `append` throws.
+   */
+  async appendInOrder(appends: readonly CheckedAppend[], onWritten: (events: number) => void): Promise<void> {
+    const { outcomeUnknownMs, connectMs } = this.#options.timings;
+    let sent: Ordered[] = [];
+    let bytes = 0;
+    let stream: BatchStream | null = null;
+    const settle = async (): Promise<void> => {
+      const { append, outcome } = sent[0] as Ordered;
+      const answer = await outcome;
+      const settled = answer instanceof StoreFailure ? sent : [{ append }];
+      if (answer instanceof StoreFailure) {
+        await this.#repeatInOrder(sent, answer);
+        if (stream !== null) this.#streams.replace(stream);
+        stream = null;
+      } else assertWritten(answer, append);
+      sent = sent.slice(settled.length);
+      for (const { append: done } of settled) {
+        bytes -= bytesOf(done);
+        onWritten(done.events.length);
+      }
+    };
+    for (const append of appends) {
+      bytes += bytesOf(append);
+      while (sent.length > 0 && (sent.length === ORDERED_MAX || bytes > ORDERED_BYTES_MAX)) await settle();
+      stream ??= await withTimeout(this.#streams.get(), connectMs, notSentWithin(connectMs, 'no connection was ready'));
+      const answer = stream.append(append, outcomeUnknownMs);
+      sent.push({ append, outcome: answer.catch((error) => translated(error, true)) });
+    }
+    while (sent.length > 0) await settle();
   }
 
   /** Gives up unanswered appends, because they were decided on a log that no longer exists. */
@@ -130,11 +184,9 @@ export class Appender {
 
   async #try(append: CheckedAppend, remainingMs: number, generation: number): Promise<AppendAnswer> {
     const { connector, timings } = this.#options;
-    const stream = await withTimeout(
-      this.#streams.get(),
-      remainingMs,
-      notSentWithin(remainingMs, 'no connection was ready'),
-    );
+    const stream =
+      this.#streams.ready ??
+      (await withTimeout(this.#streams.get(), remainingMs, notSentWithin(remainingMs, 'no connection was ready')));
     if (generation !== this.#generation)
       throw new StoreFailure('notSent', 'the log was restored to an older state in the meantime');
     try {
@@ -145,6 +197,29 @@ export class Appender {
       if (failure.leader !== null) connector.redirect(failure.leader);
       throw failure;
     }
+  }
+
+  /** Repeats what was not written of an ordered copy, once nothing of it is in flight. */
+  async #repeatInOrder(sent: readonly Ordered[], failure: StoreFailure): Promise<void> {
+    this.#options.onError(failure);
+    const answers = await Promise.all(sent.map(({ outcome }) => outcome));
+    let missing: CheckedAppend | null = null;
+    const rest: CheckedAppend[] = [];
+    for (const [n, { append }] of sent.entries()) {
+      const answer = answers[n] as AppendAnswer | StoreFailure;
+      if (answer instanceof StoreFailure ? !(await this.#holds(append)) : answer.kind === 'conflict') {
+        missing ??= append;
+        rest.push(append);
+      } else if (missing !== null)
+        throw new LogsDiffer(`the copy holds ${append.stream}@${append.expected + 1} before earlier events`);
+    }
+    for (const append of rest) assertWritten(await this.append(append), append);
+  }
+
+  /** Throws EventStoreUnavailable. */
+  async #holds({ stream, expected, events }: CheckedAppend): Promise<boolean> {
+    const page = await this.#options.reader.pageSoon(stream, expected + 1, events.length);
+    return page.length === events.length && page.every(({ id }, n) => id === events[n]?.id);
   }
 
   /** Returns the result if the stream holds the append's events, or null if it does not or can't be read. */
@@ -178,9 +253,9 @@ const givenUp = (outcomeUnknown: boolean, cause: StoreFailure): Error =>
 
 interface Waiting {
   readonly sentAtMs: number;
+  readonly withinMs: number;
   readonly resolve: (answer: AppendAnswer) => void;
   readonly reject: (failure: StoreFailure) => void;
-  readonly timer: NodeJS.Timeout;
 }
 
 /** The end of the stream leaves the outcome of earlier appends unknown: any of them may be written. */
@@ -192,6 +267,8 @@ export class BatchStream implements SharedConnection {
   readonly #stream: ClientDuplexStream<BatchRequest, BatchResponse>;
   readonly #onStray: (answer: Error) => void;
   readonly #waiting = new Map<string, Waiting>();
+  /** One timer for all appends. It fires when the earliest deadline of those that waited when it was set is over. */
+  #timer: { readonly handle: NodeJS.Timeout; readonly atMs: number } | null = null;
   #end: StoreFailure | null = null;
   #retired = false;
 
@@ -210,11 +287,11 @@ export class BatchStream implements SharedConnection {
   append(append: CheckedAppend, withinMs: number): Promise<AppendAnswer> {
     if (this.#end !== null) return Promise.reject(new StoreFailure('notSent', this.#end.message, { cause: this.#end }));
     const id = randomUUID();
+    const sentAtMs = performance.now();
     const answer = new Promise<AppendAnswer>((resolve, reject) => {
-      const silent = (): void =>
-        this.#reject(id, new StoreFailure('outcomeUnknown', `no answer within ${Math.round(withinMs)} ms`));
-      this.#waiting.set(id, { sentAtMs: performance.now(), resolve, reject, timer: setTimeout(silent, withinMs) });
+      this.#waiting.set(id, { sentAtMs, withinMs, resolve, reject });
     });
+    this.#lookAt(sentAtMs + withinMs);
     this.#stream.write(appendRequest(append, id));
     return answer;
   }
@@ -253,12 +330,31 @@ export class BatchStream implements SharedConnection {
   #take(id: string): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    clearTimeout(waiting?.timer);
     return waiting;
+  }
+
+  #lookAt(atMs: number): void {
+    if (this.#timer !== null && this.#timer.atMs <= atMs) return;
+    clearTimeout(this.#timer?.handle);
+    this.#timer = { handle: setTimeout(() => this.#look(), atMs - performance.now()), atMs };
+  }
+
+  #look(): void {
+    this.#timer = null;
+    const nowMs = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [id, { sentAtMs, withinMs }] of [...this.#waiting]) {
+      const deadlineMs = sentAtMs + withinMs;
+      if (deadlineMs > nowMs) nextMs = Math.min(nextMs, deadlineMs);
+      else this.#reject(id, new StoreFailure('outcomeUnknown', `no answer within ${Math.round(withinMs)} ms`));
+    }
+    if (this.#end === null && nextMs < Number.POSITIVE_INFINITY) this.#lookAt(nextMs);
   }
 
   #fail(failure: StoreFailure): void {
     this.#end ??= failure;
+    clearTimeout(this.#timer?.handle);
+    this.#timer = null;
     for (const id of [...this.#waiting.keys()]) this.#reject(id, failure);
   }
 

@@ -19,6 +19,11 @@ export interface Connection {
 
 /** Larger than any event on the server: internal writers may exceed the limit for appends. */
 const RECEIVE_BYTES_MAX = 17 * 1024 * 1024;
+/**
+ * What a server may send before this process takes it: some 1,400 events. While the event loop is blocked, a live subscription is not "too
+ * slow" then. The default of 64 kB holds 90.
+ */
+const WINDOW_BYTES = 1024 * 1024;
 
 const channelCredentials = ({ tls }: ConnectionSettings): ChannelCredentials =>
   tls === null ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert);
@@ -27,6 +32,7 @@ const channelOptions = ({ keepAliveIntervalMs, keepAliveTimeoutMs }: ConnectionS
   'grpc.keepalive_time_ms': keepAliveIntervalMs,
   'grpc.keepalive_timeout_ms': keepAliveTimeoutMs,
   'grpc.max_receive_message_length': RECEIVE_BYTES_MAX,
+  'grpc-node.flow_control_window': WINDOW_BYTES,
   // By default, channels to one address share their TCP connection and wait up to two minutes before they reconnect.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -146,6 +152,7 @@ export interface SharedConnection {
 export class ReplaceableConnection<T extends SharedConnection> {
   readonly #open: () => Promise<T>;
   #current: Promise<T> | null = null;
+  #ready: T | null = null;
   readonly #opened = new Set<T>();
   #closed = false;
 
@@ -159,10 +166,16 @@ export class ReplaceableConnection<T extends SharedConnection> {
     return this.#current;
   }
 
+  /** The connection, if it is open. */
+  get ready(): T | null {
+    return this.#ready;
+  }
+
   /** Replaces the connection. No effect if it was already replaced. */
   replace(shared: T): void {
     if (!this.#opened.delete(shared)) return;
     this.#current = null;
+    this.#ready = null;
     shared.drain();
   }
 
@@ -171,13 +184,17 @@ export class ReplaceableConnection<T extends SharedConnection> {
     for (const shared of this.#opened) shared.close();
     this.#opened.clear();
     this.#current = null;
+    this.#ready = null;
   }
 
   async #begin(): Promise<T> {
     try {
       const shared = await this.#open();
       if (this.#closed) shared.close();
-      else this.#opened.add(shared);
+      else {
+        this.#opened.add(shared);
+        this.#ready = shared;
+      }
       return shared;
     } catch (error) {
       this.#current = null;

@@ -69,12 +69,13 @@ interface LogPosition {
 const DIGITS = 20;
 const FORM = /^(\d{20})\/(\d{20})$/;
 /** Log offsets are signed on the server; larger values mean "none" (-1) or "the end". */
-const LIMIT = 2n ** 63n;
+const LIMIT = String(2n ** 63n).padStart(DIGITS, '0');
 
 /** Returns `<commit>/<prepare>`, 20 decimal digits each, or null if the server returned no position. */
 export const positionOf = (commit: string, prepare: string): Position | null => {
-  if (commit === '' || prepare === '' || BigInt(commit) >= LIMIT || BigInt(commit) < 0n) return null;
-  return `${commit.padStart(DIGITS, '0')}/${prepare.padStart(DIGITS, '0')}` as Position;
+  const place = commit.padStart(DIGITS, '0');
+  if (commit === '' || prepare === '' || commit.startsWith('-') || place >= LIMIT) return null;
+  return `${place}/${prepare.padStart(DIGITS, '0')}` as Position;
 };
 
 /** Throws RangeError for a text that is not a position of this adapter. */
@@ -298,14 +299,11 @@ export const answerOf = (response: BatchResponse, afterMs: number): AppendAnswer
 
 // The server's answers to reads, as events of the port.
 
-const TICKS_PER_MS = 10_000n;
-
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** `created` counts 100 ns since 1970. */
-const timeOf = (ticks: string | undefined): string =>
-  new Date(Number(BigInt(ticks ?? '0') / TICKS_PER_MS)).toISOString();
+/** `ticks` counts 100 ns since 1970: without the last four digits, milliseconds. */
+const timeOf = (ticks = ''): string => new Date(Number(ticks.slice(0, -4))).toISOString();
 
 const TOMBSTONE = '$streamDeleted';
 

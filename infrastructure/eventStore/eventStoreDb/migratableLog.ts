@@ -60,16 +60,7 @@ export const openMigratableEventStoreDbLog = async (
     state: async () => (await readState(reader)).state,
     setState: (use) => writeState(reader, appender, use),
     async write(events, onWritten) {
-      // One at a time, because the order of concurrent appends is not guaranteed.
-      for (const run of runsOf(events, inOneStream)) {
-        const append = asAppend(run);
-        const result = await appender.append(append);
-        if (!result.ok)
-          throw new Error(
-            `${append.stream} ends at revision ${result.actual} in the copy instead of ${append.expected}: is another program writing to it?`,
-          );
-        onWritten(run.length);
-      }
+      await appender.appendInOrder(runsOf(events, inOneStream).map(asAppend), onWritten);
     },
     async deleteDeliveries(ended, recordedBefore) {
       for (let at = 0; at < ended.length; at += DELETED_AT_ONCE)

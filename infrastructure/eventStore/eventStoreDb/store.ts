@@ -1,5 +1,5 @@
-// The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches the
-// appends of other processes, and one per subscription.
+// The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one for the live
+// subscription that all followers share, and one for each follower that catches up.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
@@ -25,12 +25,15 @@ import { identityOf, type KnownState, OWN_CATEGORY, readState, STATE_STREAM, sta
 import { Reader } from './reader.ts';
 import { readConnectionString, TIMINGS, type Timings } from './settings.ts';
 import { follow, type LogSources } from './subscription.ts';
+import { Tail } from './tail.ts';
 
 interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`, or the same with `kurrentdb`, with the credentials in it. */
   readonly connectionString: string;
   /** Called with every fault that the store recovers from: lost connections, repeated appends, unexpected answers. */
   readonly onError?: (error: Error) => void;
+  /** Called when the server or the connection ended a subscription, which is then opened again. */
+  readonly onLost?: () => void;
   readonly timings?: Partial<Timings>;
   /** For copying: also opens a log that is sealed, moved, or an unfinished copy. */
   readonly inAnyState?: true;
@@ -39,6 +42,7 @@ interface EventStoreDbOptions {
 const STREAM_PAGE_EVENTS = 500;
 /** "All categories" means Quita's: never system streams, nor those of another program on the same server. */
 const OWN_PREFIXES = CATEGORIES.map((category) => `${category}-`);
+const TAIL_CATEGORIES: readonly string[] = [...CATEGORIES, OWN_CATEGORY];
 const isOwn = (stream: string): boolean => CATEGORIES.some((category) => category === readStreamName(stream).category);
 
 /** Opens the log. Throws BadConnectionString, EventStoreUnavailable, LogNotInUse. */
@@ -59,8 +63,11 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     const state = await readState(reader);
     const refusal = options.inAnyState ? null : refusalOf(state.state);
     if (refusal !== null) throw refusal;
-    const log: LogSources = { connector: new Connector(settings), memory, reader, deletion, timings, onError };
-    return startStore({ storeId, state, reader, appender, deletion, log });
+    const onLost = (): void => options.onLost?.();
+    const log: LogSources = { connector: new Connector(settings), memory, reader, deletion, timings, onError, onLost };
+    // A copy reads each log once, so it needs no tail; it would receive all that it writes.
+    const tail = options.inAnyState ? null : new Tail();
+    return startStore({ storeId, state, reader, appender, deletion, log, tail });
   } catch (error) {
     await appender.close();
     reader.close();
@@ -75,6 +82,8 @@ interface Parts {
   readonly appender: Appender;
   readonly deletion: Deletion;
   readonly log: LogSources;
+  /** null: every subscription reads from the server, and the appends of other processes are not watched. */
+  readonly tail: Tail | null;
 }
 
 /** Callbacks for the log's state and availability. */
@@ -84,41 +93,68 @@ interface Watching {
   readonly onBroken: (error: Error | null) => void;
 }
 
-/** Follows the appends of all processes and the log's state, until the signal aborts or the log can't be followed. */
-const watchOnce = async (log: LogSources, { onState, onBroken }: Watching, signal: AbortSignal): Promise<void> => {
+/** Fills the tail and follows the log's state, until the signal aborts or the log can't be followed. Never waits between two events. */
+const watchOnce = async (
+  log: LogSources,
+  tail: Tail,
+  { onState, onBroken }: Watching,
+  signal: AbortSignal,
+): Promise<void> => {
   const { memory } = log;
-  const categories = [...CATEGORIES, OWN_CATEGORY];
-  const options = { after: memory.head.known, categories, batchSize: BATCH_DEFAULT, signal };
-  for await (const batch of follow(log, options)) {
+  const after = memory.head.known;
+  tail.begin(after);
+  const following = { after, categories: TAIL_CATEGORIES, batchSize: BATCH_DEFAULT, signal, tail: null };
+  const telling = { onProved: () => tail.open(), onInterrupted: () => tail.lost() };
+  for await (const batch of follow(log, { ...following, ...telling })) {
     onBroken(null);
-    if (batch.kind !== 'events') continue;
-    for (const event of batch.events) if (event.stream === STATE_STREAM) onState(stateOf(event));
+    const events = batch.kind === 'events' ? batch.events : [];
+    for (const event of events) if (event.stream === STATE_STREAM) onState(stateOf(event));
     // Not simply the last event, which may be one of the adapter's own.
-    const last = batch.events.findLast(({ stream }) => isOwn(stream));
+    const last = events.findLast(({ stream }) => isOwn(stream));
     if (last !== undefined) memory.saw(last.position, last.id);
+    if (batch.position !== null) tail.push(events, batch.position);
   }
 };
 
 /** Continues with a restored log from its head. A server that does not know the position of its head is not trusted. */
-const watchLog = async (log: LogSources, reader: Reader, watching: Watching, signal: AbortSignal): Promise<void> => {
+const watchLog = async (
+  log: LogSources,
+  tail: Tail,
+  reader: Reader,
+  watching: Watching,
+  signal: AbortSignal,
+): Promise<void> => {
   const { memory, timings, onError } = log;
   for (let attempt = 0; !signal.aborted; attempt++) {
     const { restores } = memory;
+    const restored = new AbortController();
+    const undo = memory.onRestored(() => {
+      tail.lost();
+      restored.abort();
+    });
     try {
-      await watchOnce(log, watching, signal);
+      await watchOnce(log, tail, watching, AbortSignal.any([signal, restored.signal]));
     } catch (error) {
       onError(error as Error);
       if (restores === memory.restores) watching.onBroken(error as Error);
-      await pause(timings.backoffMs(attempt), undefined, { signal }).catch(() => undefined);
-      await readState(reader).then(watching.onState, onError);
     }
+    undo();
+    if (signal.aborted) return;
+    await pause(timings.backoffMs(attempt), undefined, { signal }).catch(() => undefined);
+    await readState(reader).then(watching.onState, onError);
   }
 };
 
 /** The reading part of the port. */
 type Reads = Omit<EventStore, 'storeId' | 'append' | 'refusal' | 'close'>;
 
-const readsOf = (reader: Reader, log: LogSources, refuseWhenClosed: () => void, ended: AbortSignal): Reads => {
+const readsOf = (
+  reader: Reader,
+  log: LogSources,
+  tail: Tail | null,
+  refuseWhenClosed: () => void,
+  ended: AbortSignal,
+): Reads => {
   const { memory } = log;
   return {
     async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
@@ -134,11 +170,13 @@ const readsOf = (reader: Reader, log: LogSources, refuseWhenClosed: () => void, 
     async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
       refuseWhenClosed();
       if (after !== null) logPositionOf(after);
+      const wanted = categories === null ? CATEGORIES : checkCategories(categories);
       yield* follow(log, {
         after,
-        categories: categories === null ? CATEGORIES : checkCategories(categories),
+        categories: wanted,
         batchSize: checkBatchSize(batchSize),
         signal: AbortSignal.any([signal, ended]),
+        tail: wanted.every((category) => TAIL_CATEGORIES.includes(category)) ? tail : null,
       });
     },
     async head() {
@@ -167,6 +205,7 @@ const startStore = ({
   appender,
   deletion,
   log,
+  tail,
 }: Parts): EventStore & DeletesDeliveries => {
   const { memory } = log;
   const ended = new AbortController();
@@ -186,7 +225,7 @@ const startStore = ({
       broken = error;
     },
   };
-  const watching = watchLog(log, reader, learning, ended.signal);
+  const watching = tail === null ? null : watchLog(log, tail, reader, learning, ended.signal);
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
     if (broken !== null) throw new EventStoreUnavailable(broken.message, { cause: broken });
@@ -220,7 +259,7 @@ const startStore = ({
       if (refusal !== null) throw refusal;
       return await deletion.delete(ended, recordedBefore);
     },
-    ...readsOf(reader, log, refuseWhenClosed, ended.signal),
+    ...readsOf(reader, log, tail, refuseWhenClosed, ended.signal),
     async refusal() {
       refuseWhenClosed();
       return refusalOf(known.state);

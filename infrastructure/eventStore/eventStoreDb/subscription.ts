@@ -1,25 +1,25 @@
-// Follows the log through any number of lost connections. After each loss, it opens a new connection and subscription from the last
-// position, after a pause with jitter.
+// Follows the log through any number of lost connections: near the head in the process's tail, before that by a subscription of its own.
+// After each loss, it opens a new connection and subscription from the last position, after a pause with jitter.
 //
 // Reported positions never pass the newest event of Quita's own streams. A consumer that stores a position and compares it with `head`
 // after a restart must not be beyond the head, even if the log holds system events and foreign streams. The position up to which the
 // filter has read beyond that is remembered here, so that a resubscription does not scan again.
 
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import type { ClientReadableStream } from '@grpc/grpc-js';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Position, RecordedEvent, SubscriptionSignal } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
-import { raceAbort, whenLate } from '../../waiting.ts';
 import { restoredLog } from '../knownLog.ts';
-import type { Connection, Connector } from './connection.ts';
+import type { Connector } from './connection.ts';
 import type { Deletion } from './deletion.ts';
 import { isUnknownPosition, StoreFailure, translated } from './failures.ts';
 import type { LogMemory } from './logMemory.ts';
-import { checkpointOf, eventOf, later, type ReadResponse, subscriptionRequest, tombstoneOf } from './messages.ts';
+import { type LogStep, openStream } from './logStream.ts';
+import { later } from './messages.ts';
 import { OWN_CATEGORY } from './ownStreams.ts';
 import type { Reader } from './reader.ts';
 import type { Timings } from './settings.ts';
+import type { Tail } from './tail.ts';
 
 export interface LogSources {
   readonly connector: Connector;
@@ -28,6 +28,8 @@ export interface LogSources {
   readonly deletion: Pick<Deletion, 'deletedBefore' | 'withoutDeleted'>;
   readonly timings: Timings;
   readonly onError: (error: Error) => void;
+  /** Called when a confirmed subscription ended without being asked to. */
+  readonly onLost: () => void;
 }
 
 interface Following {
@@ -36,6 +38,11 @@ interface Following {
   readonly batchSize: number;
   /** Ends the subscription. */
   readonly signal: AbortSignal;
+  /** Where to read near the head; null: always from the server. It must receive all these categories. */
+  readonly tail: Tail | null;
+  /** Called each time the log was found to hold the delivered events, before the events after them, and when the server is lost. */
+  readonly onProved?: () => void;
+  readonly onInterrupted?: () => void;
 }
 
 /** The progress of a subscription. */
@@ -45,6 +52,8 @@ class Progress {
   /** The newest position that the filter has passed. Never behind `reported`. */
   seen: Position | null;
   isLive = false;
+  /** Whether the server has accepted the starting position as a place of its log. */
+  isAccepted = false;
   /** The last delivered event. Before the first, the event at the starting position; the first proof adds its id. */
   last: { readonly position: Position; readonly id: string | null } | null;
   /** Number of restores of the log at the last proof. */
@@ -59,15 +68,23 @@ class Progress {
     this.#categories = new Set(categories);
   }
 
+  /** Whether the log certainly has the position reached. */
+  get isKnown(): boolean {
+    return this.isAccepted || this.last === null || this.last.id !== null;
+  }
+
   /** Returns the signals for a step of the server. `head`: Quita's newest known event; `target`: the head when the subscription began. */
-  take(step: LogStep, head: Position | null, target: Position | null | undefined): SubscriptionSignal[] {
+  take(step: LogStep, head: Position | null, target: Position | null): SubscriptionSignal[] {
     const signals: SubscriptionSignal[] = [];
-    if (step.kind === 'events') signals.push(...this.#events(step.events));
+    if (step.kind === 'events') {
+      signals.push(...this.#events(step.events));
+      this.seen = later(this.seen, step.upTo ?? null);
+    }
     if (step.kind === 'checkpoint' || step.kind === 'deleted') this.seen = later(this.seen, step.position);
     if (step.kind === 'fellBehind') this.isLive = false;
     signals.push(...this.#checkpoint(head));
     // Servers before 23.10 never report that a subscription has caught up. It has when it passed the head at its start.
-    const passed = target === null || (target !== undefined && this.seen !== null && this.seen >= target);
+    const passed = target === null || (this.seen !== null && this.seen >= target);
     if (!this.isLive && (step.kind === 'caughtUp' || (passed && step.kind !== 'fellBehind'))) {
       this.isLive = true;
       signals.push({ kind: 'caughtUp', position: this.reported });
@@ -125,37 +142,6 @@ const prove = async ({ memory, reader }: LogSources, { categories }: Following, 
   progress.restores = restores;
 };
 
-/** Opens a confirmed subscription. Returns null at once if the signal aborts first. */
-const openStream = async (sources: LogSources, asked: Following, after: Position | null): Promise<LogStream | null> => {
-  const { connectMs, confirmMs } = sources.timings;
-  const { signal } = asked;
-  const prefixes = asked.categories.map((category) => `${category}-`);
-  const connecting = sources.connector.connect(connectMs);
-  const connection = await raceAbort(connecting, signal);
-  if (connection === null) {
-    connecting.then(
-      (late) => late.close(),
-      () => undefined,
-    );
-    return null;
-  }
-  const stream = new LogStream(connection, after, prefixes);
-  try {
-    if (
-      (await raceAbort(
-        stream.confirmed(confirmMs).then(() => true),
-        signal,
-      )) !== null
-    )
-      return stream;
-  } catch (error) {
-    stream.close();
-    throw error;
-  }
-  stream.close();
-  return null;
-};
-
 /** Number of successive reports of an unknown position that count: a recovering node may not know its own records for a moment. */
 const UNKNOWN_POSITIONS_MAX = 3;
 
@@ -175,6 +161,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       }
     } catch (error) {
       if (signal.aborted) return;
+      asked.onInterrupted?.();
       const failure = translated(error, false);
       if (failure.leader !== null) sources.connector.redirect(failure.leader);
       const isOther = failure instanceof OtherLog;
@@ -187,44 +174,83 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
   }
 }
 
-/** Runs one subscription until it fails or the signal aborts. */
+/** A subscription between two proofs. */
+interface Run {
+  readonly sources: LogSources;
+  readonly asked: Following;
+  readonly progress: Progress;
+  /** Grows when the tail's subscription is opened again: then this one needs a new proof, too. */
+  readonly generation: number | undefined;
+  /** The head at the beginning. */
+  readonly target: Position | null;
+  readonly deletedBefore: string;
+}
+
+/** Follows until it fails, the signal aborts, or a new proof is due. */
 async function* once(
   sources: LogSources,
   asked: Following,
   progress: Progress,
 ): AsyncGenerator<SubscriptionSignal, void> {
-  const { signal, batchSize } = asked;
-  const { memory } = sources;
+  const { signal, tail } = asked;
+  await tail?.opened(signal);
+  const generation = tail?.generation;
   await prove(sources, asked, progress);
-  const deletedBefore = await sources.deletion.deletedBefore();
-  const stream = await openStream(sources, asked, progress.seen);
+  asked.onProved?.();
+  const [deletedBefore, target] = await Promise.all([sources.deletion.deletedBefore(), sources.memory.readHead()]);
+  const run = { sources, asked, progress, generation, target, deletedBefore };
+  while (!signal.aborted && tail?.generation === generation)
+    yield* progress.isKnown && tail?.covers(progress.seen) ? fromTail(tail, run) : fromServer(run);
+}
+
+/** Follows in the tail until it no longer holds the next event, or a new proof is due. */
+async function* fromTail(tail: Tail, run: Run): AsyncGenerator<SubscriptionSignal, void> {
+  const { asked, progress, generation } = run;
+  const { signal, batchSize } = asked;
+  while (!signal.aborted && tail.generation === generation) {
+    const slice = tail.after(progress.seen, batchSize);
+    if (slice === null) break;
+    yield* signalsOf(run, { kind: 'events', ...slice });
+    if (slice.events.length === 0 && later(progress.seen, tail.seen) === progress.seen) await tail.changed(signal);
+  }
+  progress.isLive = false;
+}
+
+/** Follows by a subscription of its own until the tail holds the next event. */
+async function* fromServer(run: Run): AsyncGenerator<SubscriptionSignal, void> {
+  const { sources, asked, progress } = run;
+  const { signal, batchSize, categories, tail } = asked;
+  const { connector, memory, timings } = sources;
+  const prefixes = categories.map((category) => `${category}-`);
+  const stream = await openStream(connector, timings, progress.seen, prefixes, signal);
   if (stream === null) return;
+  progress.isAccepted = true;
   const wake = (): void => stream.wake();
-  let target: Position | null | undefined;
-  memory.readHead().then(
-    (head) => {
-      target = head;
-      wake();
-    },
-    () => undefined, // newer servers report it themselves
-  );
-  const hasLooked = (): boolean => progress.seen !== progress.reported;
   const undo = memory.head.onHead(() => {
-    if (hasLooked()) wake();
+    if (progress.seen !== progress.reported) wake();
   });
   signal.addEventListener('abort', wake);
   try {
-    while (!signal.aborted) {
-      const step = await stream.next(batchSize);
+    yield* signalsOf(run, { kind: 'woken' });
+    while (!signal.aborted && !tail?.covers(progress.seen)) {
+      const step = await stream.next(batchSize).catch((error: unknown) => {
+        if (!signal.aborted) sources.onLost();
+        throw error;
+      });
       if (step.kind === 'deleted') memory.head.learn(step.position);
-      for (const given of progress.take(step, memory.head.known, target))
-        yield given.kind === 'events' ? await withoutDeleted(sources, given, deletedBefore) : given;
+      yield* signalsOf(run, step);
     }
   } finally {
     signal.removeEventListener('abort', wake);
     undo();
     stream.close();
   }
+}
+
+async function* signalsOf(run: Run, step: LogStep): AsyncGenerator<SubscriptionSignal, void> {
+  const { sources, progress, target, deletedBefore } = run;
+  for (const given of progress.take(step, sources.memory.head.known, target))
+    yield given.kind === 'events' ? await withoutDeleted(sources, given, deletedBefore) : given;
 }
 
 const withoutDeleted = async (
@@ -234,133 +260,4 @@ const withoutDeleted = async (
 ): Promise<SubscriptionSignal> => {
   const events = await deletion.withoutDeleted(given, deletedBefore);
   return events.length === 0 ? { kind: 'checkpoint', position } : { kind: 'events', events, position };
-};
-
-// One subscription call, read by pulling: only requested events leave the connection's buffers, which makes the server wait.
-
-type Mark =
-  | { readonly kind: 'checkpoint'; readonly position: Position }
-  /** A stream was deleted, which the log records like an event. Of several in a row, the last. */
-  | { readonly kind: 'deleted'; readonly position: Position }
-  | { readonly kind: 'caughtUp' }
-  | { readonly kind: 'fellBehind' };
-type Item = Mark | { readonly kind: 'event'; readonly event: RecordedEvent };
-
-/** `woken`: nothing arrived, but `wake` was called. */
-type LogStep =
-  | Mark
-  | { readonly kind: 'events'; readonly events: readonly RecordedEvent[] }
-  | { readonly kind: 'woken' };
-
-class LogStream {
-  readonly #connection: Connection;
-  readonly #stream: ClientReadableStream<ReadResponse>;
-  #failure: StoreFailure | null = null;
-  #woken = false;
-  #resume: () => void = () => undefined;
-  /** Read from the stream and not delivered yet. */
-  #held: Item | null = null;
-
-  constructor(connection: Connection, after: Position | null, prefixes: readonly string[]) {
-    this.#connection = connection;
-    this.#stream = connection.stub.read(
-      subscriptionRequest(after, prefixes),
-      connection.metadata({ requiresLeader: false }),
-    );
-    this.#stream.on('readable', () => this.#resume());
-    this.#stream.on('error', (error) => this.#fail(translated(error, false)));
-    // A server that ends the subscription sends status OK. For a subscription that is a failure, too.
-    this.#stream.on('end', () => this.#fail(new StoreFailure('notSent', 'the server ended the subscription')));
-  }
-
-  /** Resolves when the server has confirmed. */
-  async confirmed(withinMs: number): Promise<void> {
-    await whenLate(this.#untilConfirmed(), withinMs, () =>
-      this.#fail(new StoreFailure('notSent', `no confirmation within ${withinMs} ms`)),
-    );
-  }
-
-  async #untilConfirmed(): Promise<void> {
-    for (let response = this.#stream.read(); !response?.hasConfirmation(); response = this.#stream.read())
-      if (response === null) await this.#more();
-  }
-
-  /** Returns the next step. A batch ends when it is full, or when a turn of the event loop brought nothing. Rejects with a StoreFailure. */
-  async next(batchSize: number): Promise<LogStep> {
-    for (this.#held ??= this.#pull(); this.#held === null && !this.#woken; this.#held ??= this.#pull())
-      await this.#more();
-    const first = this.#held;
-    this.#held = null;
-    if (first === null) {
-      this.#woken = false;
-      return { kind: 'woken' };
-    }
-    if (first.kind === 'deleted') return this.#lastDeleted(first);
-    if (first.kind !== 'event') return first;
-    const events = [first.event];
-    while (events.length < batchSize) {
-      const following = this.#pull() ?? (await this.#pullNextTurn());
-      if (following === null) break;
-      if (following.kind !== 'event') {
-        this.#held = following;
-        break;
-      }
-      events.push(following.event);
-    }
-    return { kind: 'events', events };
-  }
-
-  #lastDeleted(first: LogStep & { readonly kind: 'deleted' }): LogStep {
-    let last = first;
-    for (this.#held = this.#pull(); this.#held?.kind === 'deleted'; this.#held = this.#pull()) last = this.#held;
-    return last;
-  }
-
-  /** Makes `next` return `woken` as soon as nothing else is available. */
-  wake(): void {
-    this.#woken = true;
-    this.#resume();
-  }
-
-  close(): void {
-    this.#stream.cancel();
-    this.#connection.close();
-  }
-
-  #pull(): Item | null {
-    for (let response: ReadResponse | null = this.#stream.read(); response !== null; response = this.#stream.read()) {
-      const item = itemOf(response);
-      if (item !== null) return item;
-    }
-    return null;
-  }
-
-  async #pullNextTurn(): Promise<Item | null> {
-    await turn();
-    return this.#pull();
-  }
-
-  /** Waits until something may have arrived. */
-  async #more(): Promise<void> {
-    if (this.#failure !== null) throw this.#failure;
-    await new Promise<void>((resolve) => {
-      this.#resume = resolve;
-    });
-  }
-
-  #fail(failure: StoreFailure): void {
-    this.#failure ??= failure;
-    this.#resume();
-  }
-}
-
-const itemOf = (response: ReadResponse): Item | null => {
-  const event = eventOf(response);
-  if (event !== null) return { kind: 'event', event };
-  const tombstone = tombstoneOf(response);
-  if (tombstone !== null) return { kind: 'deleted', position: tombstone };
-  const position = checkpointOf(response);
-  if (position !== null) return { kind: 'checkpoint', position };
-  if (response.hasCaughtUp()) return { kind: 'caughtUp' };
-  return response.hasFellBehind() ? { kind: 'fellBehind' } : null;
 };

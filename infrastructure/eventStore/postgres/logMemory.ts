@@ -132,7 +132,7 @@ export class LogMemory {
   }
 }
 
-// --- The last events that this process wrote. Live subscriptions take them from here, not from the database, and share the objects ---
+// --- The newest events that this process wrote or read. Live subscriptions take them from here and share the objects ---
 
 interface RecentEventsBounds {
   readonly eventsMax: number;
@@ -163,11 +163,17 @@ export class RecentEvents {
     this.#bounds = bounds;
   }
 
-  /** Adds the events of a committed flush, at the places `first`, `first + 1`, … Ignores older ones. */
+  /** The place of the last event; 0 before the first. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Adds the events at the places `first`, `first + 1`, … Ignores those that are not newer. */
   add(first: number, events: readonly RecordedEvent[]): void {
-    if (events.length === 0 || first <= this.#last) return;
-    if (first !== this.#last + 1) this.#forget();
-    for (const event of events) {
+    const newer = first > this.#last ? events : events.slice(this.#last - first + 1);
+    if (newer.length === 0) return;
+    if (first > this.#last + 1) this.#forget();
+    for (const event of newer) {
       this.#events.push(event);
       this.#length += lengthOf(event);
     }

@@ -17,6 +17,7 @@ import { AppendQueue, Flusher } from './groupCommit.ts';
 import { followHeadAnnouncements, LogMemory } from './logMemory.ts';
 import { categoryFilter, placeOf, positionOf, positionOrNull, Reader, STREAM_PAGE_EVENTS } from './reader.ts';
 import { asError } from './session.ts';
+import { SharedReads } from './sharedReads.ts';
 import { follow } from './subscription.ts';
 
 interface PostgresEventStoreOptions {
@@ -73,6 +74,7 @@ type Reads = Omit<EventStore, 'storeId' | 'append' | 'close'>;
 
 const readsOf = ({ reader, memory, onError }: Parts, refuseWhenClosed: () => void, ended: AbortSignal): Reads => {
   const { head } = memory;
+  const shared = new SharedReads(reader, memory);
   return {
     async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
       if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
@@ -87,7 +89,7 @@ const readsOf = ({ reader, memory, onError }: Parts, refuseWhenClosed: () => voi
     async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
       refuseWhenClosed();
       yield* follow(
-        { reader, memory, onError },
+        { reader, memory, shared, onError },
         {
           after: placeOf(after),
           filter: categoryFilter(categories),

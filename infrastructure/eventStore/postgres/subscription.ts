@@ -1,15 +1,18 @@
-// Follows the log: from memory if this process wrote the events, otherwise page by page from the database. It is pull-based: only one page
-// is read ahead, while the consumer processes the page before it.
+// Follows the log: near the head from memory, otherwise page by page from the database. It is pull-based: only one page is read ahead,
+// while the consumer processes the page before it.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SubscriptionSignal, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { backoffMs, raceAbort } from '../../waiting.ts';
 import { restoredLog } from '../knownLog.ts';
 import type { LogMemory } from './logMemory.ts';
 import { type CategoryFilter, type LogPage, placeOf, positionOf, positionOrNull, type Reader } from './reader.ts';
+import type { SharedReads } from './sharedReads.ts';
 
 export interface LogSources {
   readonly reader: Reader;
   readonly memory: LogMemory;
+  /** What other processes write is read into the memory. */
+  readonly shared: SharedReads;
   readonly onError: (error: unknown) => void;
 }
 
@@ -137,6 +140,17 @@ const proved = async ({ onError }: LogSources, footing: Footing, signal: AbortSi
   return !signal.aborted;
 };
 
+/** Reads what other processes wrote into the memory, if that is near the head. Returns null if the page must be read from the log. */
+const filledMemory = async (sources: LogSources, after: number, following: Following): Promise<LogPage | null> => {
+  if (!sources.shared.isNear(after)) return null;
+  // A failed read is repeated from the log, which reports it.
+  await raceAbort(
+    sources.shared.fill(after).catch(() => undefined),
+    following.signal,
+  );
+  return fromMemory(sources, after, following);
+};
+
 /** Returns the page directly after that place, or null if the signal aborts first. */
 const nextPage = async (
   sources: LogSources,
@@ -144,13 +158,15 @@ const nextPage = async (
   following: Following,
   ahead: Ahead,
 ): Promise<Fetched | null> => {
-  const remembered = ahead === null ? fromMemory(sources, after, following) : null;
+  if (ahead !== null) return await raceAbort(ahead, following.signal);
+  const remembered = fromMemory(sources, after, following) ?? (await filledMemory(sources, after, following));
   if (remembered !== null) return { page: remembered, fellBehind: false };
-  return await raceAbort(ahead ?? fromLog(sources, after, following), following.signal);
+  return await raceAbort(fromLog(sources, after, following), following.signal);
 };
 
 /** Follows the log. Ends without an error when the signal aborts. Throws UnknownPosition, but no database errors. */
 export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
+  const { shared } = sources;
   const { head, recent } = sources.memory;
   const left = new AbortController(); // aborted when the consumer stops, so that no read continues for it
   const following = { ...asked, signal: AbortSignal.any([asked.signal, left.signal]) };
@@ -163,6 +179,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
     reported = { place: footing.at, atMs: performance.now() };
   };
 
+  const leave = asked.filter === null ? shared.enter() : () => undefined;
   try {
     while (true) {
       if (!footing.isProved) ahead = null; // it may be from another log
@@ -175,7 +192,8 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       if (!footing.isProved) continue; // this page may be from another log, too
       footing.move(page);
       const { at } = footing;
-      ahead = page.atHead || recent.after(at, 1) !== null ? null : fromLog(sources, at, following);
+      const isInMemory = recent.after(at, 1) !== null || shared.isNear(at);
+      ahead = page.atHead || isInMemory ? null : fromLog(sources, at, following);
 
       if (page.events.length > 0) {
         yield { kind: 'events', events: page.events, position: positionOf(at) };
@@ -195,6 +213,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       await head.wait(Math.max(at, known), LOOK_EVERY_MS, signal);
     }
   } finally {
+    leave();
     left.abort();
   }
 }

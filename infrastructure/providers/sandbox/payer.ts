@@ -7,16 +7,23 @@ import type { PayResult, SandboxBankPort } from '../../../application/ports/sand
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
-import { isCancelled } from './books.ts';
+import { isCancelled, paymentsOf } from './books.ts';
 import { lockForPaying } from './cancel.ts';
 import { bookCase, bookRuling, caseReference, findCase } from './cases.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
+
+/** Of one instrument. Real banks take one payment for a code. */
+const PAYMENTS_MAX = 100;
 
 export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications): SandboxBankPort => ({
   pay: async (tenant, paymentId, txid, incoming, force) => {
     const result = await db.transaction(async (tx): Promise<PayResult> => {
       await lockForPaying(tx, { accountId: tenant.accountId, txid });
-      if (!force && (await isCancelled(tx, tenant.accountId, txid, incoming.method))) return 'cancelled';
+      if (!force && (await isCancelled(tx, tenant.accountId, txid, incoming.method))) return 'closed';
+      // Every payment after the first is returned, with events in the charge's stream.
+      const booked = await paymentsOf(tx, tenant.accountId, txid);
+      if (booked.some((one) => one.incoming.providerPaymentId === incoming.providerPaymentId)) return 'duplicate';
+      if (booked.length >= PAYMENTS_MAX) return 'closed';
       if (!(await book(tx, tenant, txid, incoming))) return 'duplicate';
       const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId };
       return (await notifications.store(notification, tx)) ? 'booked' : 'duplicate';

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { CommandContention } from '../../../application/core/commandHandler.ts';
 import { AppendOutcomeUnknown } from '../../../application/ports/eventStore.ts';
 import { ACCOUNT, advanceTestClock } from '../../../domain/account/account.ts';
+import { AGGREGATES } from '../../../domain/aggregates.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { AccountId, KeyId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -72,6 +73,40 @@ describe('the command handler, on Postgres', () => {
     expect(rest).to.deep.equal({ state, revision: 0, reply: key, appended: 1 });
     expect(position).to.equal(await core.store.head());
     expect(await core.eventsOf(KEYRING.stream(accountId))).to.deep.equal([{ type: 'ApiKeyIssued', data: key }]);
+  });
+
+  describe('of a stream that has as many events as it may', () => {
+    const full = { ...KEYRING, changesMax: 3 };
+    const limited = { isLimited: true };
+    const keyIn = (accountId: AccountId, fingerprint: string, terms?: { isLimited: boolean }, of = core.commands) =>
+      of.execute(full, KEYRING.stream(accountId), issueKey(keyOf(accountId, fingerprint)), why(accountId), terms);
+    const codeOf = (done: Awaited<ReturnType<typeof keyIn>>) => (isRejection(done) ? done.code : 'done');
+
+    it('refuses limited commands that would add to it, in every process; others and repeats go on', async () => {
+      const accountId = newId<AccountId>();
+      for (const fingerprint of ['a', 'b', 'c'])
+        expect(codeOf(await keyIn(accountId, fingerprint, limited))).to.equal('done');
+      for (const commands of [core.commands, core.anotherProcess()]) {
+        expect(codeOf(await keyIn(accountId, 'd', limited, commands))).to.equal('change_limit_reached');
+        expect(codeOf(await keyIn(accountId, 'c', limited, commands))).to.equal('done');
+      }
+      expect(await fingerprintsOf(accountId)).to.deep.equal(['a', 'b', 'c']);
+      expect(codeOf(await keyIn(accountId, 'd'))).to.equal('done');
+      expect(codeOf(await keyIn(accountId, 'e', { isLimited: false }))).to.equal('done');
+      expect(codeOf(await keyIn(accountId, 'f', limited))).to.equal('change_limit_reached');
+      expect(await fingerprintsOf(accountId)).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
+    });
+    it('is any stream of the aggregates that merchants can change for ever', () => {
+      const limits = AGGREGATES.flatMap(({ category, ...one }) =>
+        'changesMax' in one ? [[category, one.changesMax] as const] : [],
+      );
+      expect(Object.fromEntries(limits)).to.deep.equal({
+        account: 20_000,
+        keyring: 5_000,
+        webhookEndpoint: 2_000,
+        webhookDelivery: 500,
+      });
+    });
   });
 
   it('decides anew on what another process wrote in between', async () => {

@@ -4,7 +4,9 @@ import type { Fact } from '../../../domain/kernel/decider.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import { AMOUNT_MAX, type Minor, toMinor } from '../../../domain/kernel/money.ts';
 import {
+  ERASED,
   flag,
+  formerVersion,
   freeForm,
   integer,
   listOf,
@@ -126,18 +128,41 @@ describe('shapes', () => {
     });
 });
 
-type Counted = Fact<'Counted', { readonly total: number; readonly unit: string }>;
+type Counted = Fact<'Counted', { readonly total: number; readonly unit: string; readonly clerkName: string }>;
 type Sampled = Fact<'Sampled', Sample>;
 
-const upcasts = {
-  1: (data: Json): Json => ({ total: (data as { n: number }).n }),
-  2: (data: Json): Json => ({ ...(data as { total: number }), unit: 'piece' }),
+interface CountedV1 {
+  readonly n: number;
+  readonly by: string;
+}
+interface CountedV2 {
+  readonly total: number;
+  readonly clerk: { readonly name: string };
+}
+const countedShape = record<Counted['data']>({ total: integer, unit: text(), clerkName: text() });
+const former = {
+  1: formerVersion<CountedV1>({
+    shape: record({ n: integer, by: text() }),
+    personal: ['by'],
+    unsaid: { n: { usually: 1 } },
+    upcast: ({ n, by }) => ({ total: n, clerk: { name: by.toUpperCase() } }),
+  }),
+  2: formerVersion<CountedV2>({
+    shape: record({ total: integer, clerk: record({ name: text() }) }),
+    personal: ['clerk.name'],
+    upcast: ({ total, clerk }) => ({ total, unit: 'piece', clerkName: clerk.name }),
+    downcast: (data) => {
+      const { total, clerkName } = data as Counted['data'];
+      return { total, clerk: { name: clerkName } };
+    },
+  }),
 };
-const countedShape = record<Counted['data']>({ total: integer, unit: text() });
+const counted = { version: 3, shape: countedShape, former, personal: ['clerkName'] };
 const serde = serdeOf<Counted | Sampled>({
-  Counted: { version: 3, shape: countedShape, upcasts, personal: [] },
+  Counted: { ...counted, unsaid: { unit: { usually: 'box' } } },
   Sampled: { version: 1, shape: sampleShape, personal: ['note'] },
 });
+const AROUND = { subject: 's', account: 'a', mode: 'test', correlationId: 'c' };
 
 describe('serdeOf', () => {
   it('names its types and keeps its table', () => {
@@ -146,39 +171,87 @@ describe('serdeOf', () => {
   });
 
   it('writes type, version and data', () => {
-    const event: Counted = { type: 'Counted', data: { total: 2, unit: 'box' } };
-    const stored = { type: 'Counted', version: 3, data: { total: 2, unit: 'box' } };
+    const event: Counted = { type: 'Counted', data: { total: 2, unit: 'box', clerkName: 'Ana' } };
+    const stored = { type: 'Counted', version: 3, data: { total: 2, unit: 'box', clerkName: 'Ana' } };
     expect(serde.encode(event)).to.deep.equal(stored);
     expect(serde.encode(event)).to.deep.equal(stored);
+    expect(serde.newest(stored)).to.equal(stored.data);
     expect(serde.decode(stored)).to.deep.equal(event);
   });
 
+  const read = (version: number, data: Json, around?: typeof AROUND): unknown =>
+    serde.decode({ type: 'Counted', version, data }, around).data;
+
   it('lifts older versions one by one', () => {
-    const read = (version: number, data: Json): unknown => serde.decode({ type: 'Counted', version, data }).data;
-    expect(read(1, { n: 5 })).to.deep.equal({ total: 5, unit: 'piece' });
-    expect(read(2, { total: 5 })).to.deep.equal({ total: 5, unit: 'piece' });
-    expect(read(3, { total: 5, unit: 'box' })).to.deep.equal({ total: 5, unit: 'box' });
+    const lifted = { total: 5, unit: 'piece', clerkName: 'ANA' };
+    expect(read(1, { n: 5, by: 'Ana' })).to.deep.equal(lifted);
+    expect(read(2, { total: 5, clerk: { name: 'ANA' } })).to.deep.equal(lifted);
+    expect(read(3, lifted)).to.deep.equal(lifted);
+  });
+
+  it('restores the fields that the data’s own version omits, and no others', () => {
+    expect(read(1, { by: 'Ana' }, AROUND)).to.deep.equal({ total: 1, unit: 'piece', clerkName: 'ANA' });
+    expect(read(3, { total: 1, clerkName: 'Ana' }, AROUND)).to.deep.equal({ total: 1, unit: 'box', clerkName: 'Ana' });
+    expect(() => read(2, { clerk: { name: 'Ana' } }, AROUND)).to.throw(MalformedEvent, 'Counted.total');
+  });
+
+  it('puts personal and erased values where the data’s own version has them', () => {
+    const sealed = { type: 'Counted', version: 2, data: { total: 5, clerk: {} } };
+    for (const [personal, name] of [
+      [{ 'clerk.name': 'Ana' }, 'Ana'],
+      [null, ERASED],
+    ] as const) {
+      const stored = structuredClone(sealed);
+      serde.putPersonal(stored, personal);
+      expect(stored.data).to.deep.equal({ total: 5, clerk: { name } });
+      expect(serde.decode(stored).data).to.deep.equal({ total: 5, unit: 'piece', clerkName: name });
+    }
+    expect(serde.takePersonal({ type: 'Counted', version: 1, data: { n: 1, by: 'Ana' } })).to.deep.equal({
+      rest: { n: 1 },
+      personal: { by: 'Ana' },
+    });
+  });
+
+  it('knows of a type whose older versions alone have personal fields', () => {
+    const bare = serdeOf<Counted>({ Counted: { ...counted, personal: [] } });
+    expect([serde, bare].map(({ hasPersonal }) => hasPersonal('Counted'))).to.deep.equal([true, true]);
+    const { 1: first, 2: second } = former;
+    const none = { 1: { ...first, personal: [] }, 2: { ...second, personal: [] } };
+    expect(serdeOf<Counted>({ Counted: { ...counted, former: none, personal: [] } }).hasPersonal('Counted')).to.equal(
+      false,
+    );
+  });
+
+  it('writes the version that the previous release can read, and reads it back whole', () => {
+    const cautious = serdeOf<Counted>({ Counted: { ...counted, writes: 2 } });
+    const event: Counted = { type: 'Counted', data: { total: 2, unit: 'piece', clerkName: 'Ana' } };
+    const stored = { type: 'Counted', version: 2, data: { total: 2, clerk: { name: 'Ana' } } };
+    expect(cautious.encode(event)).to.deep.equal(stored);
+    expect(cautious.newest(stored)).to.deep.equal(event.data);
+    expect(cautious.decode(stored)).to.deep.equal(event);
+    expect(cautious.decode({ type: 'Counted', version: 3, data: { ...event.data } })).to.deep.equal(event);
+    const lost = serdeOf<Counted>({ Counted: { ...counted, writes: 1 } });
+    expect(() => lost.encode(event)).to.throw('Counted: version 1 has no downcast');
   });
 
   it('does not lift what claims to be current', () => {
-    const stored = { type: 'Counted', version: 3, data: { n: 5 } };
-    expect(() => serde.decode(stored)).to.throw(MalformedEvent, 'Counted.total: expected an integer');
+    expect(() => read(3, { n: 5 })).to.throw(MalformedEvent, 'Counted.total: expected an integer');
+  });
+  it('refuses damaged data of an older version', () => {
+    expect(() => read(1, { n: '5', by: 'Ana' })).to.throw(MalformedEvent, 'Counted.n: expected an integer');
   });
 
   for (const version of [0, -1, 4, Number.NaN, 1.5, null, undefined])
     it(`refuses version ${String(version)}`, () => {
-      const stored = { type: 'Counted', version: version as number, data: { total: 1, unit: 'box' } };
-      expect(() => serde.decode(stored)).to.throw(MalformedEvent, 'Counted: expected');
+      expect(() => read(version as number, { total: 1, unit: 'box', clerkName: 'Ana' })).to.throw(
+        MalformedEvent,
+        `Counted: expected a version from 1 to 3, not ${version}`,
+      );
     });
 
-  it('refuses an older version without an upcast', () => {
-    const holed = serdeOf<Counted>({
-      Counted: { version: 3, shape: countedShape, upcasts: { 1: upcasts[1] }, personal: [] },
-    });
-    expect(() => holed.decode({ type: 'Counted', version: 1, data: { n: 1 } })).to.throw(
-      MalformedEvent,
-      'Counted: expected an upcast of version 2',
-    );
+  it('throws when the format of an older version is missing', () => {
+    const holed = serdeOf<Counted>({ Counted: { ...counted, former: { 1: former[1] } } });
+    expect(() => holed.decode({ type: 'Counted', version: 3, data: {} })).to.throw('Counted: version 2 has no format');
   });
 
   for (const type of ['Unknown', '', 'counted', 'toString', 'constructor', '__proto__'])

@@ -44,7 +44,7 @@ describe('eventWords', () => {
             expect(words?.pt).not.to.equal(words?.en);
             if (!isSealed) return; // not of payers, so it can't be erased
             const erased = structuredClone(data) as Json;
-            serde.putPersonal(type, erased, null);
+            serde.putPersonal({ type, version: serde.encode(event).version, data: erased }, null);
             expect(wordsOf({ type, data: erased })).to.deep.equal(words);
           }),
           { numRuns: 20 },

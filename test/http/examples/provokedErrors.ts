@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
+import { metadataForProcess } from '../../../application/core/useCase.ts';
 import type { Stopwatch } from '../../../application/ports/system.ts';
+import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
 import { route } from '../../../http/kernel/route.ts';
 import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/server/httpServer.ts';
@@ -180,6 +183,26 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
         gateway.post('/v1/webhooks/endpoints', { url: 'https://example.com', events: ['*'] }, { key });
       for (let i = 0; i < 16; i++) expect((await register()).status).to.equal(201);
       return register();
+    },
+  ],
+  change_limit_reached: [
+    400,
+    async (gateway) => {
+      const { id } = (await endpoint({})(gateway)).body as { id: string };
+      const stream = WEBHOOK_ENDPOINT.stream(rawIdOf(id) as EndpointId);
+      const at = await gateway.gateway.accounts.now(gateway.tenant.accountId, 'test');
+      const changes = Array.from({ length: 1_999 }, (_, n) => ({
+        type: 'WebhookEndpointChanged' as const,
+        data: { url: `https://example.com/${n}`, events: null, status: null, at },
+      }));
+      const metadata = metadataForProcess('test', { ...gateway.tenant, mode: 'test' }, id, id);
+      await gateway.gateway.commands.record(
+        WEBHOOK_ENDPOINT,
+        stream,
+        () => ({ events: changes, reply: null }),
+        metadata,
+      );
+      return gateway.call('PATCH', `/v1/webhooks/endpoints/${id}`, { body: { status: 'INACTIVE' } });
     },
   ],
   invalid_connection: [

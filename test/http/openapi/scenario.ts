@@ -8,6 +8,7 @@ import { pngImage } from '../../support/images.ts';
 import { codeOf } from '../../support/totp.ts';
 import { TestGateway } from '../../world/gateway.ts';
 import { paymentStream, poison } from '../../world/poison.ts';
+import type { TestDatabase } from '../../world/postgres.ts';
 import { type Hit, Receiver } from '../../world/receiver.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
 import { untilContradicted } from '../examples/caseExamples.ts';
@@ -16,8 +17,8 @@ import { steadied } from './steadied.ts';
 import { Story } from './story.ts';
 
 /** The story begins at noon of this day, and each step takes no time at all. */
-const NOON = Date.UTC(2026, 10, 2, 12);
-const PUBLIC_URL = 'https://pay.quita.example';
+export const NOON = Date.UTC(2026, 10, 2, 12);
+export const PUBLIC_URL = 'https://pay.quita.example';
 const CUSTOMER = { name: 'Ana Souza', document: '12345678909', email: 'ana@example.com', phone: '+5511987654321' };
 
 export interface Recorded {
@@ -346,11 +347,19 @@ const sentOf = (hits: readonly Hit[], chargeId: string): Readonly<Record<string,
   return Object.fromEntries(ordered.map((hit) => [String(hit.headers['x-acme-event-type']), hit.body]));
 };
 
+interface Telling {
+  /** Default: a database that is dropped at the end. */
+  readonly database?: TestDatabase;
+  /** What is told last. */
+  readonly ending?: (story: Story, gateway: TestGateway) => Promise<void>;
+}
+
 /** Plays the story on a gateway of its own, and returns what was answered and sent. */
-export const playStory = async (): Promise<Recorded> => {
+export const playStory = async ({ database, ending = tellParked }: Telling = {}): Promise<Recorded> => {
   const receiver = await Receiver.open();
   let institution: StoryInstitution | null = null;
   const gateway = await TestGateway.open({
+    ...(database && { database }),
     clock: { now: () => NOON },
     publicUrl: PUBLIC_URL,
     tenantSeed: 'examples',
@@ -391,7 +400,7 @@ export const playStory = async (): Promise<Recorded> => {
     await story.ask('changeWebhookEndpoint', { id: body.id, body: { events: ['charge.paid', 'charge.expired'] } });
     await story.ask('rotateWebhookSecret', { id: body.id, body: { id: body.id } });
     await story.ask('deleteWebhookEndpoint', { id: body.id });
-    await tellParked(story, gateway);
+    await ending(story, gateway);
     const recorded = { operations: story.operations, webhooks: sentOf(receiver.got, paidId) };
     return steadied(recorded, receiver.url);
   } finally {

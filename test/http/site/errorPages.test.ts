@@ -50,7 +50,7 @@ describe('errors in a browser', () => {
     expect(text).to.not.match(/alert|hello/);
   });
   it('programs get JSON, whatever the path', async () => {
-    for (const path of ['/nothing', '/login', '/docs/nothing'])
+    for (const path of ['/nothing', '/docs/nothing', '/dashboard/test/nothing'])
       for (const accept of ['application/json', '*/*', 'application/json, text/html;q=0.9', 'image/png'])
         expectError(await gateway.get(path, { key: null, headers: { accept } }), 404, 'not_found');
     const sent = await new Promise<string | undefined>((resolve, reject) =>

@@ -233,11 +233,26 @@ describe('embedded PostgreSQL', () => {
       expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(former);
     });
 
+    it('a database of another major version of PostgreSQL', async () => {
+      const file = join(t.dataDir, 'postgres', 'PG_VERSION');
+      const major = await readFile(file, 'utf8');
+      await writeFile(file, '9.6\n');
+      const cluster = join(t.dataDir, 'postgres');
+      expect(await refusal(t.dataDir)).to.deep.equal({
+        code: 'other_major',
+        message: [
+          `The database in ${cluster} was created by PostgreSQL 9.6, but this release has PostgreSQL ${major.trim()}.`,
+          'With the release that created it, run: npm run dump -- --out quita.dump.',
+          `Then move ${cluster} away and run with this release: npm run restore -- --from quita.dump (docs/upgrading.md)`,
+        ].join(' '),
+      });
+    });
+
     it('a database that PostgreSQL itself refuses', async () => {
-      await writeFile(join(t.dataDir, 'postgres', 'PG_VERSION'), '9.6\n');
+      await writeFile(join(t.dataDir, 'postgres', 'postgresql.conf'), 'nonsense = on\n');
       expect(await refusal(t.dataDir)).to.deep.equal({
         code: 'cannot_start',
-        message: `PostgreSQL could not start in ${t.dataDir}/postgres: FATAL:  database files are incompatible with server (more in ${t.dataDir}/postgres.log).`,
+        message: `PostgreSQL could not start in ${t.dataDir}/postgres: FATAL:  configuration file "${t.dataDir}/postgres/postgresql.conf" contains errors (more in ${t.dataDir}/postgres.log).`,
       });
     });
   });

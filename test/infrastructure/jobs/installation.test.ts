@@ -12,6 +12,9 @@ const texts = Object.entries(statements).flatMap(([name, statement]): [string, s
   return [[name, typeof statement === 'string' ? statement : statement.text]];
 });
 
+/** How often old jobs are deleted here. */
+const ROUND_MS = 700;
+
 describe('the job tables', () => {
   let test: QueueUnderTest;
   beforeEach(async () => {
@@ -87,6 +90,13 @@ describe('the job tables', () => {
         .catch((error: Error) => expect.fail(`${name}: ${error.message}`));
   });
 
+  it('are vacuumed like other queues of the program', async () => {
+    await test.open();
+    const unset = `SELECT relname FROM pg_class WHERE relnamespace = 'jobs'::regnamespace AND relkind = 'r'
+      AND NOT coalesce(reloptions, '{}') @> '{autovacuum_vacuum_scale_factor=0.05}'`;
+    expect(await test.rows(unset)).to.deep.equal([]);
+  });
+
   it('lose the index of earlier versions, also if one ran again in the meantime', async () => {
     await (await test.open()).stop(0);
     await test.rows('CREATE INDEX quita_lines ON jobs.job (name, group_id)');
@@ -99,6 +109,23 @@ describe('the job tables', () => {
       'quita_ready',
       'quita_ready_lines',
     ]);
+  });
+
+  it('lose 2,500 jobs that failed 30 days ago in one round', async () => {
+    const jobs = await test.open({ deleteMs: ROUND_MS });
+    await jobs.enqueue([request('x')]);
+    await test.rows(
+      `INSERT INTO jobs.job SELECT (jsonb_populate_record(j, jsonb_build_object('id', gen_random_uuid(), 'state', 'failed',
+        'completed_on', now() - interval '31 days'))).* FROM jobs.job j, generate_series(1, 2500)`,
+    );
+    const left = async () => (await test.rows<{ left: number }>('SELECT count(*)::int AS left FROM jobs.job'))[0]?.left;
+    expect(await left()).to.equal(2_501);
+    const beganAtMs = performance.now();
+    jobs.work('refund', new Worked(), { places: 1, perTarget: 1 });
+    await test.backends.until(async () => (await left()) === 1);
+    // A third round, which batches of 1,000 would need, ends later.
+    expect(performance.now() - beganAtMs).to.be.below(3 * ROUND_MS);
+    expect(test.errors).to.deep.equal([]);
   });
 
   it('lose jobs that failed or waited 30 days ago, and no others', async () => {

@@ -48,6 +48,8 @@ describe('the migrations', () => {
     '0027_provider_lists': 'd67e7b3278698cbf',
     '0028_restores': 'd7af8378ae52a1d2',
     '0029_payout_totals': '86bd99bc95e2d1a3',
+    '0032_old_rows': 'f852bf55f5ab3d2b',
+    '0033_storage': '7b532596ad8bd3d1',
   };
 
   for (const name of MIGRATIONS)

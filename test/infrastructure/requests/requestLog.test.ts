@@ -48,7 +48,7 @@ describe('the request log in Postgres', () => {
     );
     return rows.map(({ day }) => day);
   };
-  const keepAt = (at: string) => requestUpkeep(pool, { now: () => Date.parse(at) }).keepDays();
+  const keepAt = (at: string, daysKept = 30) => requestUpkeep(pool, { now: () => Date.parse(at) }, daysKept).keepDays();
 
   it('gives back what was written, and a batch twice is written once', async () => {
     const ofUser = request(2, { mode: null, keyFingerprint: null, userId: 'u'.repeat(26) as LoggedRequest['userId'] });
@@ -108,6 +108,22 @@ describe('the request log in Postgres', () => {
     await keepAt('2032-07-01T00:00:00.000Z');
     expect(await days()).to.deep.equal([...made.slice(2), ...next, '20320704']);
     expect(await all()).to.deep.equal([]);
+  });
+  it('days are kept for as long as the operator says', async () => {
+    await keepAt('2032-08-10T12:00:00.000Z', 2);
+    await keepAt('2032-08-12T12:00:00.000Z', 2);
+    const left = (await days()).filter((day) => day > '203208' && day <= '20320812');
+    expect(left).to.deep.equal(['20320810', '20320811', '20320812']);
+  });
+  it('an old day that somebody reads goes with the next round', async () => {
+    await keepAt('2032-10-10T12:00:00.000Z', 1);
+    await pool.transaction(async (tx) => {
+      await tx.query('SELECT count(*) FROM operations.request_log');
+      const refused = await keepAt('2032-10-13T12:00:00.000Z', 1).catch((error: Error) => error.message);
+      expect(refused).to.contain('lock timeout');
+    });
+    await keepAt('2032-10-13T12:00:00.000Z', 1);
+    expect((await days()).filter((day) => day > '203210')[0]).to.equal('20321012');
   });
   it('upkeep in two processes at once does it once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => keepAt('2033-01-01T12:00:00.000Z')));

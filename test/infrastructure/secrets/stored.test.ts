@@ -59,6 +59,19 @@ describe('secrets in the database', () => {
     expect((await pool.query('SELECT * FROM operations.webhook_secrets')).rows).to.deep.equal(before.rows);
   });
 
+  it('forgets the versions before one, of that endpoint alone; twice is no other', async () => {
+    const secrets = webhookSecrets(pool, KEY);
+    for (const version of [1, 2, 3]) await secrets.keep(ENDPOINT, version, FIRST);
+    await secrets.keep(OTHER_ENDPOINT, 1, SECOND);
+    for (const _ of [1, 2]) {
+      await secrets.forgetBefore(ENDPOINT, 3);
+      const reader = webhookSecrets(pool, KEY);
+      const found = await Promise.all([1, 2, 3].map((version) => reader.find(ENDPOINT, version)));
+      expect(found).to.deep.equal([null, null, FIRST]);
+      expect(await reader.find(OTHER_ENDPOINT, 1)).to.equal(SECOND);
+    }
+  });
+
   it('keeps one when two processes keep different ones at once, and tells both which', async () => {
     const kept = await Promise.all(
       [FIRST, SECOND].map((secret) => webhookSecrets(pool, KEY).keep(ENDPOINT, 1, secret)),

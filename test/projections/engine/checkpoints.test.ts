@@ -12,8 +12,10 @@ import {
   createFirstCheckpoint,
   isOfLog,
   moveCheckpoints,
+  moveText,
   readAllCheckpoints,
   readCheckpoints,
+  readPlaces,
   type Standing,
 } from '../../../projections/engine/checkpoints.ts';
 import { Followed, Scene, taker } from './scene.ts';
@@ -93,6 +95,56 @@ describe('checkpoints', () => {
     const all = await scene.positions();
     expect(await scene.taken('process/now')).to.deep.equal(all.slice(before.length));
     expect(await scene.taken('process/all')).to.deep.equal(all);
+  });
+
+  it('are moved at no more than twice the cost while a transaction holds an old snapshot', async () => {
+    const held = await scene.openSession('holder');
+    let at = 0;
+    let known: Standing = { ...standing('one', null), place: (await readPlaces(session, ['one'])).get('one')! };
+    const moveOn = async (): Promise<void> => {
+      at++;
+      const places = await moveCheckpoints(session, 'projector', [known], { position: position(at), eventId: null });
+      known = { ...standing('one', position(at)), place: places.get('one')! };
+    };
+    /** Buffers of a move that is rolled back. */
+    const buffersOf = async (by: 'name' | 'place'): Promise<number> => {
+      await session.query('BEGIN');
+      const { rows } = await session.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
+        text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${moveText(by)}`,
+        values: [['one'], [known.position], [0], position(at), '', null, by === 'place' ? [known.place] : null],
+      });
+      await session.query('ROLLBACK');
+      const { Plan } = rows[0]!['QUERY PLAN'][0]!;
+      expect(Plan['Actual Rows']).to.equal(1);
+      return Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!;
+    };
+    await held.transaction(async (tx) => {
+      await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await tx.query('SELECT name FROM subscriptions.checkpoints');
+      await moveOn();
+      const before = await buffersOf('place');
+      while (at < 2_000) await moveOn();
+      const [byName, byPlace] = [await buffersOf('name'), await buffersOf('place')];
+      expect(byPlace).to.be.at.most(2 * before);
+      expect(byName, 'through all versions').to.be.above(4 * before);
+    });
+    expect(await positions()).to.deep.equal([
+      [position(2_000), 0],
+      [null, 0],
+    ]);
+    await held.close();
+  });
+
+  it('are not moved from a place that is no longer theirs', async () => {
+    const place = (await readPlaces(session, ['one'])).get('one')!;
+    expect(await move([{ ...standing('one', null), place }], position(1))).to.equal('done');
+    expect(await move([{ ...standing('one', position(1)), place }], position(2))).to.equal(LOST);
+    const other = (await readPlaces(session, ['two'])).get('two')!;
+    expect(await move([{ ...standing('one', position(1)), place: other }], position(2))).to.equal(LOST);
+    expect(await positions()).to.deep.equal([
+      [position(1), 0],
+      [null, 0],
+    ]);
   });
 
   it('stay where they are, all of them, when another process moved one', async () => {

@@ -59,17 +59,28 @@ const once = async (base: string, { method, path, apiKey, body, key }: Ask): Pro
 const isNoAnswer = ({ status, text }: Answer): boolean =>
   status >= 500 || (status === 409 && text.includes('idempotency_request_in_progress'));
 
-/** Both APIs, as a merchant uses them. */
+/** The APIs, as a merchant uses them behind a load balancer. */
 export class Apis {
-  readonly #bases: readonly string[];
+  #bases: readonly string[];
+  /** Requests under way, by base address. */
+  readonly #underWay = new Map<string, Set<Promise<unknown>>>();
   #turn = 0;
   /** Requests sent again: the API was dead, or answered with a 5xx or that the first one still runs. */
   repeats = 0;
-  /** Answers that were none, by status. */
+  /** Answers that were none, by status and route. */
   readonly refusals: Record<string, number> = {};
 
   constructor(bases: readonly string[]) {
     this.#bases = bases;
+  }
+
+  add(base: string): void {
+    this.#bases = [...this.#bases, base];
+  }
+  /** Resolves when the last request to it was answered. */
+  async remove(base: string): Promise<void> {
+    this.#bases = this.#bases.filter((one) => one !== base);
+    await Promise.all(this.#underWay.get(base) ?? []);
   }
 
   /** Asks one API, by turns unless `first` says which, and the other when it does not answer. */
@@ -77,16 +88,27 @@ export class Apis {
     const beganAtMs = performance.now();
     for (let attempt = 0; performance.now() - beganAtMs < INSIST_MS; attempt++) {
       const base = this.#bases[(first + attempt) % this.#bases.length] as string;
-      const answer = await once(base, ask).catch(() => null);
+      const answer = await this.#ask(base, ask);
       if (answer !== null && !isNoAnswer(answer)) return answer;
-      const why = answer === null ? 'no connection' : String(answer.status);
+      const why = `${answer === null ? 'no connection' : answer.status} ${ask.method} ${routeOf(ask)}`;
       this.refusals[why] = (this.refusals[why] ?? 0) + 1;
       this.repeats += 1;
       await pause(Math.min(10 * 2 ** attempt, WAIT_MS_MAX));
     }
     throw new Error(`${ask.method} ${ask.path} was not answered for ${INSIST_MS} ms`);
   }
+
+  async #ask(base: string, ask: Ask): Promise<Answer | null> {
+    const answer = once(base, ask).catch(() => null);
+    const underWay = this.#underWay.get(base) ?? new Set();
+    this.#underWay.set(base, underWay.add(answer));
+    const answered = await answer;
+    underWay.delete(answer);
+    return answered;
+  }
 }
+
+const routeOf = ({ path }: Ask): string => path.replaceAll(/\/ch_[^/]+/g, '/{id}');
 
 export const newMerchant = async (
   name: string,
@@ -108,11 +130,15 @@ export const newMerchant = async (
   return { name, apiKey: testApiKey };
 };
 
+/** Only this payer may pay. */
+const LOCK = { customer: { name: 'Ana Souza' }, expected_payer_tax_id: '12345678909' };
+
+/** Every other charge is locked to a payer. */
 export const chargeAsk = (merchant: Merchant, key: string, amount: number): Ask => ({
   method: 'POST',
   path: '/v1/charges',
   apiKey: merchant.apiKey,
-  body: { amount, payment_method: 'pix' },
+  body: { amount, payment_method: 'pix', ...(amount % 2 === 0 && LOCK) },
   key,
 });
 
@@ -143,10 +169,42 @@ export class Till {
     const suffix = randomBytes(6).toString('hex').slice(0, 11);
     const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix });
     const path = `/v1/sandbox/charges/${id}/pay`;
-    const body = { end_to_end_id: endToEndId };
+    const body = { end_to_end_id: endToEndId, payer: { document: LOCK.expected_payer_tax_id } };
     const paid = await this.#apis.insist({ method: 'POST', path, apiKey: merchant.apiKey, body });
     if (paid.status === 202) this.late += 1;
     else if (paid.status !== 200) this.wrong.push(`${id}: ${paid.text}`);
     this.acknowledged.push({ merchant, key, amount, text: created.text, id, endToEndId });
   }
 }
+
+interface Selling {
+  readonly tillsPerMerchant: number;
+  /** Between two buyers at a till. */
+  readonly restMs?: number;
+}
+
+/** Sells while the work goes on. */
+export const sellDuring = async <T>(
+  till: Till,
+  merchants: readonly Merchant[],
+  { tillsPerMerchant, restMs = 0 }: Selling,
+  work: () => Promise<T>,
+): Promise<T> => {
+  let isOver = false;
+  const selling = merchants
+    .flatMap((merchant) => Array.from({ length: tillsPerMerchant }, () => merchant))
+    .map(async (merchant) => {
+      while (!isOver) {
+        await till.sell(merchant);
+        await pause(restMs);
+      }
+    });
+  const sold = Promise.all(selling);
+  sold.catch(() => undefined); // heard below
+  try {
+    return await Promise.race([work(), sold.then(() => Promise.reject(new Error('nobody sells any more')))]);
+  } finally {
+    isOver = true;
+    await sold;
+  }
+};

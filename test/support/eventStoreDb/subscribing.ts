@@ -1,7 +1,9 @@
-// Subscriptions: confirmation, existing events, caughtUp, then new events. The server waits for the client, so no client is too slow.
+// Subscriptions: confirmation, existing events, caughtUp, then new events. The server waits for a client that catches up. It buffers 32 new
+// events for a live one, and ends its subscription when there are more; servers from 24 on wait for it, too.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { streamDeleted } from './errors.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { consumerTooSlow, streamDeleted } from './errors.ts';
 import { type Filter, filterOf } from './filter.ts';
 import type { Log } from './log.ts';
 import { type ReadReq, streamName } from './messages.ts';
@@ -31,6 +33,10 @@ interface Plan {
 
 /** Number of records by which a checkpoint lags behind the scan. */
 const CHECKPOINT_LAG = 2;
+/** Number of new events that wait for a client. */
+const LIVE_BUFFER = 32;
+/** Turns of the event loop in which the connection takes what it can. */
+const TURNS = 20;
 
 /** Throws the error that ends the call if it can't begin. */
 export const subscribe = (node: Node, call: ReadCall, options: Options): void => {
@@ -44,7 +50,10 @@ export const subscribe = (node: Node, call: ReadCall, options: Options): void =>
   node.subscriptions.add(end);
   node.watch.happened();
   call.on('cancelled', () => over.abort());
-  void follow(node.log, call, plan, over.signal).finally(() => {
+  const tooSlow = (): void => {
+    if (Number.parseFloat(node.faults.version) < 24) end(consumerTooSlow());
+  };
+  void follow(node.log, call, plan, tooSlow, over.signal).finally(() => {
     node.subscriptions.delete(end);
     node.watch.happened();
   });
@@ -80,9 +89,47 @@ const planStream = (log: Log, options: Options): Plan => {
   };
 };
 
-const follow = async (log: Log, call: ReadCall, plan: Plan, signal: AbortSignal): Promise<void> => {
+/** Waits until the client takes more. Calls `tooSlow` if the buffer is full before. */
+const drained = async (
+  call: ReadCall,
+  isFull: () => boolean,
+  log: Log,
+  tooSlow: () => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  let isDrained = false;
+  const drain = once(call, 'drain', { signal }).then(() => {
+    isDrained = true;
+  });
+  // What the connection takes soon does not wait for the client.
+  for (let n = 0; n < TURNS && !isDrained; n++) await Promise.race([drain, turn()]);
+  if (isDrained) return;
+  const look = (): void => {
+    if (isFull()) tooSlow();
+  };
+  log.on('grown', look);
+  try {
+    look();
+    await drain;
+  } finally {
+    log.off('grown', look);
+  }
+};
+
+const follow = async (
+  log: Log,
+  call: ReadCall,
+  plan: Plan,
+  tooSlow: () => void,
+  signal: AbortSignal,
+): Promise<void> => {
   let next = plan.from;
+  let isLive = false;
   let unmarked = 0;
+  const isFull = (): boolean =>
+    isLive &&
+    log.records.length - next > LIVE_BUFFER &&
+    log.records.slice(next).filter(plan.wanted).length > LIVE_BUFFER;
   let saidCaughtUp = !plan.saysCaughtUp;
   try {
     call.write(confirmationResponse(randomUUID()));
@@ -92,6 +139,7 @@ const follow = async (log: Log, call: ReadCall, plan: Plan, signal: AbortSignal)
       if (record === undefined) {
         if (!saidCaughtUp) call.write(caughtUpResponse());
         saidCaughtUp = true;
+        isLive = true;
         await once(log, 'grown', { signal });
         continue;
       }
@@ -103,7 +151,7 @@ const follow = async (log: Log, call: ReadCall, plan: Plan, signal: AbortSignal)
         const { commit } = log.records[Math.max(plan.from, next - 1 - CHECKPOINT_LAG)]!;
         room = call.write(checkpointResponse({ commit, prepare: 0n }));
       }
-      if (!room) await once(call, 'drain', { signal });
+      if (!room) await drained(call, isFull, log, tooSlow, signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;

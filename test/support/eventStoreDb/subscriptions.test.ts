@@ -187,6 +187,44 @@ describe('subscriptions of the EventStoreDB test server', () => {
     await subscription.unsubscribe();
   });
 
+  it('ends a live subscription whose consumer stands still, and not one that catches up', async () => {
+    const stream = newStream();
+    const subscription = client.subscribeToStream(stream, {}, { highWaterMark: 2 });
+    const failed = failureOf(new Promise((_, reject) => subscription.once('error', reject)));
+    const seen = new Seen(subscription);
+    const [first] = await append(stream, 1);
+    await seen.until(first!);
+    subscription.pause();
+    for (let n = 0; server.subscriptions > 0; n++) {
+      expect(n, 'appends of 1,000 events').to.be.below(20);
+      await append(stream, 1_000);
+    }
+    subscription.resume();
+    expect((await failed).type).to.equal('timeout');
+    const behind = client.subscribeToStream(stream, {}, { highWaterMark: 2 });
+    let taken = 0;
+    for await (const _ of behind)
+      if (++taken === 500) await append(stream, 1_000);
+      else if (taken === 2_000) break;
+    await behind.unsubscribe();
+  });
+
+  it('waits for a live consumer that stands still from version 24 on', async () => {
+    server.pretendToBe('24.6.0');
+    const stream = newStream();
+    await append(stream, 1);
+    const subscription = client.subscribeToStream(stream, {}, { highWaterMark: 2 });
+    const seen = new Seen(subscription);
+    await seen.until('caughtUp');
+    subscription.pause();
+    let last = '';
+    for (let n = 0; n < 3; n++) last = (await append(stream, 1_000)).at(-1)!;
+    expect(server.subscriptions).to.equal(1);
+    subscription.resume();
+    await seen.until(last);
+    await subscription.unsubscribe();
+  });
+
   it('waits for a slow consumer and keeps the order', async () => {
     const stream = newStream();
     const ids: string[] = [];

@@ -28,7 +28,7 @@ const endpoints = async ({ tenant, services, texts, language }: Reader): Promise
   return html`<section class="panel"><h2>${webhooks.endpoints}</h2>${
     all.length === 0
       ? html`<p class="empty">${webhooks.noEndpoints}</p>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">${webhooks.url}</th><th scope="col">${webhooks.events}</th><th scope="col">${webhooks.health}</th></tr></thead>
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="${webhooks.endpoints}"><table><thead><tr><th scope="col">${webhooks.url}</th><th scope="col">${webhooks.events}</th><th scope="col">${webhooks.health}</th></tr></thead>
 <tbody>${all.map((one) => html`<tr><th scope="row" class="wide">${one.url}</th><td>${one.events.join(', ')}</td><td>${health(one)}</td></tr>`)}</tbody></table></div>`
   }</section>`;
 };
@@ -72,7 +72,7 @@ export const webhooksRoute = route('GET', '/dashboard/{mode}/webhooks', {
 ${
   rows.length === 0
     ? html`<p class="empty">${webhooks.noDeliveries}</p>`
-    : html`<div class="scroll"><table><thead><tr><th scope="col">${webhooks.event}</th><th scope="col">${texts.payments.status}</th><th scope="col">${webhooks.attempts}</th><th scope="col">${webhooks.lastAnswer}</th><th scope="col">${webhooks.scheduledAt}</th></tr></thead>
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="${webhooks.deliveries}"><table><thead><tr><th scope="col">${webhooks.event}</th><th scope="col">${texts.payments.status}</th><th scope="col">${webhooks.attempts}</th><th scope="col">${webhooks.lastAnswer}</th><th scope="col">${webhooks.scheduledAt}</th></tr></thead>
 <tbody>${rows.map(
         (one) =>
           html`<tr><th scope="row"><a href="${to(`/webhooks/deliveries/${one.id.slice(WEBHOOK_DELIVERY.idPrefix.length)}`)}">${one.eventType}</a></th><td>${deliveryBadge(one.status, reader)}</td><td>${one.attempts}</td><td>${one.lastStatusCode ?? one.lastError ?? texts.none}</td><td>${instant(one.createdAt, language)}</td></tr>`,

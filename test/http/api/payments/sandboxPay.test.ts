@@ -388,6 +388,19 @@ describe('sandbox: a payer pays', () => {
       expect(await statuses(id)).to.deep.equal(['pending', 'WAITING_PAYMENT']);
       expect((await gateway.call<Paid>('POST', `/v1/sandbox/charges/${id}/pay`, as)).body.outcome).to.equal('settled'); // no body at all
     });
+    it('is refused by the bank as the 101st payment of a code; one of the 100 again is a duplicate', async () => {
+      const { id } = await newCharge();
+      const { end_to_end_id: first } = await paid(id, {}, 'settled');
+      await gateway.storage.operations.query(
+        `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at)
+         SELECT p.account_id, n, p.txid, 1, now() FROM sandbox_bank.payments p, generate_series(1, 98) n WHERE provider_payment_id = $1`,
+        [first],
+      );
+      const { end_to_end_id: last } = await paid(id, {}, 'returned');
+      await paid(id, {}, 'refused');
+      await paid(id, { late: true }, 'refused');
+      await paid(id, { end_to_end_id: last as string }, 'duplicate');
+    });
     it('a live key is 403', async () => {
       const { id } = await newCharge();
       expectError(

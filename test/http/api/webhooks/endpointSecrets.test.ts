@@ -31,6 +31,12 @@ describe('the secret of a webhook endpoint', () => {
     await merchant.flush();
     return receiver.got.at(-1) as Hit;
   };
+  /** Those whose secrets are stored. */
+  const storedVersions = async () => {
+    const text = 'SELECT version FROM operations.webhook_secrets WHERE endpoint_id = $1 ORDER BY version';
+    const { rows } = await gateway.storage.operations.query<{ version: number }>(text, [rawIdOf(endpoint.id)]);
+    return rows.map(({ version }) => version);
+  };
   const versionsOf = async () => {
     const versions: unknown[] = [];
     const stream = WEBHOOK_ENDPOINT.stream(rawIdOf(endpoint.id) as EndpointId);
@@ -53,6 +59,13 @@ describe('the secret of a webhook endpoint', () => {
       endpoint = rotated;
     }
     expect(await versionsOf()).to.deep.equal([1, 2, 3, 4, 5]);
+    expect(await storedVersions()).to.deep.equal([4, 5]);
+  });
+  it('is deleted with its endpoint', async () => {
+    await rotate();
+    expect(await storedVersions()).to.deep.equal([1, 2]);
+    const { status } = await gateway.call('DELETE', `/v1/webhooks/endpoints/${endpoint.id}`, { key: merchant.key });
+    expect([status, await storedVersions()]).to.deep.equal([200, []]);
   });
   it('of ten rotations at once is another each time, and the last version signs', async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => rotate()));
@@ -120,12 +133,13 @@ describe('the secret of a webhook endpoint', () => {
     const stranger = await gateway.newTenant();
     for (const key of [stranger.testKey, merchant.tenant.liveKey]) expectError(await rotate({}, key), 404, 'not_found');
     expectError(await rotate({}, merchant.key, `we_${'0'.repeat(26)}`), 404, 'not_found');
+    expect(await storedVersions()).to.deep.equal([1]);
     await merchant.delete(endpoint);
     expectError(await rotate(), 404, 'not_found');
     const { rows } = await gateway.storage.operations.query(
       'SELECT version FROM operations.webhook_secrets WHERE endpoint_id = ANY($1)',
       [[rawIdOf(endpoint.id), '0'.repeat(26)]],
     );
-    expect(rows).to.deep.equal([{ version: 1 }]);
+    expect(rows).to.deep.equal([]);
   });
 });

@@ -69,6 +69,8 @@ export interface World {
   readonly server: EventStoreDbServer;
   readonly store: EventStore;
   readonly reports: Reports;
+  /** Subscriptions that ended without being asked to. */
+  lost(): number;
   /** A further store on the same server. */
   open(timings?: Partial<Timings>): Promise<EventStore>;
   /** What was written to domain streams. */
@@ -80,8 +82,12 @@ export const startWorld = async (options: EventStoreDbOptions = {}, timings = ME
   const server = await EventStoreDbServer.start(options);
   const reports = new Reports();
   const stores: EventStore[] = [];
+  let lost = 0;
+  const onLost = (): void => {
+    lost++;
+  };
   const open = async (its = timings): Promise<EventStore> => {
-    const options = { connectionString: server.connectionString, onError: reports.add, timings: its };
+    const options = { connectionString: server.connectionString, onError: reports.add, onLost, timings: its };
     const store = await opened(options);
     stores.push(store);
     return store;
@@ -91,6 +97,7 @@ export const startWorld = async (options: EventStoreDbOptions = {}, timings = ME
     server,
     store,
     reports,
+    lost: () => lost,
     open,
     written: () => server.events.filter(({ stream }) => stream !== IDENTITY_STREAM),
     async end() {

@@ -1,0 +1,19 @@
+import { expect } from 'chai';
+import type { Position } from '../../../application/ports/eventStore.ts';
+import { whenCaughtUp } from '../../../infrastructure/boot/program.ts';
+import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
+
+describe('a start that waits until its consumers have caught up', () => {
+  it('lets the others move while one has another version', async () => {
+    const versions = new Map([
+      ['changed', 1],
+      ['moving', 1],
+    ]);
+    const progress = new LogProgress(() => 0, ['changed', 'moving'], versions);
+    progress.sawHead('2' as Position);
+    progress.heard([{ name: 'changed', version: 2 }], '1' as Position);
+    setImmediate(() => progress.moved(['moving'], '2' as Position)); // never, if the wait spins
+    await whenCaughtUp(progress, null);
+    expect(progress.behind()).to.deep.equal([]);
+  });
+});
